@@ -1,0 +1,312 @@
+"""`build-clavi`: from Charades to the CLAVI benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import build_options, exact_command
+
+if TYPE_CHECKING:
+    from ..builders.clavi import ClaviSettings
+    from ..records.plan import Plan
+    from ..sources.actions import Action, AnnotatedVideo
+    from ..sources.charades import Annotations
+
+PRESETS = ["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"]
+
+
+@click.command("build-clavi", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("--charades", required=True, help="Folder of the Charades annotations, or the word `sample`.")
+@click.option("--videos", type=click.Path(path_type=Path), help="Folder of the videos, if not beside the annotations.")
+@click.option(
+    "--charades-sta",
+    type=click.Path(path_type=Path),
+    help="Folder of charades_sta_train.txt and _test.txt, if not beside the annotations (for --source sta).",
+)
+@click.option(
+    "--source",
+    type=click.Choice(["actions", "sta"]),
+    default="actions",
+    show_default=True,
+    help="Segments: Charades' action classes, or Charades-STA's sentences.",
+)
+@click.option(
+    "--rules",
+    type=click.Choice(["released", "paper"]),
+    default="released",
+    show_default=True,
+    help="Which pairs qualify: as in the released benchmark, or the paper's text read literally.",
+)
+@click.option(
+    "--pairs",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    help="Released train_annotations.json or test_annotations.json: rebuild exactly these pairs. May be given twice.",
+)
+@click.option(
+    "--render/--no-render", default=True, show_default=True, help="Make the videos, or only questions and pairs."
+)
+@click.option(
+    "--crf", type=click.IntRange(0, 51), default=23, show_default=True, help="x264's rate factor, lower is better."
+)
+@click.option("--preset", type=click.Choice(PRESETS), default="veryfast", show_default=True, help="x264's preset.")
+@click.option(
+    "--audio",
+    type=click.Choice(["drop", "keep"]),
+    default="drop",
+    show_default=True,
+    help="Drop the sound, or cut and swap it with the picture.",
+)
+@build_options
+def command(
+    charades: str,
+    videos: Path | None,
+    charades_sta: Path | None,
+    source: str,
+    rules: str,
+    pairs: tuple[Path, ...],
+    render: bool,
+    crf: int,
+    preset: str,
+    audio: str,
+    out: Path | None,
+    seed: int,
+    split: str,
+    limit: int | None,
+    workers: int,
+    dataset_version: str,
+    resume: bool,
+    dry_run: bool,
+    progress: bool,
+    max_skip: float,
+    allow_missing: bool,
+    debug: bool,
+) -> None:
+    r"""Build the CLAVI benchmark from Charades.
+
+    Every pair of actions becomes two videos, the original segment and its complement with the two actions exchanged,
+    and 19 yes/no questions a video, as a Parquet dataset that datasets.load_dataset opens.
+
+    \b
+    Examples:
+      build-clavi --charades sample --out out/clavi
+      build-clavi --charades ~/Charades --dry-run
+      build-clavi --charades ~/Charades --out out/clavi --workers 8
+      build-clavi --charades ~/Charades --pairs test_annotations.json --out out/clavi-test
+    """
+    if out is None and not dry_run:
+        raise click.UsageError("Missing option '--out': the folder to build in.")
+    if pairs and source == "sta":
+        raise click.UsageError("--pairs holds pairs of action classes; it cannot be used with --source sta.")
+    from ..builders.clavi import ClaviBuilder, ClaviSettings
+    from ..sources.charades import find_videos
+
+    settings = ClaviSettings(seed, source, None if pairs else rules, render, crf, preset, audio)
+    folder = _annotation_folder(charades)
+    splits = ("train", "test") if split == "all" else (split,)
+    plan = make_plan(
+        folder, charades_sta or folder, settings, splits=splits, pairs=pairs, limit=limit, version=dataset_version
+    )
+    places = [videos] if videos else [folder, *(path.parent for path in _annotation_files(folder))]
+    if videos and not videos.is_dir():
+        raise click.BadParameter(f"there is no folder {videos}", param_hint="--videos")
+    found = find_videos(places, {unit.source_id for unit in plan.units}) if render else {}
+    builder = ClaviBuilder(settings, {name: str(path) for name, path in found.items()})
+    if dry_run:
+        click.echo(describe(plan, settings, found, workers))
+        return
+    _build(
+        plan,
+        builder,
+        out or Path(),
+        command=exact_command(
+            "build-clavi",
+            {
+                "charades": "sample" if charades == "sample" else "CHARADES_DIR",
+                "source": source,
+                "pairs": " --pairs ".join(path.name for path in pairs) or None,
+                "rules": settings.rules,
+                "split": split,
+                "limit": limit,
+                "seed": seed,
+                "no-render": not render,
+                "crf": crf if render else None,
+                "preset": preset if render else None,
+                "audio": audio if render else None,
+                "allow-missing": allow_missing,
+                "version": dataset_version,
+                "out": "OUT",
+            },
+        ),
+        workers=workers,
+        resume=resume,
+        progress=progress,
+        max_skip=max_skip,
+        allow_missing=allow_missing,
+        dataset_version=dataset_version,
+    )
+
+
+def _annotation_folder(charades: str) -> Path:
+    if charades == "sample":
+        from ..samples.cache import cached_sample
+
+        return cached_sample("charades")
+    return Path(charades)
+
+
+def _annotation_files(folder: Path) -> list[Path]:
+    from ..sources.charades import find_file
+
+    found = (find_file(folder, f"Charades_v1_{split}.csv") for split in ("train", "test"))
+    return [path for path in found if path]
+
+
+def make_plan(
+    folder: Path,
+    sta_folder: Path,
+    settings: ClaviSettings,
+    *,
+    splits: Sequence[str],
+    pairs: Sequence[Path],
+    limit: int | None,
+    version: str,
+) -> Plan:
+    """Read the annotations and plan the build."""
+    from ..builders.clavi import plan_clavi
+    from ..records.files import sha256_file
+    from ..records.versions import tool_versions
+    from ..sources.charades import class_actions, read_charades
+    from ..sources.charades_sta import read_charades_sta
+    from ..sources.clavi import read_released
+    from ..templates import load_classes
+
+    annotations = read_charades(folder, splits)
+    actions = class_actions(load_classes())
+    released = None
+    inputs = dict(annotations.hashes)
+    if settings.source == "sta":
+        annotations = read_charades_sta(sta_folder, annotations, splits)
+        inputs = dict(annotations.hashes)
+    if pairs:
+        released = [pair for path in pairs for pair in read_released(path)]
+        inputs |= {path.name: sha256_file(path) for path in pairs}
+    return plan_clavi(
+        annotations.videos,
+        _controls(annotations, actions, settings.source),
+        settings,
+        released=released,
+        actions=actions,
+        limit=limit,
+        identity={"dataset_version": version, "tools": tool_versions(render=settings.render), "inputs": inputs},
+        notes=annotations.counts,
+    )
+
+
+def _controls(annotations: Annotations, actions: Mapping[str, Action], source: str) -> dict[str, list[Action]]:
+    """Controls come from the classes, or from the same split's sentences, so that style gives none away."""
+    splits = ("train", "test")
+    if source == "actions":
+        usable = [action for action in actions.values() if action.usable]
+        return dict.fromkeys(splits, usable)
+    return {split: _distinct(video for video in annotations.videos if video.split == split) for split in splits}
+
+
+def _distinct(videos: Any) -> list[Action]:
+    found: dict[str, Action] = {}
+    video: AnnotatedVideo
+    for video in videos:
+        for segment in video.segments:
+            found.setdefault(segment.action.key, segment.action)
+    return [found[key] for key in sorted(found)]
+
+
+def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path], workers: int) -> str:
+    """Say what a build would do: pairs, videos, questions, size and time."""
+    from ..templates import load_questions
+    from ..video.estimate import estimate
+
+    lines = ["Plan (nothing was written):"]
+    per_video = len(load_questions())
+    for split in plan.splits:
+        units = [unit for unit in plan.units if unit.split == split]
+        sources = len({unit.source_id for unit in units})
+        videos = 2 * len(units)
+        lines.append(
+            f"  {split:<6}{len(units):>7,} pairs from {sources:,} source videos, {videos:,} videos, "
+            f"{videos * per_video:,} questions"
+        )
+    total = len(plan.units)
+    lines.append(f"  all   {total:>7,} pairs, {2 * total:,} videos, {2 * total * per_video:,} questions")
+    for name, count in plan.notes.items():
+        if count:
+            lines.append(f"  {name.replace('_', ' ')}: {count:,}")
+    if not settings.render:
+        return "\n".join([*lines, "  no videos are made (--no-render)"])
+    needed = {unit.source_id for unit in plan.units}
+    lines.append(f"  source videos found: {len(found):,} of {len(needed):,}")
+    seconds = 2 * sum(unit.payload["out_b"] - unit.payload["out_a"] for unit in plan.units)
+    guess = estimate(list(found.values()), seconds, settings.crf, settings.preset, workers)
+    lines.append(f"  {seconds / 3600:,.1f} hours of video; {guess}")
+    return "\n".join(lines)
+
+
+def _build(
+    plan: Plan,
+    builder: Any,
+    out: Path,
+    *,
+    command: str,
+    workers: int,
+    resume: bool,
+    progress: bool,
+    max_skip: float,
+    allow_missing: bool,
+    dataset_version: str,
+) -> None:
+    from ..data_cards.card import write_card
+    from ..runtime.build import Options, run
+    from ..runtime.output import claim
+
+    info = {
+        "builder": plan.builder,
+        "dataset_version": dataset_version,
+        "command": command,
+        **{key: value for key, value in plan.identity.items() if key != "dataset_version"},
+    }
+    options = Options(workers, max_skip, allow_missing, progress)
+    with claim(out) as output:
+        if not resume:
+            output.clear([config.name for config in plan.configs])
+        done = run(
+            plan,
+            builder,
+            output,
+            options,
+            info=info,
+            write_card=write_card,
+            say=lambda text: click.echo(text, err=True),
+        )
+    click.echo(report(out, done))
+
+
+def report(out: Path, done: Mapping[str, Any]) -> str:
+    """Say what was built and how to open it."""
+    rows = {name: sum(splits.values()) for name, splits in done["counts"].items()}
+    skips = done["skips"]["count"]
+    lines = [
+        f"Built {out}: " + ", ".join(f"{count:,} {name}" for name, count in rows.items()),
+        f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
+        + (f", {skips} pairs skipped (listed in build.json)" if skips else ""),
+        "",
+        "from datasets import load_dataset",
+        f'questions = load_dataset("{out}")',
+    ]
+    if "videos" in rows:
+        split = "test" if "test" in done["counts"]["videos"] else "train"
+        lines.append(f'videos = load_dataset("{out}", "videos", split="{split}")')
+    return "\n".join(lines)

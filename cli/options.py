@@ -1,0 +1,122 @@
+"""Options that every build command shares."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+Decorator = Callable[[Any], Any]
+
+SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
+
+
+def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
+    """Make a YAML file the source of defaults: flags win over it, it wins over the built-in ones."""
+    if path is None:
+        return
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{path} is not YAML: {error}") from error
+    if not isinstance(content, dict):
+        raise click.BadParameter(f"{path} must hold `option: value` lines")
+    options = {option.name: option for option in ctx.command.params if option.name not in ("config", None)}
+    values: dict[str, Any] = {}
+    for key, value in content.items():
+        name = str(key).replace("-", "_")
+        if name.startswith("no_") and name[3:] in options:
+            name, value = name[3:], not value
+        if name not in options:
+            allowed = ", ".join(sorted(str(option).replace("_", "-") for option in options))
+            raise click.BadParameter(f"{path}: there is no option {key!r}. Allowed: {allowed}")
+        values[name] = value
+    ctx.default_map = {**(ctx.default_map or {}), **values}
+
+
+def check_version(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Accept a semantic version only."""
+    if not SEMANTIC_VERSION.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is not a semantic version such as 1.0.0 or 1.2.0-rc.1")
+    return value
+
+
+def build_options(command: Any) -> Any:
+    """Add the options of every build command."""
+    path = click.Path(path_type=Path)
+    options: list[Decorator] = [
+        click.option("--out", type=path, help="Output folder: new, empty, or an earlier run of the same build."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw."),
+        click.option(
+            "--split",
+            type=click.Choice(["train", "test", "all"]),
+            default="all",
+            show_default=True,
+            help="Splits to build.",
+        ),
+        click.option("--limit", type=click.IntRange(min=1), help="Only the first N units by id, for a trial."),
+        click.option(
+            "--workers",
+            type=click.IntRange(min=1),
+            default=lambda: os.cpu_count() or 1,
+            show_default="one a core",
+            help="Processes. The result does not depend on it.",
+        ),
+        click.option(
+            "--version",
+            "dataset_version",
+            callback=check_version,
+            default="1.0.0",
+            show_default=True,
+            help="Semantic version of the dataset.",
+        ),
+        click.option(
+            "--resume/--fresh",
+            default=True,
+            show_default=True,
+            help="Go on where an earlier run stopped, or throw it away and start again.",
+        ),
+        click.option(
+            "--dry-run", is_flag=True, help="Print the plan and stop; no video is decoded, nothing is written."
+        ),
+        click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress."),
+        click.option(
+            "--max-skip",
+            type=click.FloatRange(0, 1),
+            default=0.01,
+            show_default=True,
+            help="Fail if a larger share of units must be skipped because their videos are faulty.",
+        ),
+        click.option(
+            "--allow-missing",
+            is_flag=True,
+            help="Go on without videos that are missing or do not open; these skips do not count for --max-skip.",
+        ),
+        click.option(
+            "--config",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            is_eager=True,
+            expose_value=False,
+            callback=read_config,
+            help="YAML file with `option: value` lines; flags win over it.",
+        ),
+        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+    ]
+    return reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
+
+
+def exact_command(name: str, values: Mapping[str, Any]) -> str:
+    """Write the command that builds the same content: every option that decides it, spelt out."""
+    parts = [name]
+    for option, value in values.items():
+        if value is True:
+            parts.append(f"--{option}")
+        elif value not in (None, False):
+            parts.append(f"--{option} {value}")
+    return " ".join(parts)

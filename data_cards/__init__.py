@@ -1,0 +1,1 @@
+"""Dataset cards: statistics, plots and the templates that show them."""

@@ -1,0 +1,48 @@
+"""Every error that stressreel raises on purpose.
+
+StressreelError
+├── InputError       annotations, options or source files that cannot be used   (also ValueError)
+├── VideoError       one video that cannot be decoded or cut: becomes a Skip     (also ValueError)
+├── OutputError      the output folder: foreign, locked, unwritable, disk full  (also OSError)
+├── MismatchError    a resume whose inputs or settings changed                  (also ValueError)
+└── BuildError       the build ran and failed: too many skips, a dead worker    (also RuntimeError)
+
+A message says what is wrong, what was given, what is allowed and what to do; the command line prints it as one
+paragraph and exits with 1, without a traceback (`--debug` shows it).
+"""
+
+from __future__ import annotations
+
+
+class StressreelError(Exception):
+    """Base of all errors below."""
+
+
+class InputError(StressreelError, ValueError):
+    """Annotations, options or source files cannot be used as they are."""
+
+
+class VideoError(StressreelError, ValueError):
+    """One source video cannot be decoded or cut; the reason is the decoder's own words where there are any."""
+
+    def __init__(self, reason: str, detail: str):
+        """Keep the reason code (`undecodable`, `too_short`, …) apart from the sentence that explains it."""
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+    def __reduce__(self) -> tuple[type[VideoError], tuple[str, str]]:
+        """Let the error cross process borders with both of its parts."""
+        return type(self), (self.reason, self.detail)
+
+
+class OutputError(StressreelError, OSError):
+    """The output folder cannot be used: foreign content, another build, no permission, no space."""
+
+
+class MismatchError(StressreelError, ValueError):
+    """The output was started with other inputs, settings or versions."""
+
+
+class BuildError(StressreelError, RuntimeError):
+    """The build ran and failed."""

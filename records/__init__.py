@@ -1,0 +1,1 @@
+"""What moves between the parts and what a build leaves: units, schemas, shards, fingerprints."""

@@ -1,0 +1,86 @@
+"""Files that appear whole or not at all, and their hashes."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import OutputError
+
+
+def canonical_json(value: Any) -> str:
+    """Serialise to the one JSON text that equal values share (sorted keys, no spaces, ASCII)."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def sha256_text(text: str) -> str:
+    """SHA-256 of a text, as hex."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sha256_file(path: Path) -> str:
+    """SHA-256 of a file's bytes, as hex."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """Give a temporary path in the same folder; on success sync it and rename it to `path`.
+
+    On any exception the temporary file is removed and `path` stays what it was.
+
+    Raises:
+        OutputError: The folder cannot be written or the disk is full.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        with open(temporary, "rb+") as handle:
+            os.fsync(handle.fileno())
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        if isinstance(error, OutputError) or error.errno is None:
+            raise
+        raise output_error(error, path) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Write a whole small file by way of `atomic`."""
+    with atomic(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file for people to read: indented, keys in the given order."""
+    write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def output_error(error: OSError, path: Path) -> OutputError:
+    """Turn the operating system's refusal to write `path` into a paragraph that says what to do."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return OutputError(
+            f"no space left while writing {path}. What was finished is kept: free some space and run the same "
+            "command again to go on from here, or start over in another --out."
+        )
+    return OutputError(f"cannot write {path}: {error.strerror or error}. Give an --out folder that you may write to.")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename durable where the system lets a folder be synced (not on Windows)."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,129 @@
+"""What a build is made of: units of work, what they leave out, and the plan that fixes both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from .files import canonical_json, sha256_text
+from .schema import Config, Row
+
+Facts = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The smallest piece of work: pure, so it gives the same rows and pixels wherever and whenever it runs.
+
+    Attributes:
+        id: Unique in the plan; safe as a folder name.
+        split: The split that its rows go to.
+        source_id: The source video.
+        payload: Everything that decides the result, as JSON values.
+    """
+
+    id: str
+    split: str
+    source_id: str
+    payload: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A unit that was planned and not written.
+
+    Attributes:
+        unit_id: The unit.
+        source_id: Its source video.
+        reason: A code: missing_video, unreadable_video, undecodable, too_short, …
+        detail: One sentence, with the decoder's words where there are any.
+    """
+
+    unit_id: str
+    source_id: str
+    reason: str
+    detail: str
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the user let it pass with --allow-missing, so that --max-skip does not count it."""
+        return self.reason in ("missing_video", "unreadable_video")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All the work of a build, fixed before any video is touched.
+
+    Attributes:
+        builder: Name of the builder.
+        identity: Everything that decides the content, as nested JSON: settings, seed, versions, input hashes.
+        units: The work, sorted by id.
+        configs: The tables that the rows fill.
+        notes: What reading and selecting met, as counts for people (clamped ends, unusable sentences, …).
+    """
+
+    builder: str
+    identity: dict[str, Any]
+    units: tuple[Unit, ...]
+    configs: tuple[Config, ...]
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 over the identity and every unit."""
+        units = [[unit.id, unit.split, unit.source_id, unit.payload] for unit in self.units]
+        return sha256_text(canonical_json([self.builder, self.identity, units]))
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that have units, train before validation before test."""
+        order = ("train", "validation", "test")
+        return tuple(sorted({unit.split for unit in self.units}, key=order.index))
+
+
+class Builder(Protocol):
+    """What the runtime asks of a benchmark. Instances are pickled to the workers."""
+
+    @property
+    def renders(self) -> bool:
+        """Whether units have to be rendered; if not, their facts are empty and no video is opened."""
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        """Do the expensive part of a unit.
+
+        Args:
+            unit: The unit.
+            folder: An existing empty folder for its files.
+
+        Returns:
+            JSON values that `rows` needs, and under "files" the size in bytes of every file left in `folder`.
+
+        Raises:
+            VideoError: The source cannot be used; the unit becomes a Skip.
+        """
+
+    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+        """Give the unit's rows as (config name, row). A video column holds the file's name in the unit's folder."""
+
+    def missing(self, unit: Unit) -> Skip | None:
+        """Look whether the unit's source is there and opens, without decoding it."""
+
+
+def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """List the leaves in which two identities differ, as "name: old → new"."""
+    lines = []
+    for name in sorted({*before, *after}):
+        old, new = before.get(name), after.get(name)
+        if isinstance(old, dict) and isinstance(new, dict):
+            lines += changed(old, new, f"{prefix}{name}.")
+        elif old != new:
+            lines.append(f"{prefix}{name}: {_short(old)} → {_short(new)}")
+    return lines
+
+
+def _short(value: Any) -> str:
+    text = "absent" if value is None else str(value)
+    return text[:16] + "…" if len(text) > 60 else text

@@ -1,0 +1,92 @@
+"""Configs and columns of a dataset, as data: the Arrow schema, the `datasets` features and the card come from here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+Row = dict[str, Any]
+
+_ARROW = {
+    "string": pa.string(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Attributes:
+        name: Column name.
+        kind: "string", "int32", "int64", "float64", "bool", "strings" (a list), "label" (a ClassLabel with
+            `names`) or "video" (embedded bytes, decoded by `datasets.Video`).
+        meaning: One line for the card, with the unit.
+        names: The class names of a label, in the order of their integers.
+    """
+
+    name: str
+    kind: str
+    meaning: str
+    names: tuple[str, ...] = ()
+
+    def arrow_type(self) -> pa.DataType:
+        """Give the Arrow storage type."""
+        if self.kind == "label":
+            return pa.int64()
+        if self.kind == "strings":
+            return pa.list_(pa.string())
+        if self.kind == "video":
+            return pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+        return _ARROW[self.kind]
+
+    def feature(self) -> dict[str, Any]:
+        """Give the feature as `datasets` writes it into Parquet metadata."""
+        if self.kind == "label":
+            return {"names": list(self.names), "_type": "ClassLabel"}
+        if self.kind == "strings":
+            return {"feature": {"dtype": "string", "_type": "Value"}, "_type": "List"}
+        if self.kind == "video":
+            return {"_type": "Video"}
+        return {"dtype": self.kind, "_type": "Value"}
+
+
+@dataclass(frozen=True)
+class Config:
+    """One config of a dataset: a table with its own columns, stored under a folder of its name."""
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+    default: bool = False
+
+    def schema(self) -> pa.Schema:
+        """Give the Arrow schema with the metadata from which `load_dataset` takes the features."""
+        features = {column.name: column.feature() for column in self.columns}
+        metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+        fields = [pa.field(column.name, column.arrow_type()) for column in self.columns]
+        return pa.schema(fields, metadata=metadata)
+
+    def encode(self, row: Mapping[str, Any]) -> Row:
+        """Turn a row of plain values into storage values: labels become integers, columns are in order.
+
+        Raises:
+            KeyError: The row lacks a column.
+            ValueError: The row has a column too many, or a label outside its names.
+        """
+        if len(row) != len(self.columns):
+            unknown = set(row) - {column.name for column in self.columns}
+            raise ValueError(f"config {self.name!r} has no column {', '.join(sorted(unknown))}")
+        return {
+            column.name: column.names.index(row[column.name])
+            if column.kind == "label" and row[column.name] is not None
+            else row[column.name]
+            for column in self.columns
+        }

@@ -1,0 +1,249 @@
+"""From a plan to a finished output: preflight, work, packing, in a way that a kill at any moment does not hurt."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import BuildError, InputError
+from ..records.files import canonical_json, write_json
+from ..records.plan import Builder, Plan, Skip, Unit
+from ..records.schema import Config, Row
+from ..records.shards import Fingerprint, cut_into_shards, shard_path, write_shard
+from .executor import execute
+from .output import Journal, Output
+from .progress import Progress
+
+Say = Callable[[str], None]
+WriteCard = Callable[[Path, dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run a build; nothing here changes its content.
+
+    Attributes:
+        workers: Processes.
+        max_skip: Largest share of units that may be skipped for their videos' faults.
+        allow_missing: Go on without videos that are not there or do not open.
+        progress: Whether to show progress.
+    """
+
+    workers: int = 1
+    max_skip: float = 0.01
+    allow_missing: bool = False
+    progress: bool = True
+
+
+def run(
+    plan: Plan,
+    builder: Builder,
+    output: Output,
+    options: Options,
+    *,
+    info: dict[str, Any],
+    write_card: WriteCard,
+    say: Say,
+) -> dict[str, Any]:
+    """Carry out a plan in an output folder, from where it was left.
+
+    Args:
+        plan: The plan.
+        builder: Renders and describes its units.
+        output: A folder from `claim`.
+        options: See `Options`.
+        info: What goes first into `build.json`: versions, settings, inputs.
+        write_card: Writes `README.md` and its figures from the finished shards and the content of `build.json`.
+        say: Prints a line for the user.
+
+    Returns:
+        The content of `build.json`.
+
+    Raises:
+        InputError: The plan is empty, or videos are missing and not allowed to be.
+        MismatchError: Another plan was started here.
+        BuildError: Too many skips, or a worker failed.
+        OutputError: The folder cannot be written.
+    """
+    if not plan.units:
+        raise InputError(
+            "nothing in the annotations qualifies, so there is nothing to build. Check the inputs, --split and --rules."
+        )
+    journal = output.start(plan)
+    if output.done.exists():
+        say(f"{output.path} is complete already; --fresh builds it again")
+        return dict(json.loads(output.done.read_text(encoding="utf-8")))
+    if journal.packing is None:
+        skips = _work(plan, builder, output, journal, options, say)
+        _check_skips(plan, skips, options)
+        journal.add({"packing": [asdict(skip) for skip in skips]})
+    skips = journal.packing or []
+    fingerprint, counts = _pack(plan, builder, output, journal, skips)
+    content = info | {
+        "counts": counts,
+        "notes": plan.notes,
+        "skips": {
+            "count": len(skips),
+            "by_reason": Counter(s.reason for s in skips),
+            "list": [asdict(s) for s in skips],
+        },
+        "plan_sha256": plan.hash,
+        "fingerprints": fingerprint.parts(),
+        "fingerprint": fingerprint.hexdigest(),
+    }
+    write_card(output.path, content)
+    write_json(output.done, content)
+    shutil.rmtree(output.staging, ignore_errors=True)
+    return content
+
+
+def _work(plan: Plan, builder: Builder, output: Output, journal: Journal, options: Options, say: Say) -> list[Skip]:
+    """Render what has no receipt yet; return all skips in plan order."""
+    if not builder.renders:
+        return []
+    todo = [unit for unit in plan.units if not _has_receipt(unit, journal, output)]
+    if len(todo) < len(plan.units):
+        say(f"taking up an earlier run: {len(plan.units) - len(todo)} of {len(plan.units)} are done")
+    absent = preflight(builder, todo)
+    if absent and not options.allow_missing:
+        raise InputError(describe_missing(absent))
+    skips = {skip.unit_id: skip for skip in absent}
+    todo = [unit for unit in todo if unit.id not in skips]
+    with Progress(f"build-{plan.builder}", len(todo), "pair", shown=options.progress) as progress:
+        for unit, result in execute(builder, todo, output.staging, options.workers):
+            journal.add_result(unit, result)
+            if isinstance(result, Skip):
+                skips[unit.id] = result
+            progress.advance()
+    return [skips[unit.id] for unit in plan.units if unit.id in skips]
+
+
+def _has_receipt(unit: Unit, journal: Journal, output: Output) -> bool:
+    """Whether a unit is done and its files are still what its receipt says. Skips are tried again."""
+    facts = journal.facts.get(unit.id)
+    if facts is None:
+        return False
+    folder = output.staging / unit.id
+    return all(
+        (folder / name).is_file() and (folder / name).stat().st_size == size for name, size in facts["files"].items()
+    )
+
+
+def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
+    """Look at every source video once, before work starts."""
+    seen: dict[str, Skip | None] = {}
+    absent = []
+    for unit in units:
+        if unit.source_id not in seen:
+            seen[unit.source_id] = builder.missing(unit)
+        first = seen[unit.source_id]
+        if first is not None:
+            absent.append(Skip(unit.id, unit.source_id, first.reason, first.detail))
+    return absent
+
+
+def describe_missing(absent: Sequence[Skip]) -> str:
+    """List every missing and every unreadable video."""
+    missing = sorted({skip.source_id for skip in absent if skip.reason == "missing_video"})
+    unreadable = sorted({skip.detail for skip in absent if skip.reason == "unreadable_video"})
+    parts = []
+    if missing:
+        parts.append(f"{_many(len(missing), 'source video')} missing: {', '.join(missing)}")
+    if unreadable:
+        parts.append(f"{_many(len(unreadable), 'source video')} cannot be read:\n  " + "\n  ".join(unreadable))
+    return (
+        "\n".join(parts) + f"\n{_many(len(absent), 'unit')} of the plan need them. Give their folder with --videos, or "
+        "--allow-missing to build without them (each is counted as skipped)."
+    )
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def _check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
+    counted = [skip for skip in skips if not skip.allowed]
+    share = len(counted) / len(plan.units)
+    if share > options.max_skip:
+        lines = "\n  ".join(f"{skip.unit_id} ({skip.reason}): {skip.detail}" for skip in counted[:20])
+        more = f"\n  … and {len(counted) - 20} more" if len(counted) > 20 else ""
+        raise BuildError(
+            f"{len(counted)} of {len(plan.units)} units ({share:.1%}) had to be skipped; --max-skip allows "
+            f"{options.max_skip:.1%}.\n  {lines}{more}\nMend the videos, or raise --max-skip, and run the same command "
+            "again: what was finished is kept."
+        )
+    if len(skips) == len(plan.units):
+        raise BuildError("every unit was skipped, so there is nothing to write.")
+
+
+def _pack(
+    plan: Plan, builder: Builder, output: Output, journal: Journal, skips: Sequence[Skip]
+) -> tuple[Fingerprint, dict[str, dict[str, int]]]:
+    """Write the shards of every table; a shard that has its receipt is left alone."""
+    skipped = {skip.unit_id for skip in skips}
+    units = [unit for unit in plan.units if unit.id not in skipped]
+    fingerprint = Fingerprint()
+    counts: dict[str, dict[str, int]] = {}
+    for config in plan.configs:
+        counts[config.name] = {}
+        for split in plan.splits:
+            rows = list(_rows(builder, config, [unit for unit in units if unit.split == split], journal))
+            if not rows:
+                continue
+            for row, _, _ in rows:
+                fingerprint.add(config, split, row)
+            counts[config.name][split] = len(rows)
+            shards = cut_into_shards([size for _, size, _ in rows])
+            for number, shard in enumerate(shards):
+                name = shard_path(config.name, split, number, len(shards))
+                if name in journal.shards and (output.path / name).is_file():
+                    continue
+                part = [rows[position] for position in shard]
+                write_shard(output.path / name, config, _with_files(config, part, output))
+                journal.add({"shard": name})
+                for file in _staged(config, part, output):
+                    file.unlink(missing_ok=True)
+    return fingerprint, counts
+
+
+def _rows(builder: Builder, config: Config, units: Sequence[Unit], journal: Journal) -> Iterator[tuple[Row, int, str]]:
+    """Give the rows of one table as storage values, with their size in bytes and their unit."""
+    videos = _video_columns(config)
+    for unit in units:
+        facts = journal.facts.get(unit.id, {})
+        for name, row in builder.rows(unit, facts):
+            if name == config.name:
+                size = sum(facts["files"][row[video]] for video in videos)
+                stored = config.encode(row)
+                yield stored, size + len(canonical_json(stored)), unit.id
+
+
+def _with_files(config: Config, rows: Sequence[tuple[Row, int, str]], output: Output) -> Iterator[tuple[Row, int]]:
+    """Replace file names in video columns by the bytes, checked against the row's hash."""
+    files = _staged(config, rows, output)
+    for row, size, _ in rows:
+        for name in _video_columns(config):
+            file = next(files)
+            content = file.read_bytes() if file.is_file() else b""
+            if hashlib.sha256(content).hexdigest() != row["sha256"]:
+                raise BuildError(
+                    f"{file} is not what was written there: something else changed the output while it was built. "
+                    "Build again with --fresh."
+                )
+            row = row | {name: {"bytes": content, "path": f"{row['video_id']}.mp4"}}
+        yield row, size
+
+
+def _staged(config: Config, rows: Sequence[tuple[Row, int, str]], output: Output) -> Iterator[Path]:
+    """Give the staged files that rows stand for."""
+    return (output.staging / unit_id / row[name] for row, _, unit_id in rows for name in _video_columns(config))
+
+
+def _video_columns(config: Config) -> list[str]:
+    return [column.name for column in config.columns if column.kind == "video"]

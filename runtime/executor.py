@@ -1,0 +1,111 @@
+"""Units on worker processes. Each result is given back as soon as it is there, in any order."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
+from pathlib import Path
+
+from ..errors import BuildError, StressreelError, VideoError
+from ..records.files import output_error
+from ..records.plan import Builder, Facts, Skip, Unit
+
+Result = tuple[Unit, Facts | Skip]
+
+
+def execute(builder: Builder, units: Sequence[Unit], staging: Path, workers: int) -> Iterator[Result]:
+    """Render units.
+
+    Args:
+        builder: Pickled once to every worker.
+        units: The work.
+        staging: Each unit's files go to a folder of its id in here.
+        workers: Processes; 1 works in this one.
+
+    Yields:
+        Every unit with its facts or its skip, as they finish.
+
+    Raises:
+        OutputError: The disk is full or not writable.
+        BuildError: A worker died, or the encoder failed.
+    """
+    if workers == 1:
+        for unit in units:
+            yield unit, render_unit(builder, unit, staging)
+        return
+    pool = ProcessPoolExecutor(
+        min(workers, max(1, len(units))),
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(builder, staging),
+    )
+    try:
+        futures = {pool.submit(_work, unit): unit for unit in units}
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+        pool.shutdown()
+    except BrokenProcessPool as error:
+        raise BuildError(
+            "a worker process died (killed by the system? out of memory?). What was finished is kept: run the same "
+            "command again to go on, with fewer --workers if memory was short."
+        ) from error
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():
+            process.terminate()
+
+
+def render_unit(builder: Builder, unit: Unit, staging: Path) -> Facts | Skip:
+    """Render one unit into its own folder; a source that cannot be used becomes a Skip and leaves nothing."""
+    folder = staging / unit.id
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        try:
+            facts = builder.render(unit, folder)
+        except VideoError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            return Skip(unit.id, unit.source_id, error.reason, error.detail)
+        for name in facts["files"]:
+            with open(folder / name, "rb+") as handle:
+                os.fsync(handle.fileno())
+        return facts
+    except StressreelError:
+        raise
+    except OSError as error:
+        raise output_error(error, folder) from error
+    except (ValueError, RuntimeError, ArithmeticError) as error:
+        raise BuildError(
+            f"pair {unit.id} of video {unit.source_id} failed in a way that should not happen: "
+            f"{type(error).__name__}: {error}. Please report it; --debug shows where."
+        ) from error
+
+
+_builder: Builder
+_staging: Path
+
+
+def _start_worker(builder: Builder, staging: Path) -> None:
+    """Set up a worker: the parent alone handles Ctrl-C, and a worker whose parent is gone goes too."""
+    global _builder, _staging
+    _builder, _staging = builder, staging
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+
+        def leave_with_parent() -> None:
+            wait([parent.sentinel])
+            os._exit(1)
+
+        threading.Thread(target=leave_with_parent, daemon=True).start()
+
+
+def _work(unit: Unit) -> Facts | Skip:
+    return render_unit(_builder, unit, _staging)

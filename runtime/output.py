@@ -1,0 +1,165 @@
+"""The output folder of a build: whose it is, what was started in it, and what is finished.
+
+OUT/.build/plan.json     identity and hash of the plan that was started here
+OUT/.build/journal.jsonl one line for each finished unit (its receipt) and each finished shard, synced as they finish
+OUT/.build/staging/      files of finished units until a shard holds them
+OUT/build.json           written last: its presence means that the build is complete
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from ..errors import MismatchError, OutputError
+from ..records.files import canonical_json, output_error, write_json
+from ..records.plan import Facts, Plan, Skip, Unit, changed
+
+
+@dataclass
+class Journal:
+    """What the journal says is finished.
+
+    Attributes:
+        path: The file.
+        facts: Receipts of rendered units, by unit id.
+        skips: Units that were tried and skipped, by unit id.
+        packing: The final list of skips, once packing has begun; from then on nothing is rendered any more.
+        shards: Receipts of shards: path relative to the output.
+    """
+
+    path: Path
+    facts: dict[str, Facts] = field(default_factory=dict)
+    skips: dict[str, Skip] = field(default_factory=dict)
+    packing: list[Skip] | None = None
+    shards: set[str] = field(default_factory=set)
+
+    @classmethod
+    def read(cls, path: Path) -> Journal:
+        """Read a journal; a last line that was cut off by a kill is dropped."""
+        journal = cls(path)
+        if path.exists():
+            lines = path.read_bytes().split(b"\n")
+            if lines[-1]:
+                with open(path, "rb+") as handle:
+                    handle.truncate(path.stat().st_size - len(lines[-1]))
+            for line in lines[:-1]:
+                journal._take(json.loads(line))
+        return journal
+
+    def _take(self, entry: dict[str, Any]) -> None:
+        if "facts" in entry:
+            self.facts[entry["unit"]] = entry["facts"]
+            self.skips.pop(entry["unit"], None)
+        elif "skip" in entry:
+            self.skips[entry["unit"]] = Skip(**entry["skip"])
+        elif "packing" in entry:
+            self.packing = [Skip(**skip) for skip in entry["packing"]]
+        else:
+            self.shards.add(entry["shard"])
+
+    def add(self, entry: dict[str, Any]) -> None:
+        """Append an entry and sync it.
+
+        Raises:
+            OutputError: The disk is full or not writable.
+        """
+        try:
+            with open(self.path, "ab") as handle:
+                handle.write(canonical_json(entry).encode() + b"\n")
+                handle.flush()
+                os.fsync(handle.fileno())
+        except OSError as error:
+            raise output_error(error, self.path) from error
+        self._take(entry)
+
+    def add_result(self, unit: Unit, result: Facts | Skip) -> None:
+        """Append a unit's receipt or skip."""
+        value = {"skip": asdict(result)} if isinstance(result, Skip) else {"facts": result}
+        self.add({"unit": unit.id, **value})
+
+
+class Output:
+    """An output folder that is held by this process."""
+
+    def __init__(self, path: Path):
+        """See `claim`, which makes these."""
+        self.path = path
+        self.state = path / ".build"
+        self.staging = self.state / "staging"
+        self.done = path / "build.json"
+
+    def start(self, plan: Plan) -> Journal:
+        """Start a plan here, or take it up again.
+
+        Raises:
+            MismatchError: Another plan was started here; the message says what differs.
+        """
+        file = self.state / "plan.json"
+        if file.exists():
+            before = json.loads(file.read_text(encoding="utf-8"))
+            if before["hash"] != plan.hash:
+                lines = changed(
+                    {"builder": before["builder"], **before["identity"]}, {"builder": plan.builder, **plan.identity}
+                )
+                raise MismatchError(
+                    f"{self.path} was started with something else:\n  "
+                    + "\n  ".join(lines or ["the same settings, but another plan of units"])
+                    + "\nUse the earlier settings to go on, another --out, or --fresh to throw away what is there."
+                )
+        else:
+            write_json(file, {"builder": plan.builder, "hash": plan.hash, "identity": plan.identity})
+        return Journal.read(self.state / "journal.jsonl")
+
+    def clear(self, configs: list[str]) -> None:
+        """Remove what a build leaves, and nothing else."""
+        for name in ("build.json", "README.md"):
+            (self.path / name).unlink(missing_ok=True)
+        for name in ("figures", *configs):
+            shutil.rmtree(self.path / name, ignore_errors=True)
+        for entry in self.state.iterdir():
+            if entry.name != "lock":
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+
+@contextmanager
+def claim(path: Path) -> Iterator[Output]:
+    """Hold an output folder for this process.
+
+    Args:
+        path: A folder that is absent, empty, or holds a build of stressreel.
+
+    Raises:
+        OutputError: It is something else, cannot be written, or another process builds in it.
+    """
+    output = Output(path)
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"--out {path} is a file. Give a folder, new or empty.")
+    try:
+        if path.exists() and any(path.iterdir()) and not (output.done.exists() or output.state.exists()):
+            names = ", ".join(sorted(entry.name for entry in path.iterdir())[:5])
+            raise OutputError(
+                f"--out {path} holds something that no build of stressreel left ({names}). It stays as it is; give a "
+                "new or empty folder."
+            )
+        output.state.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(output.state / "lock", timeout=0)
+        lock.acquire()
+    except Timeout:
+        raise OutputError(f"another process is building in {path}. Wait for it or give another --out.") from None
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise output_error(error, path) from error
+    try:
+        yield output
+    finally:
+        lock.release()

@@ -1,0 +1,1 @@
+"""Built-in samples: small annotations in the real formats and videos that stressreel draws itself."""

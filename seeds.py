@@ -1,0 +1,30 @@
+"""Random numbers without global state: every draw has a key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+
+Key = str | int
+
+
+def digest_for(seed: int, *key: Key) -> bytes:
+    """Hash a seed and a key to 32 bytes; ("a", "bc") and ("ab", "c") differ, and so do 1 and "1"."""
+    return hashlib.sha256(json.dumps([seed, *key], ensure_ascii=True).encode()).digest()
+
+
+def rng_for(seed: int, *key: Key) -> np.random.Generator:
+    """Make the generator that belongs to a key.
+
+    Args:
+        seed: The dataset's seed.
+        key: What the draw is for, such as ("clavi", "extension", pair id). Order of rows, number of workers and a
+            resume are not in the key, so they cannot change the draw.
+
+    Returns:
+        A generator on the counter-based Philox, keyed with 128 bits of SHA-256.
+    """
+    words = np.frombuffer(digest_for(seed, *key)[:16], dtype="<u8").astype(np.uint64)
+    return np.random.Generator(np.random.Philox(key=words))

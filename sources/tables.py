@@ -1,0 +1,97 @@
+"""Text files that people have opened in spreadsheets: decoding, problems by file, line and column."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+
+from ..errors import InputError
+
+SHOWN = 20
+
+
+@dataclass
+class Problems:
+    """Collects what is wrong with the inputs, so that one error tells all of it."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
+        """Note one problem: where, what was expected, what stands there."""
+        place = path.name + (f", line {line}" if line else "") + (f", column {column}" if column else "")
+        shown = given if len(given) <= 80 else given[:77] + "…"
+        self.lines.append(f"{place}: expected {expected}, got {shown!r}")
+
+    def raise_if_any(self, advice: str) -> None:
+        """Raise one InputError with every problem (the first twenty in full)."""
+        if not self.lines:
+            return
+        more = len(self.lines) - SHOWN
+        listed = "\n  ".join(self.lines[:SHOWN]) + (f"\n  … and {more} more" if more > 0 else "")
+        count = "1 problem" if len(self.lines) == 1 else f"{len(self.lines)} problems"
+        raise InputError(f"{count} in the annotations; nothing was written.\n  {listed}\n{advice}")
+
+
+def read_text(path: Path) -> str:
+    """Read UTF-8 with or without a byte order mark, any line ends.
+
+    Raises:
+        InputError: The file is not there, not readable or not UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{path.name}, line {line}: expected UTF-8, got byte 0x{error.object[error.start]:02x}. "
+            "Save the file as UTF-8."
+        ) from error
+
+
+def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+    """Read a CSV with a header.
+
+    Args:
+        path: The file.
+        required: Columns it must have; others are kept too.
+        problems: Takes rows with too few or too many fields; such rows are left out.
+
+    Yields:
+        The line on which the row begins, and the row by column name, fields stripped.
+
+    Raises:
+        InputError: The header lacks a required column, or the file is not a CSV.
+    """
+    lines = read_text(path).splitlines(keepends=True)
+    reader = csv.reader(lines, strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        missing = [name for name in required if name not in header]
+        if missing:
+            raise InputError(
+                f"{path.name}, line 1: expected the columns {', '.join(required)}; {', '.join(missing)} "
+                f"{'is' if len(missing) == 1 else 'are'} missing (got: {', '.join(header) or 'an empty file'})."
+            )
+        line = reader.line_num + 1
+        for fields in reader:
+            if len(fields) == len(header):
+                yield line, dict(zip(header, (value.strip() for value in fields), strict=True))
+            elif fields:
+                problems.add(path, line, None, f"{len(header)} fields", f"{len(fields)}: {','.join(fields)}")
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{path.name}, line {reader.line_num}: not a well-formed CSV ({error}).") from error
+
+
+def seconds(text: str) -> float | None:
+    """Read a time in seconds; None unless it is a finite number that is not negative."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) and value >= 0 else None

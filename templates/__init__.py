@@ -1,0 +1,137 @@
+"""Question templates and word tables as data, and the loaders that validate them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import yaml
+
+from ..errors import InputError
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class ActionClass:
+    """One Charades action class: label of the data set, verb and object class, phrase for questions."""
+
+    id: str
+    label: str
+    verb: str
+    object: str
+    phrase: str
+
+
+@dataclass(frozen=True)
+class ClassTable:
+    """The 157 Charades classes with the verb and object classes they are made of."""
+
+    classes: dict[str, ActionClass]
+    verbs: dict[str, str]
+    objects: dict[str, str]
+
+
+@dataclass(frozen=True)
+class QuestionTemplate:
+    """One of the 19 questions: wording, slots, and its answer in V and in V′.
+
+    Attributes:
+        id: Name inside a video, such as "be-a-end"; part of the question id.
+        template_id: Key of the wording in `templates/clavi.yaml`.
+        text: Wording with `{x}` and, for BA, `{y}`.
+        type: E, E-NC, BE, BA or BA-NC.
+        subset: "control" or "complement".
+        x: Which action fills `{x}`: A, B or C (negative control).
+        y: Which action fills `{y}`, or None.
+        type_ids: Released type id in (V, V′).
+        answers: "yes" or "no" in (V, V′).
+        complement: Id of Q′, or None.
+    """
+
+    id: str
+    template_id: str
+    text: str
+    type: str
+    subset: str
+    x: str
+    y: str | None
+    type_ids: tuple[int, int]
+    answers: tuple[str, str]
+    complement: str | None
+
+
+def read_table(name: str) -> dict[str, Any]:
+    """Read one YAML table of this folder."""
+    with open(FOLDER / f"{name}.yaml", encoding="utf-8") as handle:
+        table = yaml.safe_load(handle)
+    if not isinstance(table, dict) or "version" not in table:
+        raise InputError(f"templates/{name}.yaml must be a mapping with a version; it is damaged")
+    return table
+
+
+def table_hashes() -> dict[str, str]:
+    """SHA-256 of every table in this folder, by file name: part of a build's identity."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+@cache
+def load_classes() -> ClassTable:
+    """Load and validate `charades_classes.yaml`.
+
+    Raises:
+        InputError: A class names an unknown verb or object, or two classes share a phrase.
+    """
+    table = read_table("charades_classes")
+    verbs: dict[str, str] = table["verbs"]
+    objects: dict[str, str] = table["objects"]
+    classes = {}
+    for name, row in table["classes"].items():
+        if row["verb"] not in verbs or row["object"] not in objects:
+            raise InputError(f"templates/charades_classes.yaml: {name} names an unknown verb or object")
+        classes[name] = ActionClass(name, row["label"], verbs[row["verb"]], objects[row["object"]], row["phrase"])
+    phrases = [entry.phrase for entry in classes.values()]
+    if len(set(phrases)) != len(phrases):
+        raise InputError("templates/charades_classes.yaml: two classes share a phrase")
+    return ClassTable(classes, verbs, objects)
+
+
+@cache
+def load_questions() -> tuple[QuestionTemplate, ...]:
+    """Load and validate `clavi.yaml`: the 19 questions of a video, in their order.
+
+    Raises:
+        InputError: An id is used twice, a slot of the wording is not filled, or a Q′ link is not mutual.
+    """
+    table = read_table("clavi")
+    questions = []
+    for row in table["questions"]:
+        text = table["templates"][row["template"]]
+        slots = {field for _, field, _, _ in Formatter().parse(text) if field}
+        if slots != ({"x"} if row["y"] is None else {"x", "y"}):
+            raise InputError(f"templates/clavi.yaml: {row['id']} does not fill the slots of {text!r}")
+        questions.append(
+            QuestionTemplate(
+                id=row["id"],
+                template_id=row["template"],
+                text=text,
+                type=row["type"],
+                subset=table["subsets"][row["type"]],
+                x=row["x"],
+                y=row["y"],
+                type_ids=(row["type_id"][0], row["type_id"][1]),
+                answers=(row["answer"][0], row["answer"][1]),
+                complement=row["complement"],
+            )
+        )
+    by_id = {question.id: question for question in questions}
+    if len(by_id) != len(questions):
+        raise InputError("templates/clavi.yaml: a question id is used twice")
+    for question in questions:
+        if question.complement and by_id[question.complement].complement != question.id:
+            raise InputError(f"templates/clavi.yaml: {question.id} and its complement do not link back")
+    return tuple(questions)

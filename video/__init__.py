@@ -1,0 +1,1 @@
+"""The only folder that touches a decoder, an encoder or ffmpeg."""

@@ -1,0 +1,165 @@
+"""Edit lists: the same source frames in other orders, decoded once where memory allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import av
+
+from ..errors import VideoError
+from .decode import decode, upright
+from .encode import EncodeSettings, Mp4Writer
+from .index import FrameIndex, open_video
+from .sound import read_sound, splice
+
+HELD_BYTES = 160 * 2**20
+
+EditList = tuple[range, ...]
+"""Runs of source frame indices, half open, step 1, in the order in which they are shown."""
+
+
+@dataclass(frozen=True)
+class Rendition:
+    """What was written for one edit list; frame counts and times are those of the file.
+
+    Attributes:
+        path: The MP4 file.
+        num_frames: Frames in it.
+        ticks: Duration in units of the source's time base.
+        width: Pixels, after rotation and padding.
+        height: Pixels.
+    """
+
+    path: Path
+    num_frames: int
+    ticks: int
+    width: int
+    height: int
+
+
+class _Output:
+    """One file being written: which frame it wants next."""
+
+    def __init__(self, edit: EditList, writer: Mp4Writer, path: Path):
+        self.frames: list[int] = list(chain.from_iterable(edit))
+        self.done = 0
+        self.writer, self.path = writer, path
+        self.ticks = 0
+
+    @property
+    def wanted(self) -> int | None:
+        return self.frames[self.done] if self.done < len(self.frames) else None
+
+    def write(self, index: FrameIndex, frame: av.VideoFrame) -> None:
+        number = self.frames[self.done]
+        duration = index.boundary(number + 1) - index.boundary(number)
+        self.writer.write(frame, duration)
+        self.done += 1
+        self.ticks += duration
+
+
+def write_edits(
+    index: FrameIndex,
+    edits: Sequence[EditList],
+    paths: Sequence[Path],
+    settings: EncodeSettings,
+    *,
+    keep_sound: bool = False,
+    held_bytes: int = HELD_BYTES,
+) -> list[Rendition]:
+    """Write several edit lists of one source, all from the same decoded frames.
+
+    All files are encoded side by side while the source is decoded. A frame that some file wants later is held, the
+    latest ones first, as long as `held_bytes` lasts; what could not be held is decoded again from its keyframe.
+
+    Args:
+        index: The source.
+        edits: One edit list for each file. With sound, each covers the same stretch of the source once.
+        paths: The files, .mp4.
+        settings: Quality and speed, the same for all.
+        keep_sound: Cut and join the sound in step with the picture.
+        held_bytes: Memory for held frames.
+
+    Returns:
+        One rendition for each file.
+
+    Raises:
+        VideoError: The source cannot be decoded, or its picture changes size (`undecodable`).
+        IndexMismatchError: See `decode`.
+    """
+    first = min(piece.start for edit in edits for piece in edit)
+    last = max(piece.stop for edit in edits for piece in edit)
+    sound = read_sound(index, index.seconds(first), index.seconds(last)) if keep_sound else None
+    seconds = index.seconds(last) - index.seconds(first)
+    rate = ((last - first) / seconds).limit_denominator(1001)
+    with open_video(index.path) as (_, stream):
+        aspect = stream.sample_aspect_ratio
+    with ExitStack() as stack:
+        outputs: list[_Output] = []
+        size = (0, 0)
+        held: dict[int, av.VideoFrame] = {}
+        while True:
+            start = next((out.wanted for out in outputs if out.wanted is not None), None) if outputs else first
+            if start is None:
+                break
+            stop = last if not outputs else _run_end(outputs, start, held)
+            keep: set[int] = set()
+            for number, raw in zip(range(start, stop), decode(index, range(start, stop)), strict=True):
+                turned = raw.rotation % 180 != 0
+                frame = upright(raw)
+                if not outputs:
+                    size = (frame.width, frame.height)
+                    pixel = 1 / aspect if aspect and turned else aspect
+                    for edit, path in zip(edits, paths, strict=True):
+                        writer = Mp4Writer(
+                            path,
+                            time_base=index.time_base,
+                            rate=rate,
+                            settings=settings,
+                            sample_aspect_ratio=pixel or None,
+                            sound=sound and splice(sound, index, edit),
+                        )
+                        outputs.append(_Output(edit, stack.enter_context(writer), path))
+                    keep = _worth_holding(
+                        outputs, range(start, stop), held_bytes // (frame.width * frame.height * 3 // 2)
+                    )
+                elif size != (frame.width, frame.height):
+                    raise VideoError("undecodable", f"{index.path.name}: its picture changes size at frame {number}")
+                for out in outputs:
+                    if out.wanted == number:
+                        out.write(index, frame)
+                if number in keep:
+                    held[number] = frame
+            for out in outputs:
+                while out.wanted in held:
+                    out.write(index, held[out.wanted])
+            still = {number for out in outputs for number in out.frames[out.done :]}
+            held = {number: frame for number, frame in held.items() if number in still}
+    return [Rendition(out.path, len(out.frames), out.ticks, *size) for out in outputs]
+
+
+def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int]:
+    """Pick the frames of a decoding run that some file will still want after it: the latest that fit."""
+    wanted_later: set[int] = set()
+    for out in outputs:
+        position = out.done
+        for number in run:
+            if position < len(out.frames) and out.frames[position] == number:
+                position += 1
+        wanted_later |= set(out.frames[position:]) & set(run)
+    return set(sorted(wanted_later)[-room:]) if room > 0 else set()
+
+
+def _run_end(outputs: Sequence[_Output], start: int, held: dict[int, av.VideoFrame]) -> int:
+    """Find how far to decode from a wanted frame: until the order jumps or a held frame comes."""
+    out = next(out for out in outputs if out.wanted == start)
+    stop = start
+    for number in out.frames[out.done :]:
+        if number != stop or number in held:
+            break
+        stop += 1
+    return stop

@@ -1,0 +1,193 @@
+"""H.264 in MP4, the same bytes on every machine that has the same x264."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import av
+import numpy as np
+from av.audio.stream import AudioStream
+from av.video.stream import VideoStream
+from numpy.typing import NDArray
+
+from ..records.files import atomic
+
+PRESETS = (
+    "ultrafast",
+    "superfast",
+    "veryfast",
+    "faster",
+    "fast",
+    "medium",
+    "slow",
+    "slower",
+    "veryslow",
+)
+AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
+AAC_BITS_PER_SECOND = 128_000
+
+
+@dataclass(frozen=True)
+class EncodeSettings:
+    """How a picture is encoded.
+
+    Attributes:
+        crf: x264's constant rate factor, 0 (lossless) to 51 (worst).
+        preset: x264's preset.
+    """
+
+    crf: int = 23
+    preset: str = "veryfast"
+
+
+@dataclass(frozen=True)
+class Sound:
+    """Sound samples.
+
+    Attributes:
+        samples: float32, shape (channels, num_samples), in [-1, 1].
+        rate: Samples per second.
+    """
+
+    samples: NDArray[np.float32]
+    rate: int
+
+
+class Mp4Writer:
+    """Encode upright frames, each with its own duration, and sound into one MP4 file.
+
+    Frames keep their timing in units of `time_base`, so a source with a variable rate stays what it was. Threads are
+    pinned to one and x264 is told to choose no algorithm by the processor, so the bytes depend on the frames, the
+    settings and the version of x264 alone.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        time_base: Fraction,
+        rate: Fraction,
+        settings: EncodeSettings,
+        sample_aspect_ratio: Fraction | None = None,
+        sound: Sound | None = None,
+    ):
+        """Open the file; the picture's size and colours are taken from the first frame.
+
+        Args:
+            path: File to write, .mp4.
+            time_base: Seconds in one unit of a frame's duration.
+            rate: Average frames per second, a hint for x264's rate control.
+            settings: Quality and speed.
+            sample_aspect_ratio: Width by height of a pixel, if not square.
+            sound: Sound of the whole file, starting with the first frame.
+        """
+        self._container = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
+        self._container.flags |= 0x0400  # AVFMT_FLAG_BITEXACT: no library version in the file
+        self._time_base, self._settings = time_base, settings
+        self._sample_aspect_ratio = sample_aspect_ratio
+        self._video: VideoStream = self._container.add_stream("libx264", rate=rate)
+        self._audio = self._add_audio(sound) if sound else None
+        self._sound, self._sound_done = sound, 0
+        self._clock = 0
+        self._durations: dict[int, int] = {}
+
+    def _open(self, frame: av.VideoFrame) -> None:
+        context = self._video.codec_context
+        context.width, context.height, context.pix_fmt = frame.width, frame.height, "yuv420p"
+        context.time_base = self._time_base
+        context.thread_count = 1
+        context.color_range, context.colorspace = frame.color_range, frame.colorspace
+        context.color_primaries, context.color_trc = frame.color_primaries, frame.color_trc
+        if self._sample_aspect_ratio:
+            context.sample_aspect_ratio = self._sample_aspect_ratio
+        context.options = {
+            "preset": self._settings.preset,
+            "crf": str(self._settings.crf),
+            "x264-params": "cpu-independent=1:lookahead-threads=1",
+        }
+
+    def _add_audio(self, sound: Sound) -> AudioStream:
+        stream: AudioStream = self._container.add_stream("aac", rate=sound.rate)
+        stream.codec_context.layout = "mono" if len(sound.samples) == 1 else "stereo"
+        stream.codec_context.bit_rate = AAC_BITS_PER_SECOND
+        stream.codec_context.thread_count = 1
+        return stream
+
+    def write(self, frame: av.VideoFrame, duration: int) -> None:
+        """Append a frame that is shown for `duration` units of the time base."""
+        if not self._video.codec_context.is_open and self._clock == 0:
+            self._open(frame)
+        frame.pts, frame.time_base = self._clock, self._time_base
+        self._durations[self._clock] = duration
+        self._clock += duration
+        self._mux(self._video.encode(frame))
+        self._write_sound(self._clock * self._time_base)
+
+    def _mux(self, packets: Iterable[av.Packet[VideoStream]]) -> None:
+        for packet in packets:
+            if packet.pts in self._durations:
+                packet.duration = self._durations.pop(packet.pts)
+            self._container.mux(packet)
+
+    def _write_sound(self, until: Fraction | None) -> None:
+        """Encode the sound up to a time, so that the file is interleaved."""
+        if self._sound is None or self._audio is None:
+            return
+        samples, rate, size = self._sound.samples, self._sound.rate, 1024
+        while self._sound_done < samples.shape[1]:
+            if until is not None and self._sound_done + size > until * rate:
+                return
+            piece = np.ascontiguousarray(samples[:, self._sound_done : self._sound_done + size])
+            frame = av.AudioFrame.from_ndarray(piece, "fltp", "mono" if len(piece) == 1 else "stereo")
+            frame.sample_rate, frame.pts, frame.time_base = rate, self._sound_done, Fraction(1, rate)
+            self._container.mux(self._audio.encode(frame))
+            self._sound_done += piece.shape[1]
+
+    def __enter__(self) -> Self:
+        """Return the writer."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Flush and close; after an error only close, the caller throws the file away."""
+        try:
+            if kind is None:
+                self._write_sound(None)
+                self._mux(self._video.encode(None))
+                if self._audio is not None:
+                    self._container.mux(self._audio.encode(None))
+        finally:
+            self._container.close()
+
+
+def write_video(
+    path: Path,
+    frames: Iterable[NDArray[np.uint8]],
+    *,
+    rate: Fraction,
+    sound: NDArray[np.float32] | None = None,
+    sound_rate: int = 16000,
+    settings: EncodeSettings | None = None,
+) -> None:
+    """Write RGB arrays as an MP4 file, atomically.
+
+    Args:
+        path: Where the file appears.
+        frames: uint8 arrays of shape (height, width, 3), RGB, even sizes.
+        rate: Frames per second.
+        sound: float32, shape (num_samples,) or (channels, num_samples), in [-1, 1].
+        sound_rate: Samples per second of the sound, one of those that AAC knows.
+        settings: Quality and speed.
+    """
+    track = None if sound is None else Sound(np.atleast_2d(sound), sound_rate)
+    options: dict[str, Any] = {"rate": rate, "settings": settings or EncodeSettings(), "sound": track}
+    with atomic(path) as temporary, Mp4Writer(temporary, time_base=1 / rate, **options) as writer:
+        for array in frames:
+            picture = av.VideoFrame.from_ndarray(array, "rgb24")
+            writer.write(picture.reformat(format="yuv420p", threads=1), 1)

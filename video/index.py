@@ -1,0 +1,175 @@
+"""Which frames a video file really shows, and when: from its packets, not from what the header claims.
+
+Rules, the same for every builder:
+
+* The video stream is the one that FFmpeg calls the best (largest picture), as players and decord do.
+* Time 0 is the earliest start of the picture and the sound, so a file whose first timestamp is 10 s starts at 0, and a
+  picture that starts one second after the sound starts at 1 s.
+* A frame is shown from its presentation timestamp to the next one's; edit lists are applied (discarded frames do not
+  count). A file without timestamps (raw H.264) gets them at its nominal rate.
+* `[start, end)` in seconds holds the frames whose timestamp lies in it, compared exactly as fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from pathlib import Path
+
+import av
+import av.container
+import numpy as np
+from av.error import FFmpegError
+from av.video.stream import VideoStream
+from numpy.typing import NDArray
+
+from ..errors import VideoError
+
+
+@dataclass(frozen=True)
+class FrameIndex:
+    """The frames of one video stream in presentation order.
+
+    Attributes:
+        path: The file.
+        pts: int64, shape (num_frames,), strictly increasing, in units of `time_base`.
+        end: Where the last frame stops being shown, in units of `time_base`.
+        time_base: Seconds in one unit.
+        zero: Time 0 of the file on the stream's clock, in seconds.
+        keyframes: int64, timestamps from which decoding can start, increasing; empty if it must start at the beginning.
+        timed: False if the file has no timestamps and `pts` counts frames at the nominal rate.
+    """
+
+    path: Path
+    pts: NDArray[np.int64]
+    end: int
+    time_base: Fraction
+    zero: Fraction
+    keyframes: NDArray[np.int64]
+    timed: bool = True
+
+    @property
+    def num_frames(self) -> int:
+        """Number of frames shown."""
+        return len(self.pts)
+
+    def boundary(self, index: int) -> int:
+        """Timestamp at which frame `index` starts; for `num_frames`, at which the last one ends."""
+        return int(self.pts[index]) if index < len(self.pts) else self.end
+
+    def seconds(self, index: int) -> Fraction:
+        """Time at which frame `index` starts (or the video ends), in seconds from time 0."""
+        return self.boundary(index) * self.time_base - self.zero
+
+    def first_at(self, seconds: Fraction) -> int:
+        """Index of the first frame that starts at or after a time, `num_frames` if there is none."""
+        return int(np.searchsorted(self.pts, ceil((seconds + self.zero) / self.time_base)))
+
+
+class IndexMismatchError(Exception):
+    """The packets promise other frames than the decoder delivers: index the file by decoding it."""
+
+
+@contextmanager
+def open_video(path: Path) -> Iterator[tuple[av.container.InputContainer, VideoStream]]:
+    """Open a file and pick its video stream; one decoding thread, so that processes are what scales.
+
+    Raises:
+        VideoError: It cannot be opened or has no picture (`unreadable_video`), or decoding fails inside the
+            `with` block (`undecodable`).
+    """
+    try:
+        container = av.open(str(path), metadata_errors="ignore")
+    except (FFmpegError, OSError, ValueError) as error:
+        raise VideoError("unreadable_video", f"{path.name}: {words(error)}") from error
+    with container:
+        stream = container.streams.best("video")
+        if not isinstance(stream, VideoStream) or stream.codec_context is None:
+            raise VideoError("unreadable_video", f"{path.name}: it has no video stream that can be decoded")
+        stream.codec_context.thread_count = 1
+        try:
+            yield container, stream
+        except FFmpegError as error:
+            raise VideoError("undecodable", f"{path.name}: {words(error)}") from error
+
+
+def check_opens(path: Path) -> None:
+    """Open a file and find its picture, without decoding.
+
+    Raises:
+        VideoError: It cannot be opened or has no picture (`unreadable_video`).
+    """
+    with open_video(path):
+        pass
+
+
+def words(error: Exception) -> str:
+    """Give the decoder's own words, with the last line it logged where there is one."""
+    text = getattr(error, "strerror", None) or str(error)
+    log = getattr(error, "log", None)
+    return f"{text} ({log[1]}: {log[2].strip()})" if log else text
+
+
+def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
+    """List the frames of a video.
+
+    Args:
+        path: The file.
+        decode: Decode everything and believe only that; by default only the packets are read, which costs
+            milliseconds, and whoever decodes checks that the frames agree.
+
+    Raises:
+        VideoError: The file cannot be read or holds no frames.
+    """
+    with open_video(path) as (container, stream):
+        zero = _zero(container)
+        time_base = Fraction(stream.time_base or 0)
+        rate = stream.average_rate or stream.guessed_rate or stream.base_rate
+        timestamps: list[int | None] = []
+        durations: dict[int, int] = {}
+        keyframes: list[int] = []
+        if decode:
+            for frame in container.decode(stream):
+                timestamps.append(frame.pts)
+                durations[frame.pts or 0] = frame.duration
+        else:
+            for packet in container.demux(stream):
+                if packet.is_discard or (packet.pts is None and packet.size == 0):
+                    continue
+                timestamps.append(packet.pts)
+                durations[packet.pts or 0] = packet.duration or 0
+                if packet.is_keyframe and packet.pts is not None:
+                    keyframes.append(packet.pts)
+    if not timestamps:
+        raise VideoError("undecodable", f"{path.name}: no frame can be decoded")
+    if time_base == 0 or any(pts is None for pts in timestamps):
+        if not rate:
+            raise VideoError("undecodable", f"{path.name}: it has neither timestamps nor a frame rate")
+        count = len(timestamps)
+        pts = np.arange(count, dtype=np.int64) * rate.denominator
+        time_base, none = Fraction(1, rate.numerator), np.empty(0, np.int64)
+        return FrameIndex(path, pts, count * rate.denominator, time_base, Fraction(0), none, timed=False)
+    pts = np.array(timestamps, np.int64)
+    if not decode:
+        pts.sort()
+    if np.any(np.diff(pts) <= 0):
+        if not decode:
+            return index_frames(path, decode=True)
+        raise VideoError("undecodable", f"{path.name}: its timestamps do not increase")
+    last = int(pts[-1])
+    usual = int(np.median(np.diff(pts))) if len(pts) > 1 else 1
+    end = last + (durations.get(last) or usual)
+    return FrameIndex(path, pts, end, time_base, zero, np.unique(np.array(keyframes, np.int64)))
+
+
+def _zero(container: av.container.InputContainer) -> Fraction:
+    """Earliest start of picture and sound, exact (the container's own start is rounded to microseconds)."""
+    starts = [
+        stream.start_time * Fraction(stream.time_base)
+        for stream in (*container.streams.video, *container.streams.audio)
+        if stream.start_time is not None and stream.time_base
+    ]
+    return min(starts, default=Fraction(0))

@@ -1,0 +1,97 @@
+"""Sound of a video, cut to the sample."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import av
+import numpy as np
+from av.audio.stream import AudioStream
+from av.error import FFmpegError
+from numpy.typing import NDArray
+
+from ..errors import VideoError
+from .encode import AAC_RATES, Sound
+from .index import FrameIndex, words
+
+JUMP_SECONDS = 0.05
+
+
+def read_sound(index: FrameIndex, start: Fraction, stop: Fraction) -> Sound | None:
+    """Decode the sound that belongs to a stretch of a video.
+
+    The track is decoded from its beginning (cheap, and exact where a seek into AAC is not). A jump of its timestamps by
+    more than 50 ms is a gap, filled with silence, as is anything before its start and after its end. More than two
+    channels become stereo; a rate that AAC does not have becomes 48 kHz.
+
+    Args:
+        index: The video.
+        start: First moment, in seconds from time 0 of the file.
+        stop: Last moment, exclusive.
+
+    Returns:
+        The sound of [start, stop), round((stop − start) · rate) samples; None if the file has no sound.
+
+    Raises:
+        VideoError: The sound cannot be decoded (`undecodable`).
+    """
+    try:
+        with av.open(str(index.path), metadata_errors="ignore") as container:
+            stream = container.streams.best("audio")
+            if not isinstance(stream, AudioStream) or stream.codec_context is None:
+                return None
+            stream.codec_context.thread_count = 1
+            return _decode(container, stream, index.zero + start, stop - start)
+    except (FFmpegError, ValueError) as error:
+        raise VideoError("undecodable", f"{index.path.name}, sound: {words(error)}") from error
+
+
+def _decode(container: av.container.InputContainer, stream: AudioStream, start: Fraction, length: Fraction) -> Sound:
+    rate = stream.rate if stream.rate in AAC_RATES else 48000
+    layout = "mono" if stream.channels == 1 else "stereo"
+    resampler = av.AudioResampler(format="fltp", layout=layout, rate=rate)
+    samples = np.zeros((1 if layout == "mono" else 2, round(length * rate)), np.float32)
+    position: int | None = None  # of the next sample, counted from `start`
+    for frame in container.decode(stream):
+        if frame.pts is not None and frame.time_base is not None:
+            stamped = round((frame.pts * frame.time_base - start) * rate)
+            if position is None or abs(stamped - position) > JUMP_SECONDS * rate:
+                position = stamped
+        position = position or 0
+        if position >= samples.shape[1]:
+            break
+        for piece in resampler.resample(frame):
+            position = _place(samples, piece.to_ndarray().astype(np.float32, copy=False), position)
+    for piece in resampler.resample(None):
+        _place(samples, piece.to_ndarray().astype(np.float32, copy=False), position or 0)
+    return Sound(samples, rate)
+
+
+def _place(samples: NDArray[np.float32], piece: NDArray[np.float32], position: int) -> int:
+    """Copy what overlaps of a piece that begins at `position`; return the position behind it."""
+    first, last = max(position, 0), min(position + piece.shape[1], samples.shape[1])
+    if first < last:
+        samples[:, first:last] = piece[:, first - position : last - position]
+    return position + int(piece.shape[1])
+
+
+def splice(sound: Sound, index: FrameIndex, pieces: tuple[range, ...]) -> Sound:
+    """Put pieces of a sound in the order of the frames that they belong to.
+
+    Args:
+        sound: Sound of the frames from the earliest to the latest of `pieces`.
+        index: The video.
+        pieces: Runs of frame indices, in the order wanted; together they cover the sound once.
+
+    Returns:
+        As many samples as came in; every cut lies within half a sample of the cut of the picture.
+    """
+    origin = index.seconds(min(piece.start for piece in pieces))
+    cuts = [
+        (
+            round((index.seconds(piece.start) - origin) * sound.rate),
+            round((index.seconds(piece.stop) - origin) * sound.rate),
+        )
+        for piece in pieces
+    ]
+    return Sound(np.concatenate([sound.samples[:, first:last] for first, last in cuts], axis=1), sound.rate)
