@@ -1,0 +1,200 @@
+"""The drawn person: what a pose is, how limbs bend, and how the person looks.
+
+Points are complex numbers `forward + height * 1j` in pixels, relative to where the person stands.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .paint import Brush, Colour, blend, colour, oval
+
+TORSO, THIGH, SHIN, UPPER_ARM, FOREARM = 38.0, 32.0, 32.0, 24.0, 23.0
+HEAD_RISE, HEAD_RADIUS = 22.0, 14.0
+SHADE: Colour = (90, 40, 25)  # what darkens skin
+STRIDE = 44.0  # pixels that one step covers
+
+
+class Pose(NamedTuple):
+    """Where the parts of the body are; angles in radians, forward positive."""
+
+    step: float = 0.0  # pixels forward of the place where the person stands
+    turn: float = 1.0  # 1 looks ahead, 0 at the viewer, -1 back
+    hip: complex = 66j
+    lean: float = 0.0  # of the torso
+    nod: float = 0.0  # of the head, on top of the lean
+    mouth: float = 0.0  # 0 a closed smile, 1 wide open
+    near: complex = 7 + 57j  # hands
+    far: complex = 3 + 57j
+    near_foot: complex = -5 + 4j  # ankles
+    far_foot: complex = 7 + 4j
+
+
+STAND = Pose()
+
+
+def mix(first: Pose, second: Pose, share: float) -> Pose:
+    """The pose `share` (0 to 1) of the way from `first` to `second`."""
+    return Pose._make(a + (b - a) * share for a, b in zip(first, second, strict=True))
+
+
+def walking(distance: float, vigour: float) -> Pose:
+    """A pose of the walk after `distance` pixels; `vigour` 0 stands, 1 takes full steps."""
+    swing = math.pi * distance / STRIDE
+
+    def foot(phase: float) -> complex:
+        return vigour * (STRIDE / 2 * math.sin(phase) + 9j * max(0.0, math.cos(phase))) + 4j
+
+    arm = vigour * 20 * math.sin(swing)
+    stroll = Pose(
+        hip=complex(0, 66 - vigour * 3.5 * abs(math.sin(swing))),
+        lean=0.08 * vigour,
+        near=complex(5 - arm, 59 + abs(arm) / 3),
+        far=complex(5 + arm, 59 + abs(arm) / 3),
+        near_foot=foot(swing),
+        far_foot=foot(swing + math.pi),
+    )
+    return mix(STAND, stroll, min(1.0, 3 * vigour))
+
+
+def alive(pose: Pose, t: float) -> Pose:
+    """The pose with the small sway of a body that is never quite still, `t` seconds into the video."""
+    return pose._replace(
+        hip=pose.hip + 0.9 * math.sin(1.3 * t) + 0.5j * math.sin(2.1 * t),
+        lean=pose.lean + 0.015 * math.sin(1.7 * t),
+        nod=pose.nod + 0.06 * math.sin(0.9 * t),
+    )
+
+
+def bend(root: complex, tip: complex, upper: float, lower: float, way: int) -> list[complex]:
+    """Root, joint and tip of a two-part limb; a tip out of reach is brought into reach.
+
+    Args:
+        root: Shoulder or hip.
+        tip: Where hand or foot should be.
+        upper: Length of the part at the root, pixels.
+        lower: Length of the other part, pixels.
+        way: 1 bends the joint forward when the limb hangs (a knee), -1 backward (an elbow).
+    """
+    reach = tip - root
+    length = min(max(abs(reach), abs(upper - lower) + 0.5), upper + lower - 0.01)
+    along = reach / abs(reach) if reach else -1j
+    cosine = (upper**2 + length**2 - lower**2) / (2 * upper * length)
+    joint = root + upper * along * cmath.exp(1j * way * math.acos(min(1.0, cosine)))
+    return [root, joint, root + along * length]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one subject looks; colours are `#rrggbb`."""
+
+    skin: str
+    hair: str
+    top: str
+    trousers: str
+    shoes: str
+    style: str  # of the hair: short, bun, bob or curly
+
+    def paint(self, part: str) -> Colour:
+        """The colour of a part of the body."""
+        return colour(getattr(self, part))
+
+
+@dataclass(frozen=True)
+class Body:
+    """A person in a pose, seen by a brush that stands where the person stands."""
+
+    brush: Brush
+    look: Look
+    pose: Pose
+
+    @property
+    def shoulder(self) -> complex:
+        """Where the arms begin."""
+        return self.pose.hip + TORSO * 1j * cmath.exp(-1j * self.pose.lean)
+
+    @property
+    def head(self) -> complex:
+        """The middle of the head."""
+        return self.shoulder + HEAD_RISE * 1j * cmath.exp(-1j * (self.pose.lean + self.pose.nod / 2))
+
+    def arm(self, side: str) -> list[complex]:
+        """Shoulder, elbow and hand of the `near` or `far` arm."""
+        root = self.shoulder + (-2 if side == "near" else 3) - 3j
+        return bend(root, getattr(self.pose, side), UPPER_ARM, FOREARM, -1)
+
+    def hand(self, side: str) -> complex:
+        """Where the `near` or `far` hand really is."""
+        return self.arm(side)[2]
+
+    def draw_behind(self, t: float) -> None:
+        """Draw all but the near arm, so that what the hands hold can be drawn next."""
+        self._arm("far")
+        self._leg("far")
+        self._leg("near")
+        self._torso()
+        self._head(t)
+
+    def draw_arm(self) -> None:
+        """Draw the near arm, over what the hands hold."""
+        self._arm("near")
+
+    def _arm(self, side: str) -> None:
+        dim = 0.0 if side == "near" else 0.25
+        shoulder, elbow, hand = self.arm(side)
+        sleeve = blend(self.look.paint("top"), (0, 0, 0), 0.1 + dim)
+        skin = blend(self.look.paint("skin"), SHADE, dim)
+        cuff = elbow + 0.35 * (hand - elbow)
+        self.brush.line([elbow, hand], skin, 7)
+        self.brush.line([shoulder, elbow, cuff], sleeve, 9.5)
+        self.brush.disc(hand, 4.8, skin)
+
+    def _leg(self, side: str) -> None:
+        dim = 0.0 if side == "near" else 0.22
+        root = self.pose.hip + (-2 if side == "near" else 3)
+        foot: complex = getattr(self.pose, f"{side}_foot")
+        hip, knee, ankle = bend(root, foot, THIGH, SHIN, 1)
+        lifted = min(max((ankle.imag - 10) / 12, 0.0), 1.0)
+        sole = (1 - lifted) + lifted * (ankle - knee) / abs(ankle - knee) * 1j
+        trousers = blend(self.look.paint("trousers"), (0, 0, 0), dim)
+        self.brush.line([ankle - 1.5 * sole, ankle + 8 * sole], self.look.paint("shoes"), 8)
+        self.brush.line([hip, knee, ankle + 0.08 * (knee - ankle)], trousers, 11)
+
+    def _torso(self) -> None:
+        hip, shoulder = self.pose.hip, self.shoulder
+        up = (shoulder - hip) / TORSO
+        side, top = up * -1j, self.look.paint("top")
+        self.brush.line([hip, hip + 3 * up], self.look.paint("trousers"), 19)
+        self.brush.line([shoulder, shoulder + 10 * up], blend(self.look.paint("skin"), SHADE, 0.2), 9)
+        outline = [(-10, 0), (-10.5, 14), (-11, 32), (-6, 40), (6, 40), (11, 32), (10.5, 14), (10, 0)]
+        self.brush.fill([hip + across * side + along * up for across, along in outline], top)
+        self.brush.line([hip - 8 * side + 2 * up, hip + 8 * side + 2 * up], top, 6)
+
+    def _head(self, t: float) -> None:
+        skin, hair, dark = self.look.paint("skin"), self.look.paint("hair"), (44, 34, 34)
+        brush = self.brush.at(self.head, -self.pose.lean - self.pose.nod)
+        if self.look.style == "bun":
+            brush.disc(-11 + 12j, 7.5, hair)
+        if self.look.style == "bob":
+            brush.fill([2 + 13j, -15 + 6j, -17 - 13j, -12 - 17j, 1 - 13j], hair)
+        brush.disc(13.2 - 1.5j, 3, skin)
+        brush.disc(0j, HEAD_RADIUS, skin)
+        rim = [cmath.rect(HEAD_RADIUS + 1.6, math.radians(a)) for a in range(35, 206, 15)]
+        brush.fill([*rim, -9 - 3j, -7 + 4j, -3 + 6.5j, 4 + 9.5j], hair)
+        if self.look.style == "curly":
+            for angle in range(25, 215, 27):
+                brush.disc(cmath.rect(HEAD_RADIUS + 0.5, math.radians(angle)), 5.2, hair)
+        brush.disc(-3.5 - 1j, 3.2, blend(skin, SHADE, 0.18))
+        for eye in (4.5 + 2j, 10.5 + 2j):
+            if t % 3.4 > 3.25:  # a blink
+                brush.line([eye - 1.8, eye + 1.8], dark, 1)
+            else:
+                brush.fill(oval(eye, 1.6, 2.3), dark)
+            brush.line([eye - 2 + 4.6j, eye + 2 + 4.8j], hair, 1.2)
+        if self.pose.mouth > 0.1:
+            brush.fill(oval(7.5 - 7j, 2.4, 3.2 * self.pose.mouth), (130, 45, 45))
+        else:
+            brush.line([3.5 - 6j, 6.5 - 7.6j, 10 - 6.6j], (130, 55, 50), 1.3)
