@@ -117,6 +117,6 @@ def exact_command(name: str, values: Mapping[str, Any]) -> str:
     for option, value in values.items():
         if value is True:
             parts.append(f"--{option}")
-        elif value not in (None, False):
+        elif value is not None and value is not False:
             parts.append(f"--{option} {value}")
     return " ".join(parts)

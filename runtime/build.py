@@ -158,7 +158,7 @@ def describe_missing(absent: Sequence[Skip]) -> str:
     if unreadable:
         parts.append(f"{_many(len(unreadable), 'source video')} cannot be read:\n  " + "\n  ".join(unreadable))
     return (
-        "\n".join(parts) + f"\n{_many(len(absent), 'unit')} of the plan need them. Give their folder with --videos, or "
+        "\n".join(parts) + f"\n{_many(len(absent), 'pair')} of the plan need them. Give their folder with --videos, or "
         "--allow-missing to build without them (each is counted as skipped)."
     )
 

@@ -1,0 +1,272 @@
+"""Checks of a finished CLAVI output: what makes it CLAVI, found again from the rows and the decoded videos alone."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import av
+import cv2
+import numpy as np
+from av.error import FFmpegError
+from numpy.typing import NDArray
+
+from ..records.output import FinishedOutput
+from ..records.schema import Row
+from ..templates import load_questions
+from ..video.decode import plane_view
+from .clavi import ANSWERS
+
+SIGNATURE = 32
+TOLERANCE = 2.0  # grey levels, root mean square over a 32x32 thumbnail
+FLIPPING = ("BE", "BA")
+LINKS = ("complement_question_id", "counterpart_question_id")
+
+
+def check_questions_per_video(output: FinishedOutput) -> Iterator[str]:
+    """Every video has 19 questions, 6 yes and 13 no, and every pair has both videos."""
+    answers: dict[str, Counter[str]] = {}
+    for row in output.rows("questions", ["video_id", "answer"]):
+        answers.setdefault(row["video_id"], Counter())[ANSWERS[row["answer"]]] += 1
+    for video, counts in answers.items():
+        if counts != {"yes": 6, "no": 13}:
+            yield f"{video} has {counts['yes']} yes and {counts['no']} no, not 6 and 13"
+    pairs = {row["pair_id"] for row in output.rows("pairs", ["pair_id"])}
+    expected = {f"{pair}_{number}" for pair in pairs for number in (1, 2)}
+    tables = {"questions": set(answers)}
+    if "videos" in output.info["counts"]:
+        tables["videos"] = {row["video_id"] for row in output.rows("videos", ["video_id"])}
+    for table, videos in tables.items():
+        for video in sorted(expected ^ videos):
+            yield f"{video} is {'missing from' if video in expected else 'in no pair but in'} {table}"
+
+
+def check_links(output: FinishedOutput) -> Iterator[str]:
+    """Q′ links and counterpart links point back, to the right video, wording and type."""
+    columns = ["question_id", "video_id", "pair_id", "question", "type", *LINKS]
+    questions = {row["question_id"]: row for row in output.rows("questions", columns)}
+    for name, row in questions.items():
+        other = questions.get(row["counterpart_question_id"])
+        if other is None or other["counterpart_question_id"] != name:
+            yield f"{name}: counterpart {row['counterpart_question_id']} does not point back"
+        elif (
+            other["video_id"] == row["video_id"]
+            or other["pair_id"] != row["pair_id"]
+            or other["question"] != row["question"]
+            or other["type"] != row["type"]
+        ):
+            yield f"{name}: counterpart {other['question_id']} is not the same question about the other video"
+        link = row["complement_question_id"]
+        if link is None:
+            if not row["type"].startswith("E"):
+                yield f"{name}: a {row['type']} question without a complement"
+            continue
+        other = questions.get(link)
+        if other is None or other["complement_question_id"] != name:
+            yield f"{name}: complement {link} does not point back"
+        elif other["video_id"] != row["video_id"] or other["question"] != opposite(row["question"]):
+            yield f"{name}: complement {link} is not the question with the opposite time about the same video"
+
+
+def opposite(question: str) -> str:
+    """Word the question that asks the opposite time."""
+    pairs = {" before ": " after ", " at the beginning?": " at the end?"}
+    swaps = pairs | {new: old for old, new in pairs.items()}
+    pattern = r" happen (?:before|after) | at the (?:beginning|end)\?$"
+    return re.sub(
+        pattern,
+        lambda match: match[0].replace(match[0].removeprefix(" happen"), swaps[match[0].removeprefix(" happen")]),
+        question,
+    )
+
+
+def check_answers(output: FinishedOutput) -> Iterator[str]:
+    """Every answer is what the order of actions makes true; BE and BA flip between V and V′, Q and Q′."""
+    pairs = {row["pair_id"]: row for row in output.rows("pairs", ["pair_id", "phrase_a", "phrase_b", "phrase_c"])}
+    columns = ["question_id", "pair_id", "question", "answer", "type", "variant", *LINKS]
+    questions = {row["question_id"]: row for row in output.rows("questions", columns)}
+    for name, row in questions.items():
+        answer = ANSWERS[row["answer"]]
+        true = truth(pairs[row["pair_id"]], row["variant"] == "original", row["question"])
+        if true is None:
+            yield f"{name}: {row['question']!r} is not worded by a template from the pair's phrases"
+        elif answer != ANSWERS[true]:
+            yield f"{name}: {row['question']!r} is answered {answer!r}, but the order of the actions says otherwise"
+        flips = row["type"] in FLIPPING
+        for link in LINKS:
+            other = questions.get(row[link] or "")
+            if other and (other["answer"] != row["answer"]) != flips:
+                yield f"{name}: the answer must {'flip' if flips else 'stay'} in {other['question_id']}"
+
+
+def truth(pair: Row, original: bool, question: str) -> bool | None:
+    """Work out the answer from which action comes first, without the answer table.
+
+    Args:
+        pair: `phrase_a`, `phrase_b` and `phrase_c`.
+        original: True for V, False for V′.
+        question: The question.
+
+    Returns:
+        The answer, or None if no template gives this wording.
+    """
+    order = [pair["phrase_a"], pair["phrase_b"]] if original else [pair["phrase_b"], pair["phrase_a"]]
+    phrases = [*order, pair["phrase_c"]]
+    for text in {template.text for template in load_questions()}:
+        for x in phrases:
+            for y in phrases if "{y}" in text else [""]:
+                if (x != y) and text.format(x=x, y=y) == question:
+                    if "{y}" in text:
+                        return [x, y] == (order if " before " in text else order[::-1])
+                    if " at the " in text:
+                        return bool(x == (order[0] if text.endswith("beginning?") else order[1]))
+                    return x in order
+    return None
+
+
+def check_negative_controls(output: FinishedOutput) -> Iterator[str]:
+    """The negative control shares no verb and no object with anything annotated in the source."""
+    for row in output.rows("pairs", ["pair_id", "verb_c", "objects_c", "phrase_c", "source_verbs", "source_objects"]):
+        shared = [row["verb_c"]] if row["verb_c"] in row["source_verbs"] else []
+        shared += sorted(set(row["objects_c"]) & set(row["source_objects"]))
+        if shared:
+            yield f"{row['pair_id']}: {row['phrase_c']!r} shares {', '.join(shared)} with the source"
+
+
+def check_durations(output: FinishedOutput) -> Iterator[str]:
+    """Cuts contain the actions and keep them equally far apart; V and V′ are as long as the cuts say."""
+    edges = ("out_a", "in_a", "in_b", "out_b")
+    frames = tuple(f"{edge}_frame" for edge in edges)
+    times = ("start_a_s", "end_a_s", "start_b_s", "end_b_s")
+    pairs = {}
+    for row in output.rows("pairs", ["pair_id", *edges, *frames, *times]):
+        name = row["pair_id"]
+        pairs[name] = row
+        out_a, in_a, in_b, out_b = (round(row[edge] * 1000) for edge in edges)
+        start_a, end_a, start_b, end_b = (round(row[time] * 1000) for time in times)
+        if not out_a <= start_a < end_a <= in_a <= in_b <= start_b < end_b <= out_b:
+            yield f"{name}: the cuts do not contain the two actions in order"
+        inwards, outwards = (in_a - end_a) + (start_b - in_b), (start_a - out_a) + (out_b - end_b)
+        if abs(inwards - outwards) > 1:  # the release rounds each cut to a millisecond
+            yield f"{name}: extended by {inwards} ms inwards and {outwards} ms outwards"
+    if "videos" not in output.info["counts"]:
+        return
+    lengths: dict[str, set[tuple[int, float]]] = {}
+    for row in output.rows("videos", ["pair_id", "video_id", "num_frames", "duration_s", "fps"]):
+        pair = pairs[row["pair_id"]]
+        lengths.setdefault(row["pair_id"], set()).add((row["num_frames"], row["duration_s"]))
+        if row["num_frames"] != pair["out_b_frame"] - pair["out_a_frame"]:
+            yield f"{row['video_id']}: {row['num_frames']} frames, the pair's frame range says otherwise"
+        if abs(row["num_frames"] / row["fps"] - row["duration_s"]) > 1e-6:
+            yield f"{row['video_id']}: {row['num_frames']} frames at {row['fps']} fps do not last {row['duration_s']} s"
+        if abs(row["duration_s"] - (pair["out_b"] - pair["out_a"])) > 0.5 + 2 / row["fps"]:
+            yield f"{row['video_id']}: lasts {row['duration_s']:.3f} s, cut as {pair['out_b'] - pair['out_a']:.3f} s"
+    for name, values in lengths.items():
+        if len(values) > 1:
+            yield f"{name}: V and V′ differ in length"
+
+
+def check_permutation(output: FinishedOutput, workers: int) -> Iterator[str]:
+    """By decoded frames, V′ shows the frames of V with the two pieces exchanged, each as long as in V."""
+    edges = ["out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame"]
+    pairs = {row["pair_id"]: [row[edge] for edge in edges] for row in output.rows("pairs", ["pair_id", *edges])}
+    waiting: dict[str, dict[str, bytes]] = {}
+    running: list[Future[list[str]]] = []
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        for row in output.rows("videos", ["pair_id", "variant", "video"]):
+            name = row["pair_id"]
+            both = waiting.setdefault(name, {})
+            both[row["variant"]] = row["video"]["bytes"] or b""
+            if len(both) == 2:
+                del waiting[name]
+                running.append(pool.submit(compare_videos, name, pairs[name], both["original"], both["complement"]))
+            if len(running) > 4 * workers:
+                yield from running.pop(0).result()
+        for future in running:
+            yield from future.result()
+    for name in waiting:
+        yield f"{name}: only one of its two videos is there"
+
+
+def compare_videos(name: str, edges: list[int], original: bytes, complement: bytes) -> list[str]:
+    """Compare V and V′ frame by frame.
+
+    Every frame of V′ must look like the frame of V that the record puts there: no other frame of V may look closer by
+    more than the codec's noise (thumbnails of 32x32 grey levels). Where neighbouring frames look alike, so that a
+    viewer could not tell them apart, neither can this check.
+
+    Args:
+        name: Pair id, for the messages.
+        edges: Source frames out_a, in_a, in_b, out_b.
+        original: V as MP4.
+        complement: V′ as MP4.
+
+    Returns:
+        Problems, one line each.
+    """
+    try:
+        v, durations = _thumbnails(original)
+        w, moved_durations = _thumbnails(complement)
+    except (FFmpegError, ValueError, IndexError) as error:
+        return [f"{name}: its videos cannot be decoded ({error})"]
+    out_a, in_a, in_b, out_b = (edge - edges[0] for edge in edges)
+    order = np.r_[in_b:out_b, in_a:in_b, out_a:in_a]
+    if len(v) != len(order) or len(w) != len(order):
+        return [f"{name}: V has {len(v)} and V′ {len(w)} frames, the record {len(order)}"]
+    problems = []
+    if not np.array_equal(moved_durations, durations[order]):
+        problems.append(f"{name}: a frame is shown longer or shorter in V′ than in V")
+    squares = (w**2).sum(1)[:, None] + (v**2).sum(1)[None] - 2 * w @ v.T
+    distance = np.sqrt(np.maximum(squares, 0) / v.shape[1])
+    best = distance.min(axis=1)
+    recorded = distance[np.arange(len(order)), order]
+    wrong = np.flatnonzero(recorded > best + TOLERANCE + 3 * np.median(best))
+    if len(wrong):
+        first = int(wrong[0])
+        problems.append(
+            f"{name}: {len(wrong)} frames of V′ are not where the record puts them; the first, {first}, shows frame "
+            f"{int(distance[first].argmin())} of V instead of {int(order[first])}"
+        )
+    return problems
+
+
+def _thumbnails(content: bytes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Decode to thumbnails, float64 of shape (num_frames, 1024), and durations in ticks."""
+    pictures, starts, last = [], [], 0
+    with av.open(io.BytesIO(content), "r") as container:
+        container.streams.video[0].codec_context.thread_count = 1
+        for frame in container.decode(video=0):
+            small = cv2.resize(plane_view(frame, 0), (SIGNATURE, SIGNATURE), interpolation=cv2.INTER_AREA)
+            pictures.append(small.astype(np.float64).ravel())
+            starts.append(frame.pts or 0)
+            last = frame.duration
+    return np.array(pictures), np.diff([*starts, starts[-1] + last])
+
+
+def clavi_checks(info: Mapping[str, Any], *, decode: bool, workers: int) -> dict[str, Any]:
+    """Give the checks of a CLAVI output by name.
+
+    Args:
+        info: The content of `build.json`.
+        decode: Whether to decode the videos.
+        workers: Processes for decoding.
+    """
+    checks: dict[str, Any] = {
+        "questions_per_video": check_questions_per_video,
+        "links": check_links,
+        "answers": check_answers,
+        "negative_controls": check_negative_controls,
+        "durations": check_durations,
+    }
+    if decode and "videos" in info["counts"]:
+
+        def permutation(output: FinishedOutput) -> Iterable[str]:
+            return check_permutation(output, workers)
+
+        checks["permutation"] = permutation
+    return checks

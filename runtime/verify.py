@@ -1,0 +1,190 @@
+"""Checks of a finished output that hold for every benchmark, and the report of all checks."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..records.output import FinishedOutput
+from ..records.schema import Config
+from ..records.shards import Fingerprint, shard_path
+
+Check = Callable[[FinishedOutput], Iterable[str]]
+"""Gives one line for each problem; none if the check passes."""
+
+SHOWN = 10
+UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, pa.ArrowException)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found.
+
+    Attributes:
+        name: Name of the check.
+        problems: The first problems, one line each.
+        count: How many there are.
+    """
+
+    name: str
+    problems: tuple[str, ...]
+    count: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is no problem."""
+        return self.count == 0
+
+
+def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[Outcome]:
+    """Run checks in order; one that cannot read what it needs has failed."""
+    for name, check in checks.items():
+        problems: list[str] = []
+        count = 0
+        try:
+            for problem in check(output):
+                count += 1
+                if len(problems) < SHOWN:
+                    problems.append(problem)
+        except UNREADABLE as error:
+            count += 1
+            problems.append(f"it could not be checked: {type(error).__name__}: {error}")
+        yield Outcome(name, tuple(problems), count)
+
+
+def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
+    """Give the checks that need only the configs: schema, counts, hashes, unique_ids, splits, load_dataset."""
+    return {
+        "schema": lambda output: check_schema(output, configs),
+        "counts": lambda output: check_counts(output, configs),
+        "hashes": lambda output: check_hashes(output, configs),
+        "unique_ids": lambda output: check_unique_ids(output, configs),
+        "splits": lambda output: check_splits(output, configs),
+        "load_dataset": lambda output: check_load_dataset(output, configs),
+    }
+
+
+def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+    """Every shard has the columns, types and features of its config."""
+    for config in configs:
+        expected = config.schema()
+        for path in output.shards(config.name):
+            found = pq.read_schema(path)
+            if not found.equals(expected, check_metadata=False):
+                yield f"{path.relative_to(output.path)}: columns differ: {_differences(found, expected)}"
+            elif (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
+                yield f"{path.relative_to(output.path)}: the features in the metadata differ"
+
+
+def _differences(found: pa.Schema, expected: pa.Schema) -> str:
+    here, there = ({field.name: str(field.type) for field in schema} for schema in (found, expected))
+    names = [name for name in {**there, **here} if here.get(name) != there.get(name)]
+    lines = [f"{name} is {here.get(name, 'absent')}, not {there.get(name, 'there')}" for name in names]
+    return ", ".join(lines) or "their order"
+
+
+def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+    """The shards are the ones that `build.json` promises, with as many rows."""
+    expected_tables = output.info["counts"]
+    if sorted(expected_tables) != sorted(config.name for config in configs):
+        yield f"build.json counts {', '.join(expected_tables)}, not {', '.join(config.name for config in configs)}"
+    for config, splits in expected_tables.items():
+        found = {path.name for path in output.shards(config)}
+        named: set[str] = set()
+        for split, count in splits.items():
+            paths = output.shards(config, split)
+            named |= {shard_path(config, split, number, len(paths)).split("/")[1] for number in range(len(paths))}
+            rows = sum(pq.read_metadata(path).num_rows for path in paths)
+            if rows != count:
+                yield f"{config}/{split} has {rows} rows, build.json says {count}"
+        for name in sorted(found ^ named):
+            yield f"{config}/{name} is {'not expected' if name in found else 'missing'}"
+
+
+def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+    """The rows have the fingerprints of `build.json`, and every embedded video its hash."""
+    fingerprint = Fingerprint()
+    for config in configs:
+        videos = [column.name for column in config.columns if column.kind == "video"]
+        plain = [column.name for column in config.columns if column.kind != "video"]
+        for split in output.splits(config.name):
+            for row in output.rows(config.name, plain, split):
+                fingerprint.add(config, split, row)
+            if not videos:
+                continue
+            for row in output.rows(config.name, [plain[0], "sha256", *videos], split):
+                for name in videos:
+                    if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
+                        yield f"{config.name}/{split}: the bytes of {row[plain[0]]} do not have their sha256"
+    parts = fingerprint.parts()
+    for key, value in output.info["fingerprints"].items():
+        if parts.get(key) != value:
+            yield f"{key}: the rows are not those that were built ({str(parts.get(key))[:16]}, not {value[:16]})"
+    if fingerprint.hexdigest() != output.info["fingerprint"]:
+        yield f"fingerprint {fingerprint.hexdigest()[:16]}, build.json says {output.info['fingerprint'][:16]}"
+
+
+def check_unique_ids(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+    """The first column of every table is an id that comes once."""
+    for config in configs:
+        key = config.columns[0].name
+        counts = Counter(row[key] for row in output.rows(config.name, [key]))
+        for value, count in counts.items():
+            if count > 1:
+                yield f"{config.name}: {key} {value} comes {count} times"
+
+
+def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+    """No source video is in two splits."""
+    places: dict[str, set[str]] = {}
+    for config in configs:
+        if any(column.name == "source_id" for column in config.columns):
+            for split in output.splits(config.name):
+                for row in output.rows(config.name, ["source_id"], split):
+                    places.setdefault(row["source_id"], set()).add(split)
+    for source, splits in places.items():
+        if len(splits) > 1:
+            yield f"source {source} is in {' and '.join(sorted(splits))}"
+
+
+def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+    """`datasets.load_dataset` opens every config, with its features and the rows of every split.
+
+    Tables without videos are loaded whole; those with videos are streamed, so that nothing large is copied.
+    """
+    import datasets
+
+    datasets.disable_progress_bars()
+    try:
+        with tempfile.TemporaryDirectory(prefix="stressreel-") as cache:
+            for config in configs:
+                streaming = any(column.kind == "video" for column in config.columns)
+                name = None if config.default else config.name
+                loaded = datasets.load_dataset(str(output.path), name, cache_dir=cache, streaming=streaming)
+                yield from _compare_loaded(loaded, config, output)
+                del loaded
+    except Exception as error:  # whatever load_dataset raises is what its users would meet
+        yield f"{type(error).__name__}: {error}"
+    finally:
+        datasets.enable_progress_bars()
+
+
+def _compare_loaded(loaded: Mapping[str, object], config: Config, output: FinishedOutput) -> Iterator[str]:
+    import datasets
+
+    expected = datasets.Features.from_arrow_schema(config.schema())
+    if set(loaded) != set(output.splits(config.name)):
+        yield f"{config.name}: splits {', '.join(loaded)}, not {', '.join(output.splits(config.name))}"
+    for split, table in loaded.items():
+        if getattr(table, "features", None) != expected:
+            yield f"{config.name}/{split}: other features than the config has"
+        if isinstance(table, datasets.Dataset) and len(table) != output.info["counts"][config.name].get(split):
+            yield f"{config.name}/{split}: {len(table)} rows"
+        if isinstance(table, datasets.IterableDataset):
+            next(iter(table.decode(False)))
