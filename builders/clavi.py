@@ -18,6 +18,7 @@ from ..records.files import sha256_file
 from ..records.plan import Facts, Plan, Skip, Unit
 from ..records.schema import Column, Config, Row
 from ..sources.actions import Action, AnnotatedVideo, Segment
+from ..sources.charades_sta import same_doing
 from ..sources.clavi import ReleasedPair
 from ..templates import load_questions, table_hashes
 from ..video.decode import with_index
@@ -31,7 +32,6 @@ from .pairs import (
     SameAction,
     draw_control,
     draw_cuts,
-    same_doing,
     same_key,
     with_ids,
 )

@@ -72,13 +72,6 @@ def same_key(one: Action, other: Action) -> bool:
     return one.key == other.key
 
 
-def same_doing(one: Action, other: Action) -> bool:
-    """Tell whether two sentences may mean the same doing: same verb, and no objects that tell them apart."""
-    if one.verb != other.verb:
-        return one.key == other.key
-    return not one.objects or not other.objects or bool(one.objects & other.objects)
-
-
 def released_pairs(video: AnnotatedVideo, same: SameAction = same_key) -> Iterator[Candidate]:
     """Select the pairs of a video by the rules of the released benchmark.
 

@@ -1,0 +1,38 @@
+# make demo: the benchmark from the built-in sample, built and verified.   make test: the whole test suite.
+# Both make a virtual environment in .venv and need Python >= 3.11, pip and make, nothing else.
+PYTHON ?= python3
+OUT ?= out/clavi
+BIN := .venv/bin
+
+.PHONY: demo test lint clean
+
+demo: .venv/core
+	$(BIN)/build-clavi --charades sample --out $(OUT) --fresh
+	$(BIN)/stressreel verify $(OUT)
+	@echo
+	@echo "The dataset is in $(OUT). To load it ($(BIN)/python):"
+	@echo '  from datasets import load_dataset'
+	@echo '  questions = load_dataset("$(OUT)")'
+	@echo '  videos = load_dataset("$(OUT)", "videos", split="test")'
+
+test: .venv/dev
+	$(BIN)/python -m pytest
+
+# mypy wants the folder to have the package's name, and a clone may have any.
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	rm -rf .venv/typed && mkdir -p .venv/typed && ln -s ../.. .venv/typed/stressreel
+	cd .venv/typed && MYPYPATH=. ../bin/mypy --config-file ../../pyproject.toml -p stressreel
+
+.venv/core: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+.venv/dev: .venv/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,192 @@
+"""CPU, wall time and memory of build-clavi, beside what people do today and beside the floor, in one run.
+
+    python benchmarks/clavi.py                         # six bar-coded 854x480 sources of 24 to 46 s
+    python benchmarks/clavi.py --texture clip.mp4      # with the pictures of a real clip
+    python benchmarks/clavi.py --rounds 5 --preset medium
+
+(a) two ffmpeg commands a pair, as the released script takes: trim for V, trim and concat for V′ (ffmpeg's threads);
+(b) the floor: the segment decoded once and encoded twice, in one thread, nothing reordered, nothing else written;
+(c) build-clavi with 1 and with 2 workers, the whole command from start-up to dataset card.
+All with the same preset and crf; medians over the rounds. Needs the extra `bench` (imageio-ffmpeg).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import cycle, islice
+from pathlib import Path
+
+import av
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from stressreel.builders.clavi import ClaviSettings, pieces
+from stressreel.cli.build_clavi import make_plan
+from stressreel.records.plan import Plan
+from stressreel.sources.charades import COLUMNS
+from stressreel.video.decode import decode, upright
+from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
+from stressreel.video.index import index_frames
+
+RATE = Fraction(30000, 1001)
+WIDTH, HEIGHT, BLOCK = 854, 480, 16
+LENGTHS = (24.83, 30.33, 31.79, 32.92, 41.29, 46.08)
+Frames = Iterator[NDArray[np.uint8]]
+
+
+def texture(clip: Path | None, count: int = 48) -> list[NDArray[np.uint8]]:
+    """Make a loop of pictures: those of a real clip, or clouds that drift over one another with some grain."""
+    if clip:
+        with av.open(str(clip), metadata_errors="ignore") as container:
+            found = (frame.reformat(WIDTH, HEIGHT, "rgb24").to_ndarray() for frame in container.decode(video=0))
+            return list(islice(found, count))
+    rng = np.random.default_rng(0)
+    clouds = [
+        cv2.resize(rng.integers(0, 256, (34, 60, 3), np.uint8), (960, 544), interpolation=cv2.INTER_CUBIC) for _ in "12"
+    ]
+    grain = rng.normal(0, 4, (HEIGHT, WIDTH, 3))
+    frames = []
+    for t in range(count):
+        one, two = (
+            cloud[s : s + HEIGHT, s : s + WIDTH].astype(float) for cloud, s in zip(clouds, (t, 60 - t), strict=True)
+        )
+        frames.append(np.clip((one + two) / 2 + np.roll(grain, 7 * t, 0), 0, 255).astype(np.uint8))
+    return frames
+
+
+def coded(frames: list[NDArray[np.uint8]], count: int) -> Frames:
+    """Give frames with their number as a 16-bit bar code in the top left corner."""
+    for number, frame in enumerate(islice(cycle(frames), count)):
+        picture = frame.copy()
+        for bit in range(16):
+            row, column = divmod(bit, 8)
+            y, x = row * BLOCK, column * BLOCK
+            picture[y : y + BLOCK, x : x + BLOCK] = 255 * (number >> (15 - bit) & 1)
+        yield picture
+
+
+def make_sources(folder: Path, clip: Path | None) -> None:
+    """Write a small Charades: one or two pairs a video, with actions of usual lengths."""
+    pictures = texture(clip)
+    rows = []
+    for number, length in enumerate(LENGTHS):
+        b_end = round(length - 12 - 2 * (number % 3), 2)
+        a_end = round(b_end * 0.45, 2)
+        actions = [f"c026 1.00 {a_end}", f"c106 {a_end + 1.3:.2f} {b_end}", f"c097 {b_end + 3:.2f} {length}"]
+        rows.append([f"BENC{number}", "SUBJ", "", "", "", "", "", "", "", ";".join(actions), str(length)])
+        write_video(folder / f"BENC{number}.mp4", coded(pictures, round(length * RATE)), rate=RATE)
+    with open(folder / "Charades_v1_train.csv", "w", newline="", encoding="utf-8") as handle:
+        csv.writer(handle).writerows([COLUMNS, *rows])
+
+
+def with_ffmpeg(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -> None:
+    """(a): two ffmpeg commands a pair."""
+    import imageio_ffmpeg
+
+    ffmpeg = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error"]
+    codec = ["-an", "-c:v", "libx264", "-preset", settings.preset, "-crf", str(settings.crf)]
+    for unit in plan.units:
+        source, cut = str(folder / f"{unit.source_id}.mp4"), unit.payload
+        spans = [(cut["in_b"], cut["out_b"]), (cut["in_a"], cut["in_b"]), (cut["out_a"], cut["in_a"])]
+        trims = ";".join(f"[0:v]trim={start}:{end},setpts=PTS-STARTPTS[p{n}]" for n, (start, end) in enumerate(spans))
+        whole = ["-ss", str(cut["out_a"]), "-to", str(cut["out_b"]), "-i", source]
+        swapped = ["-i", source, "-filter_complex", f"{trims};[p0][p1][p2]concat=n=3[v]", "-map", "[v]"]
+        for number, arguments in ((1, whole), (2, swapped)):
+            subprocess.run([*ffmpeg, *arguments, *codec, str(out / f"{unit.id}_{number}.mp4")], check=True)
+
+
+def floor(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -> None:
+    """(b): decode once, encode twice."""
+    for unit in plan.units:
+        index = index_frames(folder / f"{unit.source_id}.mp4")
+        a, _, b = pieces(index, unit)
+        options = {"time_base": index.time_base, "rate": RATE, "settings": settings}
+        with Mp4Writer(out / "1.mp4", **options) as one, Mp4Writer(out / "2.mp4", **options) as two:
+            for number, frame in enumerate(decode(index, range(a.start, b.stop)), a.start):
+                picture = upright(frame)
+                duration = index.boundary(number + 1) - index.boundary(number)
+                one.write(picture, duration)
+                two.write(picture, duration)
+
+
+def command(folder: Path, out: Path, settings: EncodeSettings, workers: int) -> None:
+    """(c): the command."""
+    encoding = ["--crf", str(settings.crf), "--preset", settings.preset]
+    build = [sys.executable, "-c", "from stressreel.cli.main import build_clavi; build_clavi()"]
+    run = [*build, "--charades", str(folder), "--out", str(out), "--workers", str(workers), "--no-progress", *encoding]
+    subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
+
+
+def in_child(work: Callable[[], None]) -> tuple[float, float, float]:
+    """Run in a forked process; give CPU seconds, wall seconds and the largest process's peak memory in MB."""
+    started = time.perf_counter()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+            cpu = sum(part.ru_utime + part.ru_stime for part in usage)
+            os.write(writer, f"{cpu} {max(part.ru_maxrss for part in usage) / 1024}".encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as handle:
+        text = handle.read()
+    os.waitpid(child, 0)
+    if not text:
+        raise SystemExit("a measured run failed; see above")
+    cpu, memory = map(float, text.split())
+    return cpu, time.perf_counter() - started, memory
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--texture", type=Path)
+    parser.add_argument("--preset", default="veryfast")
+    parser.add_argument("--crf", type=int, default=23)
+    arguments = parser.parse_args()
+    settings = EncodeSettings(arguments.crf, arguments.preset)
+    with tempfile.TemporaryDirectory(prefix="bench-clavi-") as name:
+        base = Path(name)
+        folder, out = base / "charades", base / "out"
+        folder.mkdir()
+        out.mkdir()
+        make_sources(folder, arguments.texture)
+        plan = make_plan(folder, folder, ClaviSettings(), splits=("train",), pairs=(), limit=None, version="1.0.0")
+        seconds = sum(unit.payload["out_b"] - unit.payload["out_a"] for unit in plan.units)
+        print(f"{len(plan.units)} pairs, {seconds:.0f} s of segments, {WIDTH}x{HEIGHT}, {settings}")
+        ways: dict[str, Callable[[int], None]] = {
+            "(a) two ffmpeg commands a pair": lambda n: with_ffmpeg(plan, folder, out, settings),
+            "(b) floor: decode once, encode twice": lambda n: floor(plan, folder, out, settings),
+            "(c) build-clavi, 1 worker": lambda n: command(folder, base / f"one{n}", settings, 1),
+            "(c) build-clavi, 2 workers": lambda n: command(folder, base / f"two{n}", settings, 2),
+        }
+        results: dict[str, list[tuple[float, float, float]]] = {way: [] for way in ways}
+        for number in range(arguments.rounds):
+            for way, work in ways.items():
+                results[way].append(in_child(lambda work=work, number=number: work(number)))
+    medians = {way: [statistics.median(column) for column in zip(*runs, strict=True)] for way, runs in results.items()}
+    print(f"\n{'':40}{'CPU s':>9}{'wall s':>9}{'CPU/floor':>11}{'peak MB':>9}")
+    base_cpu = medians["(b) floor: decode once, encode twice"][0]
+    for way, (cpu, wall, memory) in medians.items():
+        print(f"{way:40}{cpu:9.2f}{wall:9.2f}{cpu / base_cpu:11.3f}{memory:9.0f}")
+    (a, _, one, two) = (values for values in medians.values())
+    print(f"\n2 workers against 1, wall: {one[1] / two[1]:.2f} x faster")
+    print(f"build-clavi (2 workers) against (a), wall: {a[1] / two[1]:.2f} x faster; CPU {a[0] / two[0]:.2f} x less")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""Captions as gerund phrases: golden wording, properties over any text, and all of Charades-STA."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stressreel.sources.gerunds import REASONS, Gerund, gerund
+
+CASES = yaml.safe_load(Path(__file__).with_name("gerund_cases.yaml").read_text(encoding="utf-8"))
+ROOT = Path(__file__).parents[2]
+SHARED = Path(os.environ.get("STRESSREEL_SHARED", ROOT.parent / "shared"))
+GENDERED = re.compile(
+    r"\b(he|she|him|his|her|hers|himself|herself|m[ae]n|wom[ae]n|boys?|girls?|guys?|lad(y|ies)|fe?males?)\b"
+)
+PEOPLE = ["he", "she", "her", "his", "him", "man", "woman's", "men", "girl-like", "he's", ",", ".", "and", "they", "#1"]
+WORDS = st.sampled_from(
+    sorted({word for sentence, _ in CASES["converted"] + CASES["refused"] for word in sentence.split()} | set(PEOPLE))
+)
+
+
+def assert_sound(found: Gerund | str) -> None:
+    """What must hold of every answer, whatever was asked."""
+    if isinstance(found, str):
+        assert found in REASONS
+        return
+    assert re.match(r"[a-z]+ing\b", found.phrase), found
+    assert not GENDERED.search(found.phrase), found
+    assert found.phrase == " ".join(found.phrase.lower().split()).rstrip(".,!?;:"), found
+    assert found.objects <= found.words, found
+    assert found.verb, found
+
+
+@pytest.mark.parametrize(("sentence", "phrase"), CASES["converted"])
+def test_phrase(sentence: str, phrase: str) -> None:
+    found = gerund(sentence)
+    assert isinstance(found, Gerund), found
+    assert found.phrase == phrase
+    assert_sound(found)
+
+
+@pytest.mark.parametrize(("sentence", "reason"), CASES["refused"])
+def test_refusal(sentence: str, reason: str) -> None:
+    assert gerund(sentence) == reason
+    assert reason in REASONS
+
+
+def test_every_reason_has_a_case() -> None:
+    assert {reason for _, reason in CASES["refused"]} == set(REASONS)
+
+
+@pytest.mark.parametrize(("sentence", "verb", "objects", "words", "anaphoric"), CASES["content"])
+def test_content(sentence: str, verb: str, objects: str, words: str, anaphoric: bool) -> None:
+    found = gerund(sentence)
+    assert isinstance(found, Gerund), found
+    assert (found.verb, found.anaphoric) == (verb, anaphoric)
+    assert (set(found.objects), set(found.words)) == (set(objects.split()), set(words.split()))
+
+
+@given(st.text())
+def test_any_text_is_answered(text: str) -> None:
+    assert_sound(gerund(text))
+
+
+@settings(max_examples=400)
+@given(st.lists(WORDS, max_size=14).map(" ".join))
+def test_any_words_are_answered(text: str) -> None:
+    assert_sound(gerund(text))
+
+
+@given(st.sampled_from([sentence for sentence, _ in CASES["converted"]]))
+def test_case_spacing_and_stop_do_not_matter(sentence: str) -> None:
+    assert gerund(f"  {sentence.rstrip('.').upper().replace(' ', '  ')} !") == gerund(sentence)
+
+
+@given(st.sampled_from([phrase for _, phrase in CASES["converted"]]))
+def test_a_phrase_stays_itself_with_a_subject(phrase: str) -> None:
+    found = gerund(f"The person is {phrase}.")
+    assert isinstance(found, Gerund)
+    assert found.phrase == phrase
+
+
+def test_the_dictionary_is_loaded_at_the_first_sentence_only() -> None:
+    check = "import sys, stressreel.sources.gerunds; sys.exit('lemminflect' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False, cwd=ROOT.parent).returncode == 0
+
+
+@pytest.mark.shared
+def test_all_of_charades_sta() -> None:
+    folder = SHARED / "data" / "charades_sta"
+    files = [folder / f"charades_sta_{part}.txt" for part in ("train", "test")]
+    if not all(file.is_file() for file in files):
+        pytest.skip(f"needs {files[0].name} and {files[1].name} in {folder}")
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    sentences = [line.split("##", 1)[1] for line in lines]
+    assert len(sentences) == 16_128
+    gerund(sentences[0])
+    start = time.perf_counter()
+    found = [gerund(sentence) for sentence in sentences]
+    seconds = time.perf_counter() - start
+    for answer in found:
+        assert_sound(answer)
+    assert sum(isinstance(answer, Gerund) for answer in found) >= 0.98 * len(sentences)
+    assert seconds < 10  # about 1 s on one slow core
