@@ -1,0 +1,419 @@
+import csv
+import io
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import av
+import datasets
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from commands import Ran, run, start
+
+SMALL = ("--limit", 4, "--preset", "ultrafast", "--no-progress")
+
+
+def info(out: Path) -> dict:
+    return json.loads((out / "build.json").read_text())
+
+
+def fingerprint(out: Path) -> str:
+    return info(out)["fingerprint"]
+
+
+def refuses(done: Ran, *parts: str, code: int = 1) -> None:
+    assert done.code == code, done
+    for part in parts:
+        assert part in done.err
+
+
+@pytest.fixture(scope="module")
+def small(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four pairs with one worker, undisturbed."""
+    out = tmp_path_factory.mktemp("small") / "out"
+    assert run("build-clavi", "--charades", sample, "--out", out, "--workers", 1, *SMALL).code == 0
+    return out
+
+
+class TestDataset:
+    def test_counts_links_and_splits(self, built: Path) -> None:
+        counts = info(built)["counts"]
+        pairs = sum(counts["pairs"].values())
+        assert pairs >= 8
+        assert set(counts["pairs"]) == {"train", "test"}
+        assert sum(counts["videos"].values()) == 2 * pairs
+        assert sum(counts["questions"].values()) == 38 * pairs
+
+    def test_load_dataset_opens_the_default_config(self, built: Path, tmp_path: Path) -> None:
+        loaded = datasets.load_dataset(str(built), cache_dir=str(tmp_path))
+        assert set(loaded) == {"train", "test"}
+        assert loaded["train"].features["answer"].names == ["no", "yes"]
+        row = loaded["test"][0]
+        assert row["question"].endswith("?")
+        assert row["question_id"].startswith(row["video_id"])
+
+    @pytest.mark.parametrize("config", ["questions", "videos", "pairs"])
+    def test_streaming(self, built: Path, config: str, tmp_path: Path) -> None:
+        stream = datasets.load_dataset(str(built), config, split="test", streaming=True, cache_dir=str(tmp_path))
+        assert "pair_id" in next(iter(stream.decode(False)))
+
+    def test_videos_carry_their_bytes(self, built: Path, tmp_path: Path) -> None:
+        table = datasets.load_dataset(str(built), "videos", split="test", cache_dir=str(tmp_path))
+        assert isinstance(table.features["video"], datasets.Video)
+        row = table.cast_column("video", datasets.Video(decode=False))[0]
+        assert row["video"]["path"] == f"{row['video_id']}.mp4"
+        with av.open(io.BytesIO(row["video"]["bytes"])) as container:
+            stream = container.streams.video[0]
+            assert (stream.codec_context.name, stream.codec_context.pix_fmt) == ("h264", "yuv420p")
+            assert not container.streams.audio
+            assert sum(1 for _ in container.decode(video=0)) == row["num_frames"]
+
+    def test_torchcodec_decodes_the_videos(self, built: Path, tmp_path: Path) -> None:
+        try:
+            import torchcodec  # noqa: F401
+        except (ImportError, RuntimeError, OSError) as error:
+            pytest.skip(f"torchcodec needs FFmpeg's shared libraries: {str(error)[:80]}")
+        table = datasets.load_dataset(str(built), "videos", split="test", cache_dir=str(tmp_path))
+        row = table[0]
+        assert len(row["video"]) == row["num_frames"]
+        assert tuple(row["video"][0].shape) == (3, row["height"], row["width"])
+
+    def test_build_json_says_what_decided_the_content(self, built: Path) -> None:
+        content = info(built)
+        assert content["dataset_version"] == "1.2.0"
+        assert content["settings"]["seed"] == 0
+        assert {"av", "libavcodec", "stressreel"} <= set(content["tools"])
+        assert "Charades_v1_train.csv" in content["inputs"]
+        assert content["skips"]["count"] == 0
+        assert "--version 1.2.0" in content["command"]
+        assert str(built) not in json.dumps(content)
+
+    def test_nothing_is_left_over(self, built: Path) -> None:
+        assert not list(built.rglob("*.tmp*"))
+        assert not (built / ".build" / "staging").exists()
+
+
+class TestSameContent:
+    def test_with_two_workers_in_another_folder(self, sample: Path, small: Path, tmp_path: Path) -> None:
+        out = tmp_path / "elsewhere" / "deep"
+        assert run("build-clavi", "--charades", sample, "--out", out, "--workers", 2, *SMALL).code == 0
+        assert (out / "build.json").read_bytes() == (small / "build.json").read_bytes()
+        assert (out / "README.md").read_bytes() == (small / "README.md").read_bytes()
+
+    def test_another_seed_differs(self, sample: Path, small: Path, tmp_path: Path) -> None:
+        arguments = ("--charades", sample, "--out", tmp_path / "o", "--seed", 1, "--no-render", "--limit", 4)
+        assert run("build-clavi", *arguments).code == 0
+        assert fingerprint(tmp_path / "o") != fingerprint(small)
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_after_kill_and_resume(self, sample: Path, small: Path, tmp_path: Path, workers: int) -> None:
+        out = tmp_path / "out"
+        arguments = ("--charades", sample, "--out", out, "--workers", workers, *SMALL)
+        journal = out / ".build" / "journal.jsonl"
+        for wanted in (1, 2):
+            process = start("build-clavi", *arguments)
+            deadline = time.monotonic() + 60
+            while not (journal.exists() and journal.read_bytes().count(b"\n") >= wanted):
+                assert process.poll() is None or process.returncode == 0, process.communicate()
+                if process.poll() is not None or time.monotonic() > deadline:
+                    break
+                time.sleep(0.01)
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+        with open(journal, "ab") as handle:
+            handle.write(b'{"facts": {"half')  # a line that the kill cut off
+        before = journal.read_bytes().split(b"\n")[:-1]
+        staged = {path: path.stat().st_mtime_ns for path in (out / ".build" / "staging").rglob("*.mp4")}
+        receipts = [json.loads(line)["unit"] for line in before if b'"facts"' in line]
+        done = run("build-clavi", *arguments)
+        assert done.code == 0, done.err
+        assert fingerprint(out) == fingerprint(small)
+        assert (out / "README.md").read_bytes() == (small / "README.md").read_bytes()
+        lines = journal.read_bytes().split(b"\n")[:-1]
+        assert lines[: len(before)] == before
+        for unit in receipts:  # nothing that had a receipt was done again
+            assert sum(unit.encode() in line for line in lines if b'"facts"' in line) == 1
+        assert len(receipts) >= 1
+        assert staged
+
+    def test_workers_do_not_outlive_a_killed_build(self, sample: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        process = start("build-clavi", "--charades", sample, "--out", out, "--workers", 2, "--no-progress")
+        while not (out / ".build" / "staging").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
+        pids = [int(pid) for pid in children.stdout.split()]
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        deadline = time.monotonic() + 10
+        alive = pids
+        while alive and time.monotonic() < deadline:
+            alive = [pid for pid in pids if Path(f"/proc/{pid}").exists() and "Z" not in _state(pid)]
+            time.sleep(0.05)
+        assert pids
+        assert not alive
+
+    def test_interrupted_by_ctrl_c(self, sample: Path, small: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        arguments = ("--charades", sample, "--out", out, "--workers", 2, *SMALL)
+        process = start("build-clavi", *arguments, start_new_session=True)
+        while not (out / ".build" / "staging").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert "run the same command again" in err
+        assert "Traceback" not in err
+        assert run("build-clavi", *arguments).code == 0
+        assert fingerprint(out) == fingerprint(small)
+
+    def test_a_finished_build_is_left_alone(self, sample: Path, small: Path) -> None:
+        before = {path: path.stat().st_mtime_ns for path in small.rglob("*.parquet")}
+        done = run("build-clavi", "--charades", sample, "--out", small, "--workers", 2, *SMALL)
+        assert done.code == 0
+        assert "complete already" in done.err
+        assert before == {path: path.stat().st_mtime_ns for path in small.rglob("*.parquet")}
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split(")")[-1].split()[0]
+    except OSError:
+        return "Z"
+
+
+class TestRefusals:
+    def test_other_seed_on_the_same_output(self, sample: Path, small: Path) -> None:
+        done = run("build-clavi", "--charades", sample, "--out", small, "--seed", 7, *SMALL)
+        refuses(done, "settings.seed: 0 → 7", "--fresh")
+
+    def test_fresh_starts_again(self, sample: Path, tmp_path: Path) -> None:
+        arguments = ("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--no-render", "--limit", 4)
+        assert run(*arguments).code == 0
+        first = fingerprint(tmp_path / "o")
+        assert run(*arguments, "--seed", 7).code == 1
+        assert run(*arguments, "--seed", 7, "--fresh").code == 0
+        assert fingerprint(tmp_path / "o") != first
+
+    @pytest.mark.parametrize("fresh", [(), ("--fresh",)])
+    def test_foreign_folder_stays_as_it_is(self, sample: Path, tmp_path: Path, fresh: tuple[str, ...]) -> None:
+        (tmp_path / "thesis.tex").write_text("years of work")
+        done = run("build-clavi", "--charades", sample, "--out", tmp_path, "--no-render", *fresh)
+        refuses(done, "thesis.tex", "stays as it is")
+        assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+    def test_output_that_is_a_file_or_below_one(self, sample: Path, tmp_path: Path) -> None:
+        file = tmp_path / "file"
+        file.write_text("x")
+        refuses(run("build-clavi", "--charades", sample, "--out", file, "--no-render"), "is a file")
+        refuses(run("build-clavi", "--charades", sample, "--out", file / "sub", "--no-render"), "cannot write")
+        assert file.read_text() == "x"
+
+    def test_two_builds_at_once(self, sample: Path, tmp_path: Path) -> None:
+        from filelock import FileLock
+
+        out = tmp_path / "o"
+        (out / ".build").mkdir(parents=True)
+        with FileLock(out / ".build" / "lock"):
+            refuses(run("build-clavi", "--charades", sample, "--out", out, "--no-render"), "another process")
+
+    def test_disk_that_takes_no_more(self, sample: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+
+        def limit() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
+
+        arguments = ("--charades", sample, "--out", out, "--workers", 1, *SMALL)
+        refuses(run("build-clavi", *arguments, preexec_fn=limit), "cannot write")
+        assert not (out / "build.json").exists()
+        assert not list(out.glob("videos/*"))
+        assert run("build-clavi", *arguments).code == 0
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (("--charades", "sample"), "--out"),
+            (("--charades", "sample", "--out", "x", "--crf", 99), "--crf"),
+            (("--charades", "sample", "--out", "x", "--version", "1.0"), "semantic version"),
+            (("--charades", "sample", "--out", "x", "--severity", 3), "--severity"),
+            (("--out", "x"), "--charades"),
+        ],
+    )
+    def test_wrong_usage(self, arguments: tuple[object, ...], said: str, tmp_path: Path) -> None:
+        done = run("build-clavi", *arguments, cwd=tmp_path)
+        refuses(done, said, code=2)
+        assert not list(tmp_path.iterdir())
+
+    def test_no_annotations(self, tmp_path: Path) -> None:
+        refuses(run("build-clavi", "--charades", tmp_path / "no", "--out", tmp_path / "o"), "there is no folder")
+        refuses(run("build-clavi", "--charades", tmp_path, "--out", tmp_path / "o"), "Charades_v1_train.csv")
+        assert not (tmp_path / "o").exists()
+
+    def test_malformed_rows_are_all_named_and_nothing_is_written(self, sample: Path, tmp_path: Path) -> None:
+        lines = (sample / "Charades_v1_train.csv").read_text().splitlines()
+        lines[1] = lines[1].replace("c0", "x0", 1)
+        lines[2] = lines[2].rsplit(",", 1)[0] + ",long"
+        (tmp_path / "Charades_v1_train.csv").write_text("\n".join(lines))
+        done = run("build-clavi", "--charades", tmp_path, "--out", tmp_path / "o")
+        refuses(done, "line 2, column actions", "line 3, column length", "'long'", "Charades_v1_train.csv")
+        assert not (tmp_path / "o").exists()
+
+
+class TestSourceVideos:
+    @pytest.fixture
+    def faulty(self, sample: Path, tmp_path: Path) -> Path:
+        """The sample without one of its videos, one that does not open, and one cut off in the middle."""
+        folder = tmp_path / "faulty"
+        shutil.copytree(sample, folder)
+        videos = folder / "Charades_v1_480"
+        (videos / "SR0A1.mp4").unlink()
+        (videos / "SR0B2.mp4").write_bytes(b"not a video at all")
+        whole = (videos / "SR0C3.mp4").read_bytes()
+        (videos / "SR0C3.mp4").write_bytes(whole[: len(whole) // 3])
+        return folder
+
+    def test_all_missing_and_unreadable_are_listed_before_work(self, faulty: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+        done = run("build-clavi", "--charades", faulty, "--out", out, "--no-progress")
+        refuses(done, "SR0A1", "SR0B2.mp4: ", "--allow-missing")
+        assert not (out / ".build" / "staging").exists()
+
+    def test_allow_missing_counts_them_apart_from_max_skip(self, faulty: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+        arguments = ("--charades", faulty, "--out", out, "--allow-missing", "--preset", "ultrafast", "--no-progress")
+        done = run("build-clavi", *arguments)
+        refuses(done, "--max-skip", "SR0C3.mp4")
+        assert not (out / "build.json").exists()
+        assert run("build-clavi", *arguments, "--max-skip", 0.2).code == 0
+        skips = info(out)["skips"]
+        assert (
+            skips["by_reason"] == {"missing_video": 1, "unreadable_video": 1, "undecodable": 1} or skips["count"] == 3
+        )
+        assert {skip["source_id"] for skip in skips["list"]} == {"SR0A1", "SR0B2", "SR0C3"}
+        assert "SR0C3" not in {row["source_id"] for row in pq.read_table(out / "pairs").to_pylist()}
+        assert run("stressreel", "verify", out).code == 0
+
+    def test_videos_in_another_folder(self, sample: Path, tmp_path: Path) -> None:
+        for name in ("Charades_v1_train.csv", "Charades_v1_test.csv"):
+            shutil.copy(sample / name, tmp_path)
+        arguments = ("--charades", tmp_path, "--out", tmp_path / "o", "--limit", 1, "--preset", "ultrafast")
+        refuses(run("build-clavi", *arguments), "missing")
+        assert run("build-clavi", *arguments, "--videos", sample / "Charades_v1_480").code == 0
+
+    def test_no_render_needs_no_videos(self, sample: Path, small: Path, tmp_path: Path) -> None:
+        for name in ("Charades_v1_train.csv", "Charades_v1_test.csv"):
+            shutil.copy(sample / name, tmp_path)
+        out = tmp_path / "o"
+        assert run("build-clavi", "--charades", tmp_path, "--out", out, "--no-render", "--limit", 4).code == 0
+        assert set(info(out)["counts"]) == {"questions", "pairs"}
+        assert info(out)["fingerprints"]["questions/train"] == info(small)["fingerprints"]["questions/train"]
+        assert run("stressreel", "verify", out).code == 0
+
+    def test_dry_run_writes_nothing(self, sample: Path, tmp_path: Path) -> None:
+        done = run("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--dry-run")
+        assert done.code == 0
+        assert "22 videos, 418 questions" in done.out
+        assert "9 of 9" in done.out
+        assert "GB" in done.out
+        assert not (tmp_path / "o").exists()
+
+    def test_sound_is_swapped_with_the_picture(self, sample: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+        arguments = ("--limit", 1, "--audio", "keep", "--preset", "ultrafast")
+        assert run("build-clavi", "--charades", sample, "--out", out, *arguments).code == 0
+        rows = [row for path in out.glob("videos/*.parquet") for row in pq.read_table(path).to_pylist()]
+        pair = next(row for path in out.glob("pairs/*.parquet") for row in pq.read_table(path).to_pylist())
+        cuts = [pair[name] - pair["out_a"] for name in ("out_a", "in_a", "in_b", "out_b")]
+        v, w = (_sound(row["video"]["bytes"]) for row in sorted(rows, key=lambda row: row["video_id"]))
+        rate = 16000
+        start_b, length_b = int((cuts[2] + 0.5) * rate), int((cuts[3] - cuts[2] - 1) * rate)
+        piece = v[start_b : start_b + length_b]
+        moved = w[int(0.5 * rate) : int(0.5 * rate) + length_b]
+        loud = np.abs(np.fft.rfft(piece)).argmax()
+        assert abs(int(loud) - int(np.abs(np.fft.rfft(moved)).argmax())) <= 3
+        assert abs(int(loud) - int(np.abs(np.fft.rfft(v[:length_b])).argmax())) > 20
+
+
+def _sound(content: bytes) -> np.ndarray:
+    with av.open(io.BytesIO(content)) as container:
+        return np.concatenate([frame.to_ndarray()[0] for frame in container.decode(audio=0)])
+
+
+class TestInputs:
+    def test_pairs_file_rebuilds_ids_and_cuts(self, sample: Path, small: Path, tmp_path: Path) -> None:
+        rows = [row for path in small.glob("pairs/*.parquet") for row in pq.read_table(path).to_pylist()]
+        released = {
+            f"{number:08x}": {
+                "vid_id": row["source_id"],
+                "vid_len": "27.00",
+                "info": [[row[f"class_{x}"], f"{row[f'start_{x}_s']:.2f}", f"{row[f'end_{x}_s']:.2f}"] for x in "ab"],
+                "other_actions": row["other_actions"],
+                "ext": {name: str(row[name]) for name in ("out_a", "out_b", "in_a", "in_b")},
+            }
+            for number, row in enumerate(rows)
+        }
+        (tmp_path / "pairs.json").write_text(json.dumps(released))
+        out = tmp_path / "o"
+        arguments = ("--charades", sample, "--pairs", tmp_path / "pairs.json", "--no-render", "--seed", 5)
+        assert run("build-clavi", *arguments, "--out", out).code == 0
+        again = {row["pair_id"]: row for path in out.glob("pairs/*.parquet") for row in pq.read_table(path).to_pylist()}
+        assert set(again) == set(released)
+        for number, row in enumerate(rows):
+            for name in ("source_id", "class_a", "class_b", "out_a", "in_a", "in_b", "out_b", "other_actions"):
+                assert again[f"{number:08x}"][name] == row[name]
+        assert run("stressreel", "verify", out).code == 0
+
+    def test_malformed_pairs_file(self, sample: Path, tmp_path: Path) -> None:
+        (tmp_path / "p.json").write_text('{"abc": {}}')
+        arguments = ("--charades", sample, "--pairs", tmp_path / "p.json", "--no-render", "--out", tmp_path / "o")
+        refuses(run("build-clavi", *arguments), "p.json", "8 hex digits")
+
+    def test_sentences_as_segments(self, sample: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+        assert run("build-clavi", "--charades", sample, "--source", "sta", "--no-render", "--out", out).code == 0
+        rows = [row for path in out.glob("pairs/*.parquet") for row in pq.read_table(path).to_pylist()]
+        assert rows
+        assert all(row[f"phrase_{x}"].split()[0].endswith("ing") for row in rows for x in "abc")
+        assert run("stressreel", "verify", out).code == 0
+
+    def test_windows_line_ends_and_byte_order_mark(self, sample: Path, small: Path, tmp_path: Path) -> None:
+        for name in ("Charades_v1_train.csv", "Charades_v1_test.csv"):
+            text = (sample / name).read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+            (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text)
+        out = tmp_path / "o"
+        assert run("build-clavi", "--charades", tmp_path, "--out", out, "--no-render", "--limit", 4).code == 0
+        assert info(out)["fingerprints"]["questions/train"] == info(small)["fingerprints"]["questions/train"]
+
+    def test_config_file_between_flag_and_default(self, sample: Path, tmp_path: Path) -> None:
+        config = tmp_path / "c.yaml"
+        config.write_text(yaml.safe_dump({"seed": 11, "limit": 2, "no-render": True, "charades": str(sample)}))
+        out = tmp_path / "o"
+        assert run("build-clavi", "--config", config, "--seed", 12, "--out", out).code == 0
+        assert info(out)["settings"]["seed"] == 12
+        assert sum(info(out)["counts"]["pairs"].values()) == 2
+        assert set(info(out)["counts"]) == {"questions", "pairs"}
+        config.write_text("sead: 1\n")
+        refuses(run("build-clavi", "--config", config, "--out", out), "sead", "seed", code=2)
+
+    def test_sample_by_name_is_drawn_once(self, tmp_path: Path, environment: dict[str, str]) -> None:
+        arguments = ("--charades", "sample", "--no-render", "--limit", 1, "--out", tmp_path / "o")
+        assert run("build-clavi", *arguments, env=environment).code == 0
+        (drawn,) = (tmp_path / "cache" / "stressreel").iterdir()
+        before = {path: path.stat().st_mtime_ns for path in drawn.rglob("*")}
+        assert run("build-clavi", *arguments, "--fresh", env=environment).code == 0
+        assert before == {path: path.stat().st_mtime_ns for path in drawn.rglob("*")}
+
+    def test_sample_command_refuses_a_folder_in_use(self, sample: Path) -> None:
+        refuses(run("stressreel", "sample", sample), "holds something already")
+        with open(sample / "Charades_v1_train.csv", newline="") as handle:
+            assert len(list(csv.DictReader(handle))) == 7

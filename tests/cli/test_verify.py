@@ -1,0 +1,212 @@
+"""Every check of `stressreel verify` fails on a good build that is broken in its way."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from commands import run
+from stressreel.cli.verify import checks_for
+from stressreel.records.output import open_output
+from stressreel.runtime.verify import run_checks
+
+Row = dict[str, object]
+
+
+def shard(out: Path, config: str, split: str = "train") -> Path:
+    return next((out / config).glob(f"{split}-*.parquet"))
+
+
+def rewrite(path: Path, change: Callable[[list[Row]], object]) -> None:
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+
+
+def break_schema(out: Path) -> None:
+    path = shard(out, "questions")
+    pq.write_table(pq.read_table(path).drop_columns(["template_id"]), path)
+
+
+def break_features(out: Path) -> None:
+    path = shard(out, "questions")
+    pq.write_table(pq.read_table(path).replace_schema_metadata({}), path)
+
+
+def break_counts(out: Path) -> None:
+    rewrite(shard(out, "questions"), lambda rows: rows.pop())
+
+
+def drop_a_shard(out: Path) -> None:
+    shard(out, "pairs", "test").unlink()
+
+
+def break_row_hash(out: Path) -> None:
+    rewrite(shard(out, "pairs"), lambda rows: rows[0].update(subject="XXXX"))
+
+
+def break_video_bytes(out: Path) -> None:
+    def change(rows: list[Row]) -> None:
+        rows[0]["video"]["bytes"] += b"\0"  # type: ignore[index]
+
+    rewrite(shard(out, "videos"), change)
+
+
+def break_ids(out: Path) -> None:
+    rewrite(shard(out, "questions"), lambda rows: rows[1].update(question_id=rows[0]["question_id"]))
+
+
+def break_splits(out: Path) -> None:
+    source = pq.read_table(shard(out, "pairs", "test")).to_pylist()[0]["source_id"]
+    rewrite(shard(out, "pairs"), lambda rows: rows[0].update(source_id=source))
+
+
+def break_ratio(out: Path) -> None:
+    rewrite(shard(out, "questions"), lambda rows: rows[0].update(answer=0))
+
+
+def drop_a_videos_questions(out: Path) -> None:
+    rewrite(shard(out, "questions"), lambda rows: rows.__delitem__(slice(0, 19)))
+
+
+def break_counterpart(out: Path) -> None:
+    rewrite(shard(out, "questions"), lambda rows: rows[3].update(counterpart_question_id=rows[5]["question_id"]))
+
+
+def break_complement(out: Path) -> None:
+    def change(rows: list[Row]) -> None:  # mutual, but between questions that are not opposites
+        rows[3]["complement_question_id"], rows[5]["complement_question_id"] = (
+            rows[5]["question_id"],
+            rows[3]["question_id"],
+        )
+
+    rewrite(shard(out, "questions"), change)
+
+
+def break_answers(out: Path) -> None:
+    def change(rows: list[Row]) -> None:  # keeps 6 : 13
+        be = [row for row in rows if row["type"] == "BE"][:2]
+        be[0]["answer"], be[1]["answer"] = be[1]["answer"], be[0]["answer"]
+
+    rewrite(shard(out, "questions"), change)
+
+
+def break_wording(out: Path) -> None:
+    rewrite(shard(out, "questions"), lambda rows: rows[0].update(question="Is this a question?"))
+
+
+def break_controls(out: Path) -> None:
+    rewrite(shard(out, "pairs"), lambda rows: rows[0].update(verb_c=rows[0]["verb_a"]))
+
+
+def break_extension(out: Path) -> None:
+    rewrite(shard(out, "pairs"), lambda rows: rows[0].update(in_a=rows[0]["in_a"] + 0.002))  # type: ignore[operator]
+
+
+def break_length(out: Path) -> None:
+    rewrite(shard(out, "videos"), lambda rows: rows[0].update(num_frames=rows[0]["num_frames"] - 1))  # type: ignore[operator]
+
+
+def leave_unswapped(out: Path) -> None:
+    def change(rows: list[Row]) -> None:
+        rows[1]["video"], rows[1]["sha256"] = rows[0]["video"], rows[0]["sha256"]
+
+    rewrite(shard(out, "videos"), change)
+
+
+def record_another_order(out: Path) -> None:
+    rewrite(shard(out, "pairs"), lambda rows: rows[0].update(in_a_frame=rows[0]["in_a_frame"] + 40))  # type: ignore[operator]
+
+
+def break_card(out: Path) -> None:
+    readme = out / "README.md"
+    readme.write_text(readme.read_text().replace("1.2.0", "1.2.1"))
+
+
+def break_loading(out: Path) -> None:
+    readme = out / "README.md"
+    readme.write_text(readme.read_text().replace("pairs/train-*", "pairs/training-*"))
+
+
+BREAKS: list[tuple[str, Callable[[Path], None]]] = [
+    ("schema", break_schema),
+    ("schema", break_features),
+    ("counts", break_counts),
+    ("counts", drop_a_shard),
+    ("hashes", break_row_hash),
+    ("hashes", break_video_bytes),
+    ("unique_ids", break_ids),
+    ("splits", break_splits),
+    ("questions_per_video", break_ratio),
+    ("questions_per_video", drop_a_videos_questions),
+    ("links", break_counterpart),
+    ("links", break_complement),
+    ("answers", break_answers),
+    ("answers", break_wording),
+    ("negative_controls", break_controls),
+    ("durations", break_extension),
+    ("durations", break_length),
+    ("permutation", leave_unswapped),
+    ("permutation", record_another_order),
+    ("card", break_card),
+    ("load_dataset", break_loading),
+]
+
+
+@pytest.fixture
+def copy(built: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(built, tmp_path / "copy"))
+
+
+def test_a_good_build_passes_every_check(built: Path) -> None:
+    done = run("stressreel", "verify", built, "--json")
+    report = json.loads(done.out)
+    assert done.code == 0
+    assert report["passed"]
+    assert [check["name"] for check in report["checks"] if not check["passed"]] == []
+
+
+def test_every_check_is_broken_here(built: Path) -> None:
+    assert {name for name, _ in BREAKS} == set(checks_for(open_output(built), decode=True, workers=1))
+
+
+@pytest.mark.parametrize(("name", "damage"), BREAKS, ids=[damage.__name__ for _, damage in BREAKS])
+def test_check_fails_on_what_it_is_for(copy: Path, name: str, damage: Callable[[Path], None]) -> None:
+    damage(copy)
+    output = open_output(copy)
+    checks = checks_for(output, decode=True, workers=1)
+    (outcome,) = run_checks(output, {name: checks[name]})
+    assert not outcome.passed
+    assert "could not be checked" not in outcome.problems[0]
+
+
+def test_report_and_exit_code(copy: Path) -> None:
+    break_card(copy)
+    done = run("stressreel", "verify", copy, "--no-decode")
+    assert done.code == 1
+    assert "FAIL  card" in done.out
+    assert "1 of" in done.out
+    report = json.loads(run("stressreel", "verify", copy, "--no-decode", "--json").out)
+    assert not report["passed"]
+    assert [check["name"] for check in report["checks"] if not check["passed"]] == ["card"]
+
+
+def test_card_command_mends_the_card(copy: Path) -> None:
+    break_card(copy)
+    assert run("stressreel", "card", copy).code == 0
+    assert run("stressreel", "verify", copy, "--no-decode").code == 0
+
+
+@pytest.mark.parametrize("command", ["verify", "card"])
+def test_no_finished_build(command: str, built: Path, tmp_path: Path) -> None:
+    done = run("stressreel", command, tmp_path / "nothing")
+    assert done.code == 1
+    assert "is not the output of a build" in done.err
+    (tmp_path / "started" / ".build").mkdir(parents=True)
+    assert "run the same build command again" in run("stressreel", command, tmp_path / "started").err
+    (tmp_path / "started" / "build.json").write_text("{")
+    assert "damaged" in run("stressreel", command, tmp_path / "started").err
