@@ -111,6 +111,9 @@ def command(
     plan = make_plan(
         folder, charades_sta or folder, settings, splits=splits, pairs=pairs, limit=limit, version=dataset_version
     )
+    for name in (f"Charades_v1_{name}.csv" for name in splits):
+        if name not in plan.identity["inputs"]:
+            click.echo(f"note: there is no {name}, so its split is left out", err=True)
     places = [videos] if videos else [folder, *(path.parent for path in _annotation_files(folder))]
     if videos and not videos.is_dir():
         raise click.BadParameter(f"there is no folder {videos}", param_hint="--videos")
@@ -281,7 +284,7 @@ def _build(
     options = Options(workers, max_skip, allow_missing, progress)
     with claim(out) as output:
         if not resume:
-            output.clear([config.name for config in plan.configs])
+            output.clear()
         done = run(
             plan,
             builder,

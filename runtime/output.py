@@ -116,18 +116,28 @@ class Output:
                     + "\nUse the earlier settings to go on, another --out, or --fresh to throw away what is there."
                 )
         else:
-            write_json(file, {"builder": plan.builder, "hash": plan.hash, "identity": plan.identity})
+            tables = [config.name for config in plan.configs]
+            start = {"builder": plan.builder, "tables": tables, "hash": plan.hash, "identity": plan.identity}
+            write_json(file, start)
         return Journal.read(self.state / "journal.jsonl")
 
-    def clear(self, configs: list[str]) -> None:
-        """Remove what a build leaves, and nothing else."""
-        for name in ("build.json", "README.md"):
-            (self.path / name).unlink(missing_ok=True)
-        for name in ("figures", *configs):
-            shutil.rmtree(self.path / name, ignore_errors=True)
-        for entry in self.state.iterdir():
-            if entry.name != "lock":
-                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    def clear(self) -> None:
+        """Remove what the build that was started here left, and nothing else."""
+        plan = self.state / "plan.json"
+        tables = json.loads(plan.read_text(encoding="utf-8"))["tables"] if plan.exists() else []
+        try:
+            for name in ("build.json", "README.md"):  # build.json first: from here on nothing is complete
+                (self.path / name).unlink(missing_ok=True)
+            for name in ("figures", *tables):
+                shutil.rmtree(self.path / name, ignore_errors=True)
+            for entry in self.state.iterdir():
+                if entry.is_dir():
+                    shutil.rmtree(entry)
+                elif entry.name not in ("lock", "plan.json"):
+                    entry.unlink()
+            plan.unlink(missing_ok=True)
+        except OSError as error:
+            raise output_error(error, self.path) from error
 
 
 @contextmanager

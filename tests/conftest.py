@@ -1,0 +1,257 @@
+"""Sources whose every frame and every moment of sound can be told from the decoded file alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast
+
+import av
+import numpy as np
+import pytest
+from av.audio.stream import AudioStream
+from av.video.frame import PictureType
+from av.video.stream import VideoStream
+from numpy.typing import NDArray
+
+Planes = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
+
+BLOCK = 16
+SIDE = 4  # 4 x 4 blocks: 16 bits, the lower 12 the number, the upper 4 its check
+
+
+@dataclass(frozen=True)
+class Track:
+    """A sound track: `Bars.sound` from `start` to `stop` seconds, silent nowhere."""
+
+    rate: int = 48000
+    layout: str = "mono"
+    codec: str = "aac"
+    start: Fraction = Fraction(0)
+    stop: Fraction | None = None
+    bit_rate: int = 128_000
+    gap: tuple[Fraction, Fraction] | None = None
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the picture is stored; `rotation` and `flips` are what a player has to do, counter-clockwise, then flips."""
+
+    pix_fmt: str = "yuv420p"
+    codec: str = "libx264"
+    rotation: int = 0
+    hflip: bool = False
+    vflip: bool = False
+    aspect: Fraction | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, int] = field(default_factory=dict)
+
+
+class Bars:
+    """Writes and reads bar-coded sources."""
+
+    @staticmethod
+    def code(number: int) -> int:
+        nibbles = (number & 15) ^ (number >> 4 & 15) ^ (number >> 8 & 15)
+        return (nibbles ^ 0b1010) << 12 | number
+
+    @classmethod
+    def planes(cls, number: int, width: int = 96, height: int = 64) -> Planes:
+        """Draw frame `number`, limited range: the code in the top-left 64 x 64 pixels, a moving texture elsewhere."""
+        y, x = np.mgrid[:height, :width]
+        luma = 40 + (3 * x + 2 * y + 5 * number) % 160
+        code = cls.code(number)
+        for bit in range(SIDE * SIDE):
+            row, column = (BLOCK * n for n in divmod(bit, SIDE))
+            luma[row : row + BLOCK, column : column + BLOCK] = 210 if code >> (SIDE * SIDE - 1 - bit) & 1 else 40
+        y, x = np.mgrid[: (height + 1) // 2, : (width + 1) // 2]
+        return luma.astype(np.uint8), (64 + (x + number) % 128).astype(np.uint8), (64 + (2 * y) % 128).astype(np.uint8)
+
+    @staticmethod
+    def frame(planes: Sequence[NDArray[np.uint8]], pix_fmt: str = "yuv420p") -> av.VideoFrame:
+        height, width = planes[0].shape
+        frame = av.VideoFrame(width, height, pix_fmt)
+        for plane, pixels in zip(frame.planes, planes, strict=True):
+            np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)[:, : pixels.shape[1]][
+                : pixels.shape[0]
+            ] = pixels
+        return frame
+
+    @staticmethod
+    def arrays(frame: av.VideoFrame) -> Planes:
+        """Copy the planes of an 8-bit planar frame."""
+        planes = [
+            np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)[: plane.height, : plane.width].copy()
+            for plane in frame.planes
+        ]
+        return planes[0], planes[1], planes[2]
+
+    @classmethod
+    def read(cls, frame: av.VideoFrame) -> int:
+        """Read a frame's number; fails if the check does not fit."""
+        luma = frame.reformat(format="gray").to_ndarray()
+        code = 0
+        for bit in range(SIDE * SIDE):
+            row, column = (BLOCK * n for n in divmod(bit, SIDE))
+            code = code << 1 | int(luma[row + 4 : row + BLOCK - 4, column + 4 : column + BLOCK - 4].mean() > 125)
+        assert cls.code(code & 0xFFF) == code, f"no bar code in {frame}"
+        return code & 0xFFF
+
+    @classmethod
+    def read_codes(cls, path: Path) -> list[int]:
+        """The numbers that the frames of a file show, in the order of presentation."""
+        with av.open(str(path)) as container:
+            return [cls.read(frame) for frame in container.decode(container.streams.best("video"))]
+
+    @staticmethod
+    def sound(rate: int, samples: int, first: int = 0, channel: int = 0) -> NDArray[np.float64]:
+        """Sound that never repeats within minutes, a function of the time alone, below 3 kHz; another per channel."""
+        rng = np.random.default_rng(channel)
+        time = np.arange(first, first + samples) / rate
+        total = np.zeros(samples)
+        for frequency, phase in zip(rng.uniform(150, 3000, 40), rng.uniform(0, 2 * np.pi, 40), strict=True):
+            total += np.sin(2 * np.pi * frequency * time + phase)
+        return total / 40
+
+    @classmethod
+    def write(
+        cls,
+        path: Path,
+        *,
+        frames: int = 60,
+        size: tuple[int, int] = (96, 64),
+        rate: Fraction = Fraction(30),
+        gop: int = 250,
+        b_frames: int = 0,
+        pts: Sequence[int] | None = None,
+        last: int | None = None,
+        time_base: Fraction | None = None,
+        start: int = 0,
+        look: Look | None = None,
+        track: Track | None = None,
+        first: int = 0,
+    ) -> Path:
+        """Write a source; the name's ending chooses the container.
+
+        Args:
+            path: .mp4, .mov, .mkv, .avi, .h264, …
+            frames: Number of frames.
+            size: Width and height as shown, at least 64.
+            rate: Frames per second.
+            gop: Frames from one keyframe to the next.
+            b_frames: B-frames in a row, as a pyramid.
+            pts: Timestamps in units of `time_base`, for a variable rate; `frames` is then not looked at.
+            last: Duration of the last frame in units of `time_base`; by default that of the one before.
+            time_base: Seconds in a unit, by default 1 / `rate`.
+            start: Added to all timestamps of the picture.
+            look: How the picture is stored.
+            track: Sound; without `stop` it ends with the picture.
+            first: Number that the first frame shows.
+        """
+        look, unit = look or Look(), time_base or 1 / rate
+        stamps = list(range(frames)) if pts is None else list(pts)
+        usual = stamps[-1] - stamps[-2] if len(stamps) > 1 else 1
+        durations = [b - a for a, b in zip(stamps, [*stamps[1:], stamps[-1] + (last or usual)], strict=True)]
+        turned = look.rotation % 180 != 0
+        with av.open(str(path), "w") as container:
+            stream = cast(VideoStream, container.add_stream(look.codec, rate=rate))
+            stream.width, stream.height = (size[1], size[0]) if turned else size
+            stream.pix_fmt = look.pix_fmt
+            context = stream.codec_context
+            context.time_base, context.thread_count = unit, 1
+            context.gop_size, context.max_b_frames = gop, b_frames
+            if look.codec == "libx264":
+                context.options = {"preset": "ultrafast", "crf": "12", "b-pyramid": "normal", **look.options}
+                context.options |= {"sc_threshold": "0"}
+            else:
+                context.options = dict(look.options)
+            for name, value in look.tags.items():
+                setattr(context, name, value)
+            if look.aspect:
+                context.sample_aspect_ratio = look.aspect
+            if look.rotation or look.hflip or look.vflip:
+                stream.set_display_rotation(look.rotation, look.hflip, look.vflip)
+            sound = cls._tracks(container, track, (stamps[-1] + durations[-1] + start) * unit) if track else []
+            lengths: dict[int, int] = {}
+
+            def mux(packets: list[av.Packet[VideoStream]]) -> None:
+                for packet in packets:
+                    packet.duration = lengths.get(packet.pts or 0, packet.duration)
+                    container.mux(packet)
+
+            for number, (stamp, duration) in enumerate(zip(stamps, durations, strict=True), first):
+                planes: Sequence[NDArray[np.uint8]] = cls.planes(number, *size)
+                if look.hflip:
+                    planes = [plane[:, ::-1] for plane in planes]
+                if look.vflip:
+                    planes = [plane[::-1] for plane in planes]
+                frame = cls.frame([np.rot90(plane, -look.rotation // 90) for plane in planes])
+                if look.pix_fmt != "yuv420p":
+                    frame = frame.reformat(format=look.pix_fmt)
+                frame.pts, frame.time_base, frame.pict_type = start + stamp, unit, PictureType.NONE
+                lengths[frame.pts] = duration
+                while sound and sound[0][0] <= frame.pts * unit:
+                    container.mux(sound.pop(0)[1])
+                mux(stream.encode(frame))
+            mux(stream.encode(None))
+            for _, packet in sound:
+                container.mux(packet)
+        return path
+
+    @classmethod
+    def _tracks(
+        cls, container: Any, track: Track, end: Fraction
+    ) -> list[tuple[Fraction, list[av.Packet[AudioStream]]]]:
+        stream: AudioStream = container.add_stream(track.codec, rate=track.rate)
+        stream.codec_context.layout = track.layout
+        if track.codec == "aac":
+            stream.codec_context.bit_rate = track.bit_rate
+        channels = av.AudioLayout(track.layout).nb_channels
+        stops = round((track.stop or end) * track.rate)
+        stretches = [(round(track.start * track.rate), stops)]
+        if track.gap:
+            edges = [round(moment * track.rate) for moment in track.gap]
+            stretches = [(stretches[0][0], edges[0]), (edges[1], stops)]
+        packets = []
+        for begin, stop in stretches:
+            for position in range(begin, stop, 1024):
+                count = min(1024, stop - position)
+                samples = np.stack([cls.sound(track.rate, count, position, channel) for channel in range(channels)])
+                if track.codec.startswith("pcm_s16"):
+                    pieces, form = np.rint(samples.T.reshape(1, -1) * 32767).astype(np.int16), "s16"
+                else:
+                    pieces, form = samples.astype(np.float32), "fltp"
+                frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(pieces), form, track.layout)
+                frame.sample_rate, frame.pts, frame.time_base = track.rate, position, Fraction(1, track.rate)
+                packets.append((Fraction(position, track.rate), stream.encode(frame)))
+        return [*packets, (end, stream.encode(None))]
+
+
+@pytest.fixture(scope="session")
+def bars() -> type[Bars]:
+    """Writer and reader of bar-coded sources."""
+    return Bars
+
+
+@pytest.fixture(scope="session")
+def look() -> type[Look]:
+    """How a bar-coded source stores its picture."""
+    return Look
+
+
+@pytest.fixture(scope="session")
+def track() -> type[Track]:
+    """Sound of a bar-coded source."""
+    return Track
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The workplace folder with real clips; use with `@pytest.mark.shared`."""
+    folder = Path(os.environ.get("STRESSREEL_SHARED", Path(__file__).parents[2] / "shared"))
+    if not (folder / "videos").is_dir():
+        pytest.skip(f"no real clips: {folder} is not there; name it with STRESSREEL_SHARED")
+    return folder
