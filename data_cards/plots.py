@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from .statistics import Kind, Spread, TypeCount
 
@@ -18,10 +18,11 @@ MOST_BARS = 160
 INK, PALE, GRID = "#1f2933", "#52606d", "#e4e7eb"
 BLUE, ORANGE, GREY = "#3b76af", "#e08a3c", "#b8c0c9"
 SPLITS = {"train": BLUE, "validation": GREY, "test": ORANGE}
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
     "text.color": INK,
+    "text.parse_math": False,
     "axes.labelcolor": PALE,
     "axes.edgecolor": GREY,
     "axes.titlesize": 11,
@@ -38,6 +39,7 @@ STYLE = {
 
 def durations_png(actions_s: Sequence[float], videos_s: Sequence[float]) -> bytes:
     """Draw the durations of actions and videos as two histograms (the paper's Figure 6)."""
+    from matplotlib.ticker import MaxNLocator
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(1, 2)
@@ -49,15 +51,9 @@ def durations_png(actions_s: Sequence[float], videos_s: Sequence[float]) -> byte
             low, high = int(spread.low // step) * step, int(-(-spread.high // step)) * step
             axes.hist(values, bins=range(low, max(high, low + step) + step, step), color=colour, edgecolor="white")
             axes.axvline(spread.mean, color=INK, linewidth=1, linestyle=(0, (4, 3)))
-            axes.annotate(
-                f"mean {spread.mean:.2f} s\nsd {spread.sd:.2f} s",
-                (0.97, 0.95),
-                xycoords="axes fraction",
-                ha="right",
-                va="top",
-                color=PALE,
-            )
             axes.set_title(title)
+            axes.set_title(f"{spread.mean:.2f} ± {spread.sd:.2f} s", loc="right", fontsize=10, fontweight="normal")
+            axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
             axes.set_xlabel(f"seconds, bars of {step} s")
             _plain(axes, "y")
 
@@ -94,7 +90,7 @@ def types_png(types: Sequence[TypeCount]) -> bytes:
         axes.legend(loc="upper right")
         _plain(axes, "x")
 
-    return _png(draw, 0.9 + 0.34 * len(types) * len(splits))
+    return _png(draw, 1.0 + 0.26 * len(types) * len(splits))
 
 
 def kind_png(name: str, kind: Kind) -> bytes:
@@ -120,9 +116,7 @@ def kind_png(name: str, kind: Kind) -> bytes:
         axes.set_xlabel("pairs")
         axes.legend(loc="lower right")
         _plain(axes, "x")
-        if len(shown) > 40:
-            axes.tick_params(top=True, labeltop=True, length=0)
-            axes.title.set_position((0, 1))
+        axes.tick_params(labeltop=len(shown) > 60)
 
     return _png(draw, 1.1 + BAR_IN * max(len(shown), 4))
 
@@ -138,30 +132,30 @@ def clavi_figures(
     }
 
 
-def _short(text: str, most: int = 46) -> str:
+def _short(text: str, most: int = 52) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def _plain(axes: Axes, grid: str) -> None:
-    """Take away the frame, and draw light lines behind the bars."""
+def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
+    """Take away the frame, draw light lines behind the bars, and label the axis of counts with whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis = axes.xaxis if counted == "x" else axes.yaxis
+    axis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter("{x:,.0f}")
+    axes.grid(axis=counted, color=GRID)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)
     axes.tick_params(length=0)
-    if grid == "x":
-        axes.grid(axis="x", color=GRID)
-        axes.xaxis.get_major_locator().set_params(integer=True)
-    else:
-        axes.grid(axis="y", color=GRID)
-        axes.yaxis.get_major_locator().set_params(integer=True)
 
 
 def _png(draw: Callable[[Figure], None], height_in: float) -> bytes:
     """Draw a figure of the cards' width, without the version or the date that Matplotlib would write into it."""
-    import matplotlib
+    from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(STYLE):
+    with style.context(["default", STYLE]):
         figure = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI, layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         draw(figure)

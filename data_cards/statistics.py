@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import fsum, sqrt
 
 from ..builders.clavi import ANSWERS
@@ -156,7 +157,9 @@ class ClaviStatistics:
 
     Attributes:
         pairs, sources: Number of pairs and of source videos, by split.
-        subjects: Number of people.
+        subjects: Number of people, by split.
+        people: Number of people in all.
+        shared_people: How many of them are in more than one split.
         actions_s: Annotated durations of A and B, in seconds; one value for every pair that an interval is in.
         videos_s: Durations of V and V′, in seconds.
         unfilled: Number of pairs without a filler, whose V′ has one cut instead of two.
@@ -171,7 +174,9 @@ class ClaviStatistics:
 
     pairs: dict[str, int]
     sources: dict[str, int]
-    subjects: int
+    subjects: dict[str, int]
+    people: int
+    shared_people: int
     actions_s: tuple[float, ...]
     videos_s: tuple[float, ...]
     unfilled: int
@@ -197,11 +202,15 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
     asked = [row for rows in questions.values() for row in rows]
     put_letters_back(asked, every)
     videos = list(output.rows("videos", VIDEO_COLUMNS)) if "videos" in output.info["counts"] else []
+    subjects = {split: {row["subject"] for row in rows} for split, rows in pairs.items()}
+    places = Counter(chain.from_iterable(subjects.values()))
     planned = [row["out_b"] - row["out_a"] for row in every for _ in range(2)]
     return ClaviStatistics(
         pairs={split: len(rows) for split, rows in pairs.items()},
         sources={split: len({row["source_id"] for row in rows}) for split, rows in pairs.items()},
-        subjects=len({row["subject"] for row in every}),
+        subjects={split: len(people) for split, people in subjects.items()},
+        people=len(places),
+        shared_people=sum(count > 1 for count in places.values()),
         actions_s=tuple(row[f"end_{letter}_s"] - row[f"start_{letter}_s"] for row in every for letter in "ab"),
         videos_s=tuple(row["duration_s"] for row in videos) or tuple(planned),
         unfilled=sum(row["in_a"] == row["in_b"] for row in every),

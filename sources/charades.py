@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from ..errors import InputError
@@ -183,7 +184,7 @@ def check_class_files(folder: Path, table: ClassTable) -> dict[str, str]:
         if not path.is_file():
             continue
         hashes[name] = sha256_file(path)
-        for number, line in enumerate(read_text(path).splitlines(), 1):
+        for number, line in enumerate(StringIO(read_text(path)), 1):
             if line.strip() and line.strip() not in lines:
                 problems.add(path, number, None, "a line of Charades v1", line.strip())
     problems.raise_if_any(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 from ..errors import InputError
@@ -46,7 +47,7 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
     verbs: dict[str, set[str]] = {}
     objects: dict[str, set[str]] = {}
     for split, path in paths.items():
-        for number, line in enumerate(read_text(path).splitlines(), 1):
+        for number, line in enumerate(StringIO(read_text(path)), 1):
             if not line.strip():
                 continue
             counts["sentences"] += 1

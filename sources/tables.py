@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from io import StringIO
+from math import inf, isfinite
 from pathlib import Path
 
 from ..errors import InputError
 
 SHOWN = 20
+NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?|\.[0-9]+")
 
 
 @dataclass
@@ -67,8 +70,7 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
     Raises:
         InputError: The header lacks a required column, or the file is not a CSV.
     """
-    lines = read_text(path).splitlines(keepends=True)
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(StringIO(read_text(path), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         missing = [name for name in required if name not in header]
@@ -90,8 +92,5 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
 
 def seconds(text: str) -> float | None:
     """Read a time in seconds; None unless it is a finite number that is not negative."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if isfinite(value) and value >= 0 else None
+    value = float(text) if NUMBER.fullmatch(text) else inf
+    return value if isfinite(value) else None

@@ -1,0 +1,23 @@
+"""`stressreel card`: write the dataset card of a finished output again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("card")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def command(out: Path, debug: bool) -> None:
+    """Write README.md and its figures again, from the shards and build.json in OUT.
+
+    Nothing else in OUT changes.
+    """
+    from ..data_cards.card import write_card
+    from ..records.output import open_output
+
+    output = open_output(out)
+    write_card(output.path, output.info)
+    click.echo(f"Wrote {out / 'README.md'} and its figures.")
