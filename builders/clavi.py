@@ -216,6 +216,9 @@ def _rebuilt(
             f"--pairs names {' and '.join(what)} that the Charades annotations do not have. Give the CSV that the "
             "pairs were made from (the split that --split asks for, too)."
         )
+    twice = sorted(name for name, count in Counter(pair.id for pair in released).items() if count > 1)
+    if twice:
+        raise InputError(f"--pairs gives these pairs more than once: {', '.join(twice[:20])}. Give each file once.")
     return [
         Candidate(
             by_id[pair.video_id],

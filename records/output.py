@@ -27,7 +27,8 @@ class FinishedOutput:
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
         """List the shards of a table, in order."""
-        return sorted((self.path / config).glob(f"{split or '*'}-*-of-*.parquet"))
+        found = (self.path / config).glob(f"{split or '[!.]*'}-*-of-*.parquet")  # not what a killed writer left
+        return sorted(found)
 
     def splits(self, config: str) -> list[str]:
         """Name the splits of a table, as `build.json` has them."""

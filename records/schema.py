@@ -78,12 +78,11 @@ class Config:
         """Turn a row of plain values into storage values: labels become integers, columns are in order.
 
         Raises:
-            KeyError: The row lacks a column.
-            ValueError: The row has a column too many, or a label outside its names.
+            ValueError: The row lacks a column or has one too many, or a label is outside its names.
         """
-        if len(row) != len(self.columns):
-            unknown = set(row) - {column.name for column in self.columns}
-            raise ValueError(f"config {self.name!r} has no column {', '.join(sorted(unknown))}")
+        differing = set(row) ^ {column.name for column in self.columns}
+        if differing:
+            raise ValueError(f"a row of {self.name!r} has other columns: {', '.join(sorted(differing))}")
         return {
             column.name: column.names.index(row[column.name])
             if column.kind == "label" and row[column.name] is not None

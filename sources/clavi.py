@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .tables import Problems, read_text
+from .tables import Problems, read_text, seconds
 
 PAIR_ID = re.compile(r"[0-9a-f]{8}")
 
@@ -43,7 +42,7 @@ def read_released(path: Path) -> list[ReleasedPair]:
         InputError: Not such a file, or an entry is malformed (all such entries are named).
     """
     try:
-        content = json.loads(read_text(path))
+        content = json.loads(read_text(path), object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         raise InputError(f"{path.name}, line {error.lineno}: not well-formed JSON ({error.msg}).") from error
     if not isinstance(content, dict) or not content:
@@ -53,23 +52,55 @@ def read_released(path: Path) -> list[ReleasedPair]:
     problems = Problems()
     pairs = []
     for name, entry in content.items():
-        try:
-            pairs.append(_pair(name, entry))
-        except (KeyError, TypeError, ValueError, InvalidOperation) as error:
-            what = f"the key {error}" if isinstance(error, KeyError) else str(error) or "numbers as text"
-            problems.add(path, None, f"{name!r}", what, json.dumps(entry))
+        expected, pair = _pair(name, entry)
+        if pair is None:
+            problems.add(path, None, repr(name), expected, json.dumps(entry))
+        else:
+            pairs.append(pair)
     problems.raise_if_any("Take the file as released, or leave --pairs out to select the pairs anew.")
     return pairs
 
 
-def _pair(name: str, entry: dict[str, Any]) -> ReleasedPair:
+def _object(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make a dictionary; of an id that comes twice, an entry that will be refused."""
+    values = dict(items)
+    if len(values) < len(items):
+        names = [name for name, _ in items]
+        values |= {name: "an entry that comes twice" for name in values if names.count(name) > 1}
+    return values
+
+
+def _pair(name: str, entry: Any) -> tuple[str, ReleasedPair | None]:
+    """Read one entry: what was expected, and the pair if it is that."""
     if not PAIR_ID.fullmatch(name):
-        raise ValueError("8 hex digits as the pair's id")
-    a, b = ((str(key), float(start), float(end)) for key, start, end in entry["info"])
-    out_a, in_a, in_b, out_b = (
-        int(Decimal(str(entry["ext"][cut])).scaleb(3).to_integral_value()) for cut in ("out_a", "in_a", "in_b", "out_b")
+        return "8 hex digits as the pair's id", None
+    expected = (
+        "vid_id, info (two [class, start, end]), other_actions (a list of classes) and ext "
+        "(out_a, in_a, in_b, out_b), times in seconds"
     )
+    try:
+        video, others = entry["vid_id"], entry["other_actions"]
+        (a, start_a, end_a), (b, start_b, end_b) = entry["info"]
+        first, second, third, fourth = (_time(value) for value in (start_a, end_a, start_b, end_b))
+        edges = (_time(entry["ext"][cut]) for cut in ("out_a", "in_a", "in_b", "out_b"))
+        out_a, in_a, in_b, out_b = (round(edge * 1000) for edge in edges)
+    except (KeyError, TypeError, ValueError):
+        return expected, None
+    texts = [video, a, b, *(others if isinstance(others, list) else [None])]
+    if not all(isinstance(text, str) and text for text in texts):
+        return expected, None
+    if not first < second <= third < fourth:
+        return "A before B, both with start < end", None
     if not 0 <= out_a < in_a <= in_b < out_b:
-        raise ValueError("0 ≤ out_a < in_a ≤ in_b < out_b")
-    others = tuple(str(key) for key in entry["other_actions"])
-    return ReleasedPair(name, str(entry["vid_id"]), a, b, others, (out_a, in_a, in_b, out_b))
+        return "0 ≤ out_a < in_a ≤ in_b < out_b", None
+    return "", ReleasedPair(
+        name, video, (a, first, second), (b, third, fourth), tuple(others), (out_a, in_a, in_b, out_b)
+    )
+
+
+def _time(value: Any) -> float:
+    """Read a time in seconds, a number or a text; raise ValueError unless it is one."""
+    time = seconds(str(value))
+    if time is None:
+        raise ValueError(value)
+    return time

@@ -92,5 +92,5 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
 
 def seconds(text: str) -> float | None:
     """Read a time in seconds; None unless it is a finite number that is not negative."""
-    value = float(text) if NUMBER.fullmatch(text) else inf
+    value = float(text) if NUMBER.fullmatch(text.strip()) else inf
     return value if isfinite(value) else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -67,11 +69,24 @@ class QuestionTemplate:
 
 def read_table(name: str) -> dict[str, Any]:
     """Read one YAML table of this folder."""
-    with open(FOLDER / f"{name}.yaml", encoding="utf-8") as handle:
-        table = yaml.safe_load(handle)
+    try:
+        table = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise InputError(f"templates/{name}.yaml is not YAML; it is damaged ({error})") from error
     if not isinstance(table, dict) or "version" not in table:
         raise InputError(f"templates/{name}.yaml must be a mapping with a version; it is damaged")
     return table
+
+
+@contextmanager
+def _validating(name: str) -> Iterator[None]:
+    """Tell of anything that is missing or of another shape as damage to the table."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"templates/{name}.yaml is damaged: {type(error).__name__}: {error}") from error
 
 
 def table_hashes() -> dict[str, str]:
@@ -86,7 +101,11 @@ def load_classes() -> ClassTable:
     Raises:
         InputError: A class names an unknown verb or object, or two classes share a phrase.
     """
-    table = read_table("charades_classes")
+    with _validating("charades_classes"):
+        return _classes(read_table("charades_classes"))
+
+
+def _classes(table: dict[str, Any]) -> ClassTable:
     verbs: dict[str, str] = table["verbs"]
     objects: dict[str, str] = table["objects"]
     classes = {}
@@ -95,8 +114,8 @@ def load_classes() -> ClassTable:
             raise InputError(f"templates/charades_classes.yaml: {name} names an unknown verb or object")
         classes[name] = ActionClass(name, row["label"], verbs[row["verb"]], objects[row["object"]], row["phrase"])
     phrases = [entry.phrase for entry in classes.values()]
-    if len(set(phrases)) != len(phrases):
-        raise InputError("templates/charades_classes.yaml: two classes share a phrase")
+    if len(set(phrases)) != len(phrases) or not all(phrases):
+        raise InputError("templates/charades_classes.yaml: two classes share a phrase, or one has none")
     return ClassTable(classes, verbs, objects)
 
 
@@ -107,7 +126,11 @@ def load_questions() -> tuple[QuestionTemplate, ...]:
     Raises:
         InputError: An id is used twice, a slot of the wording is not filled, or a Q′ link is not mutual.
     """
-    table = read_table("clavi")
+    with _validating("clavi"):
+        return _questions(read_table("clavi"))
+
+
+def _questions(table: dict[str, Any]) -> tuple[QuestionTemplate, ...]:
     questions = []
     for row in table["questions"]:
         text = table["templates"][row["template"]]
@@ -132,6 +155,12 @@ def load_questions() -> tuple[QuestionTemplate, ...]:
     if len(by_id) != len(questions):
         raise InputError("templates/clavi.yaml: a question id is used twice")
     for question in questions:
-        if question.complement and by_id[question.complement].complement != question.id:
+        other = by_id.get(question.complement or "")
+        if question.complement and (other is None or other is question or other.complement != question.id):
             raise InputError(f"templates/clavi.yaml: {question.id} and its complement do not link back")
+        if {question.x, question.y or "A"} - set("ABC") or set(question.answers) - {"yes", "no"}:
+            raise InputError(f"templates/clavi.yaml: {question.id} has a slot or an answer that there is not")
+    for variant in range(2):
+        if [question.answers[variant] for question in questions].count("yes") != 6 or len(questions) != 19:
+            raise InputError("templates/clavi.yaml: there must be 19 questions, 6 of them with the answer yes")
     return tuple(questions)

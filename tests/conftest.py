@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -84,7 +85,9 @@ class Bars:
     def arrays(frame: av.VideoFrame) -> Planes:
         """Copy the planes of an 8-bit planar frame."""
         planes = [
-            np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)[: plane.height, : plane.width].copy()
+            np.frombuffer(memoryview(plane), np.uint8)
+            .reshape(-1, plane.line_size)[: plane.height, : plane.width]
+            .copy()
             for plane in frame.planes
         ]
         return planes[0], planes[1], planes[2]
@@ -100,11 +103,18 @@ class Bars:
         assert cls.code(code & 0xFFF) == code, f"no bar code in {frame}"
         return code & 0xFFF
 
+    @staticmethod
+    def decode(path: Path, stop: int | None = None) -> list[av.VideoFrame]:
+        """All frames (or the first ones) of a file in the order of presentation, read from its beginning."""
+        with av.open(str(path), metadata_errors="ignore") as container:
+            stream = container.streams.best("video")
+            assert isinstance(stream, VideoStream)
+            return [frame for frame in islice(container.decode(stream), stop) if isinstance(frame, av.VideoFrame)]
+
     @classmethod
     def read_codes(cls, path: Path) -> list[int]:
         """The numbers that the frames of a file show, in the order of presentation."""
-        with av.open(str(path)) as container:
-            return [cls.read(frame) for frame in container.decode(container.streams.best("video"))]
+        return [cls.read(frame) for frame in cls.decode(path)]
 
     @staticmethod
     def sound(rate: int, samples: int, first: int = 0, channel: int = 0) -> NDArray[np.float64]:

@@ -57,7 +57,6 @@ def test_fields_and_column_names_lose_the_spaces_around_them(tmp_path: Path) -> 
     assert rows(file(tmp_path, " id ,text \n a , b c \n"), "id") == ([(2, {"id": "a", "text": "b c"})], [])
 
 
-@pytest.mark.xfail(strict=True, reason="read_csv splits with str.splitlines, which knows more line ends than files do")
 @pytest.mark.parametrize("odd", ["\u2028", "\x85", "\x0b", "\x0c", "\x1c"])
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_only_real_line_ends_end_a_line(tmp_path: Path, odd: str, quote: str) -> None:
@@ -144,6 +143,5 @@ def test_no_seconds(text: str) -> None:
     assert seconds(text) is None
 
 
-@pytest.mark.xfail(strict=True, reason="float() takes the underscores of Python source text")
 def test_underscores_are_no_digits() -> None:
     assert seconds("1_0") is None

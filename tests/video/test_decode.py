@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,10 @@ def options(name: str, look: type[Look]) -> dict[str, Any]:
     }.get(name, {"b_frames": 2})
 
 
+def codes(bars: type[Bars], run: range, index: FrameIndex) -> list[int]:
+    return [bars.read(frame) for frame in decode(index, run)]
+
+
 def content(bars: type[Bars], frame: av.VideoFrame) -> tuple[int | None, bytes]:
     return frame.pts, b"".join(plane.tobytes() for plane in bars.arrays(frame))
 
@@ -68,8 +73,7 @@ def full(
     """A source's index and all its frames, decoded in one go."""
     path = tmp_path_factory.mktemp("decode") / request.param
     bars.write(path, **{"frames": FRAMES, **options(request.param, look)})
-    with av.open(str(path)) as container:
-        frames = list(container.decode(container.streams.best("video")))
+    frames = bars.decode(path)
     assert [bars.read(frame) for frame in frames] == list(range(FRAMES))
     return index_frames(path), [content(bars, frame) for frame in frames]
 
@@ -152,6 +156,23 @@ def test_damage_elsewhere_does_not_matter(tmp_path: Path, bars: type[Bars]) -> N
     assert caught.value.reason == "undecodable"
 
 
+@pytest.mark.parametrize("name", ["a.mp4", "a.mkv"])
+def test_frames_that_build_on_a_damaged_one_are_damaged(tmp_path: Path, bars: type[Bars], name: str) -> None:
+    path = bars.write(tmp_path / name, gop=30)
+    with av.open(str(path)) as container:
+        packet = [bytes(packet) for packet in container.demux(video=0)][5]
+    data = bytearray(path.read_bytes())
+    middle = data.index(packet) + len(packet) // 2
+    data[middle : middle + 20] = bytes(20)
+    path.write_bytes(data)
+    index = index_frames(path)
+    assert [bars.read(frame) for frame in decode(index, range(0, 5))] == list(range(5))
+    assert [bars.read(frame) for frame in decode(index, range(30, 60))] == list(range(30, 60))
+    for run in (range(4, 7), range(6, 10), range(20, 40)):
+        with pytest.raises(VideoError, match="damaged"):
+            list(decode(index, run))
+
+
 def test_frames_before_a_damaged_one_can_be_used(tmp_path: Path, bars: type[Bars]) -> None:
     path = bars.write(tmp_path / "a.mp4")
     damage(path, range(40, 60))
@@ -202,7 +223,12 @@ def test_packets_that_show_nothing_are_found_by_decoding(tmp_path: Path, bars: t
 def test_with_index_decodes_only_if_it_must(tmp_path: Path, bars: type[Bars]) -> None:
     path = bars.write(tmp_path / "a.mp4", gop=20)
     calls: list[FrameIndex] = []
-    assert with_index(path, lambda index: calls.append(index) or 7) == 7
+
+    def work(index: FrameIndex) -> int:
+        calls.append(index)
+        return 7
+
+    assert with_index(path, work) == 7
     assert [len(index.keyframes) for index in calls] == [3]
 
 
@@ -218,14 +244,13 @@ def test_frames_that_differ_each_time_are_a_video_error(tmp_path: Path, bars: ty
 def test_made_up_timestamps_never_give_wrong_frames(tmp_path: Path, bars: type[Bars]) -> None:
     """AVI has no presentation times; for H.264's B-frames FFmpeg makes up some that do not increase."""
     path = bars.write(tmp_path / "a.avi", gop=20, b_frames=2)
-    with av.open(str(path)) as container:
-        pts = [frame.pts or 0 for frame in container.decode(video=0)]
+    pts = [frame.pts or 0 for frame in bars.decode(path)]
     assert any(a > b for a, b in pairwise(pts))
     assert bars.read_codes(path) == list(range(60))
     wrong: list[tuple[range, list[int]]] = []
     for run in (range(first, first + 3) for first in range(57)):
         try:
-            shown = with_index(path, lambda index, run=run: [bars.read(frame) for frame in decode(index, run)])
+            shown = with_index(path, partial(codes, bars, run))
         except VideoError:
             continue
         if shown != list(run):
@@ -235,7 +260,7 @@ def test_made_up_timestamps_never_give_wrong_frames(tmp_path: Path, bars: type[B
 
 def test_h264_in_avi_can_be_used(tmp_path: Path, bars: type[Bars]) -> None:
     path = bars.write(tmp_path / "a.avi", gop=20, b_frames=2)
-    assert with_index(path, lambda index: [bars.read(frame) for frame in decode(index, range(60))]) == list(range(60))
+    assert with_index(path, partial(codes, bars, range(60))) == list(range(60))
 
 
 BROKEN = {

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from fractions import Fraction
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import av
 import numpy as np
 import pytest
+from av.stream import Disposition
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from stressreel.errors import VideoError
@@ -18,11 +21,6 @@ if TYPE_CHECKING:
 
 NTSC = Fraction(30000, 1001)
 UNEVEN = [0, 10, 15, 40, 41, 100, 161, 162, 300]
-
-
-def decoded_pts(path: Path) -> list[int | None]:
-    with av.open(str(path)) as container:
-        return [frame.pts for frame in container.decode(container.streams.best("video"))]
 
 
 def starts(index: FrameIndex) -> list[Fraction]:
@@ -52,7 +50,7 @@ def test_packets_tell_the_frames_and_their_exact_times(
     path = bars.write(tmp_path / name, **options)
     index = index_frames(path)
     count, rate = options.get("frames", 60), options.get("rate", Fraction(30))
-    assert index.pts.tolist() == decoded_pts(path)
+    assert index.pts.tolist() == [frame.pts for frame in bars.decode(path)]
     assert starts(index) == [k / rate for k in range(count + 1)]
     assert index.timed
     assert [number for number in range(count) if index.boundary(number) in index.keyframes] == list(
@@ -64,7 +62,7 @@ def test_packets_tell_the_frames_and_their_exact_times(
 def test_matroska_rounds_times_to_milliseconds(tmp_path: Path, bars: type[Bars], start: int) -> None:
     path = bars.write(tmp_path / "a.mkv", rate=NTSC, b_frames=3, gop=20, start=start)
     index = index_frames(path)
-    assert index.pts.tolist() == decoded_pts(path)
+    assert index.pts.tolist() == [frame.pts for frame in bars.decode(path)]
     assert index.zero == round(start / NTSC, 3)
     for number, seconds in enumerate(starts(index)):
         assert abs(seconds - number / NTSC) <= Fraction(1, 1000)
@@ -75,7 +73,7 @@ def test_matroska_rounds_times_to_milliseconds(tmp_path: Path, bars: type[Bars],
 def test_variable_rate(tmp_path: Path, bars: type[Bars], name: str, unit: int, b_frames: int) -> None:
     path = bars.write(tmp_path / name, pts=UNEVEN, last=7, time_base=Fraction(1, unit), b_frames=b_frames)
     index = index_frames(path)
-    assert index.pts.tolist() == decoded_pts(path)
+    assert index.pts.tolist() == [frame.pts for frame in bars.decode(path)]
     assert starts(index)[:-1] == [Fraction(pts, unit) for pts in UNEVEN]
     if name == "a.mkv" or not b_frames:  # MP4 stores durations in decoding order, so B-frames hide the last one's
         assert index.seconds(index.num_frames) == Fraction(307, unit)
@@ -98,22 +96,25 @@ def test_raw_stream_has_no_timestamps_and_runs_at_the_rate_that_it_names(
     assert starts(index) == [k / rate for k in range(61)]
 
 
-def test_main_picture_is_the_video(tmp_path: Path, bars: type[Bars], look: type[Look]) -> None:
-    small = bars.write(tmp_path / "small.mp4", frames=20, size=(64, 64), look=look(options={"crf": "45"}))
-    large = bars.write(tmp_path / "large.mp4", frames=50, size=(128, 96))
+@pytest.mark.parametrize("order", [("small", "large"), ("large", "small")], ids=" ".join)
+def test_best_of_two_pictures_is_the_video(
+    tmp_path: Path, bars: type[Bars], look: type[Look], order: tuple[str, str]
+) -> None:
+    bars.write(tmp_path / "small.mp4", frames=40, size=(64, 64), look=look(options={"crf": "45"}))
+    bars.write(tmp_path / "large.mp4", frames=50, size=(128, 96))
     both = tmp_path / "both.mp4"
-    with av.open(str(both), "w") as output:
-        inputs = [av.open(str(path)) for path in (small, large)]
+    with ExitStack() as stack, av.open(str(both), "w") as output:
+        inputs = [stack.enter_context(av.open(str(tmp_path / f"{name}.mp4"))) for name in order]
         copies = [output.add_stream_from_template(source.streams.video[0]) for source in inputs]
-        for source, copy in zip(inputs, copies, strict=True):
-            for packet in source.demux():
-                if packet.dts is not None:
+        for copy in copies:
+            copy.disposition = Disposition.default
+        for together in zip_longest(*[source.demux() for source in inputs]):
+            for packet, copy in zip(together, copies, strict=True):
+                if packet and packet.dts is not None:
                     packet.stream = copy
                     output.mux(packet)
-            source.close()
-    with av.open(str(both)) as container:
-        assert [stream.width for stream in container.streams.video] == [64, 128]
-    with open_video(both) as (_, stream):
+    with open_video(both) as (container, stream):
+        assert [each.width for each in container.streams.video] == [{"small": 64, "large": 128}[n] for n in order]
         assert stream.width == 128
     assert index_frames(both).num_frames == 50
 

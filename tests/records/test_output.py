@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stressreel.errors import InputError
+from stressreel.records.output import open_output
+from stressreel.records.schema import Column, Config
+from stressreel.records.shards import shard_path, write_shard
+
+NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"), Column("name", "string", "its name")))
+INFO: dict[str, Any] = {
+    "builder": "clavi",
+    "counts": {"numbers": {"train": 25, "test": 2}, "others": {"test": 1}},
+    "fingerprint": "f",
+}
+
+
+def finish(folder: Path, info: object = INFO) -> Path:
+    """An output with twelve shards of train and one of test."""
+    for split, cut in (("test", [range(100, 102)]), ("train", [range(2 * i, 2 * i + 2 + i // 11) for i in range(12)])):
+        for index, numbers in enumerate(cut):
+            rows = [({"number": number, "name": f"{number}!"}, 1) for number in numbers]
+            write_shard(folder / shard_path("numbers", split, index, len(cut)), NUMBERS, rows)
+    (folder / "build.json").write_text(info if isinstance(info, str) else json.dumps(info))
+    return folder
+
+
+def test_rows_come_by_split_of_build_json_and_in_order_of_shards(tmp_path: Path) -> None:
+    output = open_output(finish(tmp_path))
+    assert (output.path, output.info) == (tmp_path, INFO)
+    assert output.splits("numbers") == ["train", "test"]
+    assert output.splits("absent") == []
+    assert [row["number"] for row in output.rows("numbers")] == [*range(25), 100, 101]
+    assert list(output.rows("numbers", ["name"], "test")) == [{"name": "100!"}, {"name": "101!"}]
+
+
+def test_shards_are_those_of_table_and_split_alone(tmp_path: Path) -> None:
+    output = open_output(finish(tmp_path))
+    (tmp_path / "numbers" / "notes.txt").touch()
+    assert [path.name for path in output.shards("numbers", "train")] == [
+        f"train-{index:05d}-of-00012.parquet" for index in range(12)
+    ]
+    assert len(output.shards("numbers")) == 13
+    assert output.shards("others") == []
+
+
+@pytest.mark.xfail(strict=True, reason="without a split the pattern takes in what a killed writer left")
+def test_what_a_killed_writer_left_is_no_shard(tmp_path: Path) -> None:
+    output = open_output(finish(tmp_path))
+    shards = output.shards("numbers")
+    (tmp_path / "numbers" / ".train-00000-of-00012.parquet.1.tmp.parquet").touch()
+    assert output.shards("numbers") == shards
+
+
+def test_what_is_no_output_is_told_from_what_is_not_finished(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"is not the output of a build: it has no build\.json"):
+        open_output(tmp_path / "absent")
+    (tmp_path / ".build").mkdir()
+    with pytest.raises(InputError, match="was not finished: run the same build command again"):
+        open_output(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "5", "null", "{}", '{"builder": "clavi"}', '{"builder": "clavi", "counts": 5}', "\udcff"]
+)
+def test_a_damaged_build_json_is_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / "build.json").write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError, match=r"build\.json is damaged \(.*Build again with --fresh"):
+        open_output(tmp_path)
