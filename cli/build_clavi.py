@@ -103,7 +103,8 @@ def command(
     if pairs and source == "sta":
         raise click.UsageError("--pairs holds pairs of action classes; it cannot be used with --source sta.")
     from ..builders.clavi import ClaviBuilder, ClaviSettings
-    from ..sources.charades import find_videos
+    from ..sources.charades import VIDEO_FOLDERS
+    from ..sources.files import find_videos
 
     settings = ClaviSettings(seed, source, None if pairs else rules, render, crf, preset, audio)
     folder = _annotation_folder(charades)
@@ -117,7 +118,7 @@ def command(
     places = [videos] if videos else [folder, *(path.parent for path in _annotation_files(folder))]
     if videos and not videos.is_dir():
         raise click.BadParameter(f"there is no folder {videos}", param_hint="--videos")
-    found = find_videos(places, {unit.source_id for unit in plan.units}) if render else {}
+    found = find_videos(places, {unit.source_id for unit in plan.units}, VIDEO_FOLDERS) if render else {}
     builder = ClaviBuilder(settings, {name: str(path) for name, path in found.items()})
     if dry_run:
         click.echo(describe(plan, settings, found, workers))
@@ -163,7 +164,7 @@ def _annotation_folder(charades: str) -> Path:
 
 
 def _annotation_files(folder: Path) -> list[Path]:
-    from ..sources.charades import find_file
+    from ..sources.files import find_file
 
     found = (find_file(folder, f"Charades_v1_{split}.csv") for split in ("train", "test"))
     return [path for path in found if path]

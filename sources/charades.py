@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..records.files import sha256_file
 from ..templates import ClassTable, load_classes
 from .actions import Action, AnnotatedVideo, Segment
+from .files import find_file
 from .tables import Problems, read_csv, read_text, seconds
 
 COLUMNS = (
@@ -29,7 +30,6 @@ COLUMNS = (
 )
 REQUIRED = ("id", "subject", "actions", "length")
 VIDEO_FOLDERS = ("Charades_v1_480", "Charades_v1", ".")
-VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v")
 ADVICE = "Mend these rows, or download the annotations again: https://prior.allenai.org/projects/charades"
 
 
@@ -61,15 +61,6 @@ def class_actions(table: ClassTable) -> dict[str, Action]:
         )
         for entry in table.classes.values()
     }
-
-
-def find_file(folder: Path, name: str) -> Path | None:
-    """Find a file in a folder or up to two folders below it; the shallowest, first by name."""
-    for pattern in (name, f"*/{name}", f"*/*/{name}"):
-        found = sorted(folder.glob(pattern))
-        if found:
-            return found[0]
-    return None
 
 
 def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> Annotations:
@@ -191,34 +182,3 @@ def check_class_files(folder: Path, table: ClassTable) -> dict[str, str]:
         "The phrases in the questions belong to the 157 classes of Charades v1; other classes cannot be asked about."
     )
     return hashes
-
-
-def find_videos(folders: Iterable[Path], ids: Iterable[str]) -> dict[str, Path]:
-    """Find the video file of each id.
-
-    Args:
-        folders: Where to look, first match wins; in each also in `Charades_v1_480/` and `Charades_v1/`.
-        ids: Source ids.
-
-    Returns:
-        The files found, by id, .mp4 before other suffixes. Ids without a file are absent.
-    """
-    wanted = set(ids)
-    found: dict[str, Path] = {}
-    for folder in folders:
-        for sub in VIDEO_FOLDERS:
-            place = folder / sub
-            if not place.is_dir():
-                continue
-            here: dict[str, Path] = {}
-            for path in sorted(place.iterdir()):
-                if path.stem in wanted and path.suffix.lower() in VIDEO_SUFFIXES:
-                    best = here.get(path.stem)
-                    if best is None or _rank(path) < _rank(best):
-                        here[path.stem] = path
-            found = here | found
-    return found
-
-
-def _rank(path: Path) -> int:
-    return VIDEO_SUFFIXES.index(path.suffix.lower())

@@ -11,7 +11,8 @@ from pathlib import Path
 from ..errors import InputError
 from ..records.files import sha256_file
 from .actions import Action, AnnotatedVideo, Segment
-from .charades import Annotations, find_file
+from .charades import Annotations
+from .files import find_file
 from .gerunds import Gerund, gerund
 from .tables import Problems, read_text, seconds
 

@@ -47,7 +47,6 @@ def test_shards_are_those_of_table_and_split_alone(tmp_path: Path) -> None:
     assert output.shards("others") == []
 
 
-@pytest.mark.xfail(strict=True, reason="without a split the pattern takes in what a killed writer left")
 def test_what_a_killed_writer_left_is_no_shard(tmp_path: Path) -> None:
     output = open_output(finish(tmp_path))
     shards = output.shards("numbers")

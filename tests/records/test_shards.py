@@ -195,6 +195,19 @@ def test_a_full_disk_is_told_and_the_old_shard_stays(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.parquet"]
 
 
+def test_an_error_of_the_writer_without_a_number_is_told_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: Any, **more: Any) -> None:
+        raise OSError("in words")
+
+    path = tmp_path / "a.parquet"
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", refuse)
+    with pytest.raises(OutputError, match=f"^cannot write {re.escape(str(path))}: in words. Give an --out folder"):
+        write(path, WORDS, words(2))
+    assert list(tmp_path.iterdir()) == []
+
+
 # Names and borders of shards
 
 

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,18 +12,21 @@ from hypothesis import given as drawn_from
 from hypothesis import settings
 from hypothesis import strategies as st
 from stressreel.errors import InputError
+from stressreel.sources import files
 from stressreel.sources.actions import AnnotatedVideo
 from stressreel.sources.charades import (
     ADVICE,
     COLUMNS,
+    VIDEO_FOLDERS,
     VIDEO_SUFFIXES,
     Annotations,
     class_actions,
-    find_file,
-    find_videos,
     read_charades,
 )
+from stressreel.sources.files import find_file
 from stressreel.templates import load_classes
+
+find_videos = partial(files.find_videos, subfolders=VIDEO_FOLDERS)
 
 HEADER = ",".join(COLUMNS)
 
