@@ -1,6 +1,24 @@
 """stressreel: diagnostic benchmarks for video-language models from annotated video collections."""
 
+from __future__ import annotations
+
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .corruptions.engine import corrupt as corrupt
+    from .corruptions.registry import list_corruptions as list_corruptions
 
 __version__ = _version("stressreel")
-__all__ = ["__version__"]
+__all__ = ["__version__", "corrupt", "list_corruptions"]
+
+_HOMES = {"corrupt": "corruptions.engine", "list_corruptions": "corruptions.registry"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public function when it is first used, so that the commands start fast."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)

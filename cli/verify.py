@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--decode/--no-decode", default=True, show_default=True, help="Decode the videos and compare frames.")
-@click.option("--workers", type=click.IntRange(min=1), default=lambda: os.cpu_count() or 1, show_default="one a core")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=lambda: os.cpu_count() or 1,
+    show_default="one a core",
+    help="Processes for decoding.",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(out: Path, as_json: bool, decode: bool, workers: int, debug: bool) -> int:
     """Check the output of a build in OUT; exit with 1 if any check fails."""

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +29,16 @@ def sha256_file(path: Path) -> str:
     """SHA-256 of a file's bytes, as hex."""
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+TEMPORARY = re.compile(r"\..+\.[0-9]+\.tmp(\.[^.]+)?")
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Remove what writers that were killed left in a folder and below; only for whoever holds the folder."""
+    for path in folder.rglob(".*"):
+        if TEMPORARY.fullmatch(path.name) and path.is_file():
+            path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ..errors import MismatchError, OutputError
-from ..records.files import canonical_json, output_error, write_json
+from ..records.files import canonical_json, output_error, remove_temporaries, write_json
 from ..records.plan import Facts, Plan, Skip, Unit, changed
 
 
@@ -119,6 +119,7 @@ class Output:
             tables = [config.name for config in plan.configs]
             start = {"builder": plan.builder, "tables": tables, "hash": plan.hash, "identity": plan.identity}
             write_json(file, start)
+        remove_temporaries(self.path)
         return Journal.read(self.state / "journal.jsonl")
 
     def clear(self) -> None:

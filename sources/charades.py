@@ -13,7 +13,7 @@ from ..records.files import sha256_file
 from ..templates import ClassTable, load_classes
 from .actions import Action, AnnotatedVideo, Segment
 from .files import find_file
-from .tables import Problems, read_csv, read_text, seconds
+from .tables import Problems, is_file_name, read_csv, read_text, seconds
 
 COLUMNS = (
     "id",
@@ -118,7 +118,7 @@ def _video(
     counts: Counter[str],
 ) -> AnnotatedVideo | None:
     """Turn one row into a video; None if it cannot be, with the problem noted."""
-    if not row["id"] or "/" in row["id"] or "\\" in row["id"] or row["id"].startswith("."):
+    if not is_file_name(row["id"]):
         problems.add(path, line, "id", "a video id such as 46GP8", row["id"])
         return None
     length = seconds(row["length"])

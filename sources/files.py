@@ -37,7 +37,7 @@ def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequenc
                 continue
             here: dict[str, Path] = {}
             for path in sorted(place.iterdir()):
-                if path.stem in wanted and path.suffix.lower() in VIDEO_SUFFIXES:
+                if path.stem in wanted and path.suffix.lower() in VIDEO_SUFFIXES and path.is_file():
                     best = here.get(path.stem)
                     if best is None or _rank(path) < _rank(best):
                         here[path.stem] = path

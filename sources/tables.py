@@ -73,6 +73,9 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
     reader = csv.reader(StringIO(read_text(path), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
+        twice = sorted({name for name in header if header.count(name) > 1})
+        if twice:
+            raise InputError(f"{path.name}, line 1: expected each column once; {', '.join(twice)} comes again.")
         missing = [name for name in required if name not in header]
         if missing:
             raise InputError(
@@ -88,6 +91,11 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path.name}, line {reader.line_num}: not a well-formed CSV ({error}).") from error
+
+
+def is_file_name(text: str) -> bool:
+    """Tell whether an id can name a file of its own: no path, not hidden, nothing unprintable."""
+    return bool(text) and text.isprintable() and not text.startswith(".") and not set(text) & set("/\\")
 
 
 def seconds(text: str) -> float | None:

@@ -129,6 +129,8 @@ class TestSameContent:
             process.communicate()
         with open(journal, "ab") as handle:
             handle.write(b'{"facts": {"half')  # a line that the kill cut off
+        (out / "questions").mkdir(exist_ok=True)
+        (out / "questions" / ".train-00000-of-00001.parquet.123.tmp.parquet").write_bytes(b"half")
         before = journal.read_bytes().split(b"\n")[:-1]
         staged = {path: path.stat().st_mtime_ns for path in (out / ".build" / "staging").rglob("*.mp4")}
         receipts = [json.loads(line)["unit"] for line in before if b'"facts"' in line]
@@ -136,6 +138,8 @@ class TestSameContent:
         assert done.code == 0, done.err
         assert fingerprint(out) == fingerprint(small)
         assert (out / "README.md").read_bytes() == (small / "README.md").read_bytes()
+        names = [{path.relative_to(folder) for path in folder.rglob("*")} for folder in (out, small)]
+        assert names[0] == names[1]
         lines = journal.read_bytes().split(b"\n")[:-1]
         assert lines[: len(before)] == before
         for unit in receipts:  # nothing that had a receipt was done again

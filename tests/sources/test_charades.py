@@ -18,12 +18,11 @@ from stressreel.sources.charades import (
     ADVICE,
     COLUMNS,
     VIDEO_FOLDERS,
-    VIDEO_SUFFIXES,
     Annotations,
     class_actions,
     read_charades,
 )
-from stressreel.sources.files import find_file
+from stressreel.sources.files import VIDEO_SUFFIXES, find_file
 from stressreel.templates import load_classes
 
 find_videos = partial(files.find_videos, subfolders=VIDEO_FOLDERS)
@@ -452,6 +451,11 @@ def test_mp4_wins_over_other_suffixes_in_the_same_folder(tmp_path: Path) -> None
         assert find_videos([tmp_path], ["A"]) == {"A": tmp_path / f"A{suffix}"}
         (tmp_path / f"A{suffix}").unlink()
     assert find_videos([tmp_path], ["A"]) == {}
+
+
+def test_by_default_only_the_folder_itself_is_looked_into(tmp_path: Path) -> None:
+    touch(tmp_path / "Charades_v1_480" / "A.mp4", tmp_path / "Charades_v1" / "B.mp4", tmp_path / "C.mp4")
+    assert files.find_videos([tmp_path], ["A", "B", "C"]) == {"C": tmp_path / "C.mp4"}
 
 
 def test_suffixes_may_be_upper_case_ids_not(tmp_path: Path) -> None:

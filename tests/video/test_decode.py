@@ -41,7 +41,7 @@ SOURCES = (
 
 
 def options(name: str, look: type[Look]) -> dict[str, Any]:
-    return {
+    special: dict[str, dict[str, Any]] = {
         "b-frames.mp4": {"gop": 12, "b_frames": 3},
         "open-gop.mkv": {"gop": 12, "look": look(options={"x264-params": "open-gop=1:bframes=3:b-adapt=0"})},
         "refresh.mp4": {"gop": 10, "look": look(options={"x264-params": "intra-refresh=1"})},
@@ -55,7 +55,8 @@ def options(name: str, look: type[Look]) -> dict[str, Any]:
         "mpeg4.avi": {"gop": 10, "b_frames": 2, "look": look(codec="mpeg4")},
         "stream.ts": {"gop": 15, "b_frames": 2},
         "vp9.webm": {"gop": 20, "look": look(codec="libvpx-vp9", options={"cpu-used": "8", "lag-in-frames": "16"})},
-    }.get(name, {"b_frames": 2})
+    }
+    return special.get(name, {"b_frames": 2})
 
 
 def codes(bars: type[Bars], run: range, index: FrameIndex) -> list[int]:
@@ -129,6 +130,27 @@ def test_false_keyframes_cost_time_but_not_truth(
     monkeypatch.setattr(av.container.InputContainer, "seek", lambda *_, **__: None, raising=False)
     assert [bars.read(frame) for frame in decode(wrong, range(35, 40))] == list(range(35, 40))
     assert runs[0] == index.boundary(30)
+
+
+@pytest.mark.parametrize("good", [0, 1, 4])
+def test_what_a_seek_does_not_give_comes_from_the_beginning(
+    tmp_path: Path, bars: type[Bars], monkeypatch: pytest.MonkeyPatch, good: int
+) -> None:
+    """After `good` frames, the run that was sought goes on with others than the index lists."""
+    index = index_frames(bars.write(tmp_path / "a.mp4", gop=20))
+    run = module._run
+
+    def astray(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:
+        for number, frame in enumerate(run(index, frames, keyframe)):
+            if keyframe is None or number < good:
+                yield frame
+            elif number > good:
+                yield from run(index, range(0, 1), None)
+
+    monkeypatch.setattr(module, "_run", astray)
+    shown = list(decode(index, range(45, 52)))
+    assert [frame.pts for frame in shown] == index.pts[45:52].tolist()
+    assert [bars.read(frame) for frame in shown] == list(range(45, 52))
 
 
 def packets(path: Path) -> list[tuple[int, int]]:

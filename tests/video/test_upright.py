@@ -163,10 +163,13 @@ def smooth() -> NDArray[np.uint8]:
     return np.tile(np.arange(128, dtype=np.uint8) + 64, (8, 1))
 
 
-@pytest.mark.parametrize("named", ["yuvj420p", "yuv420p"])
-def test_full_range_becomes_limited(bars: type[Bars], named: str) -> None:
+@pytest.mark.parametrize(
+    ("named", "tagged"),
+    [("yuv420p", ColorRange.JPEG), ("yuvj420p", ColorRange.JPEG), ("yuvj420p", ColorRange.UNSPECIFIED)],
+)
+def test_full_range_becomes_limited(bars: type[Bars], named: str, tagged: ColorRange) -> None:
     frame = bars.frame([ramp(), smooth(), smooth()[:, ::-1]], named)
-    frame.color_range = ColorRange.JPEG
+    frame.color_range = tagged
     shown = upright(frame)
     assert (shown.format.name, shown.color_range) == ("yuv420p", ColorRange.MPEG)
     luma, blue, red = (plane.astype(float) for plane in bars.arrays(shown))
@@ -207,8 +210,8 @@ def test_ten_bits_become_eight(bars: type[Bars]) -> None:
         rows[: plane.height, : plane.width] = values[-1]
     shown = upright(deep)
     assert shown.format.name == "yuv420p"
-    for plane, wide in zip(bars.arrays(shown), values, strict=True):
-        assert np.abs(plane - wide / 4).max() <= 1
+    for narrow, wide in zip(bars.arrays(shown), values, strict=True):
+        assert np.abs(narrow - wide / 4).max() <= 1
 
 
 @pytest.mark.parametrize(
