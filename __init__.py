@@ -6,13 +6,18 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .builders.perturbed import load as load
     from .corruptions.engine import corrupt as corrupt
     from .corruptions.registry import list_corruptions as list_corruptions
 
 __version__ = _version("stressreel")
-__all__ = ["__version__", "corrupt", "list_corruptions"]
+__all__ = ["__version__", "corrupt", "list_corruptions", "load"]
 
-_HOMES = {"corrupt": "corruptions.engine", "list_corruptions": "corruptions.registry"}
+_HOMES = {
+    "corrupt": "corruptions.engine",
+    "list_corruptions": "corruptions.registry",
+    "load": "builders.perturbed",
+}
 
 
 def __getattr__(name: str) -> Any:

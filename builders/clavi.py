@@ -196,6 +196,7 @@ def plan_clavi(
         identity={**(identity or {}), "settings": asdict(settings), "limit": limit, "tables": tables},
         units=tuple(units[:limit]),
         configs=(QUESTIONS, VIDEOS, PAIRS) if settings.render else (QUESTIONS, PAIRS),
+        noun="pair",
         notes={**(notes or {}), **counts},
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .carry_out import carry_out
 from .options import build_options, exact_command
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def command(
     if dry_run:
         click.echo(describe(plan, settings, found, workers))
         return
-    _build(
+    carry_out(
         plan,
         builder,
         out or Path(),
@@ -256,61 +257,4 @@ def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path], wor
     seconds = 2 * sum(unit.payload["out_b"] - unit.payload["out_a"] for unit in plan.units)
     guess = estimate(list(found.values()), seconds, settings.crf, settings.preset, workers)
     lines.append(f"  {seconds / 3600:,.1f} hours of video; {guess}")
-    return "\n".join(lines)
-
-
-def _build(
-    plan: Plan,
-    builder: Any,
-    out: Path,
-    *,
-    command: str,
-    workers: int,
-    resume: bool,
-    progress: bool,
-    max_skip: float,
-    allow_missing: bool,
-    dataset_version: str,
-) -> None:
-    from ..data_cards.card import write_card
-    from ..runtime.build import Options, run
-    from ..runtime.output import claim
-
-    info = {
-        "builder": plan.builder,
-        "dataset_version": dataset_version,
-        "command": command,
-        **{key: value for key, value in plan.identity.items() if key != "dataset_version"},
-    }
-    options = Options(workers, max_skip, allow_missing, progress)
-    with claim(out) as output:
-        if not resume:
-            output.clear()
-        done = run(
-            plan,
-            builder,
-            output,
-            options,
-            info=info,
-            write_card=write_card,
-            say=lambda text: click.echo(text, err=True),
-        )
-    click.echo(report(out, done))
-
-
-def report(out: Path, done: Mapping[str, Any]) -> str:
-    """Say what was built and how to open it."""
-    rows = {name: sum(splits.values()) for name, splits in done["counts"].items()}
-    skips = done["skips"]["count"]
-    lines = [
-        f"Built {out}: " + ", ".join(f"{count:,} {name}" for name, count in rows.items()),
-        f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
-        + (f", {skips} pairs skipped (listed in build.json)" if skips else ""),
-        "",
-        "from datasets import load_dataset",
-        f'questions = load_dataset("{out}")',
-    ]
-    if "videos" in rows:
-        split = "test" if "test" in done["counts"]["videos"] else "train"
-        lines.append(f'videos = load_dataset("{out}", "videos", split="{split}")')
     return "\n".join(lines)

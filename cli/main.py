@@ -1,4 +1,4 @@
-"""The commands `stressreel` and `build-clavi`. Modules are imported when their command runs, so --help is instant."""
+"""The commands. Modules are imported when their command runs, so --help is instant."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..errors import StressreelError
 
 COMMANDS = {
     "card": "Write the dataset card of an output again.",
+    "list": "List the perturbations of a kind, with levels and sources.",
     "sample": "Write a built-in sample: annotations in a real format and videos drawn by stressreel.",
     "verify": "Check an output: schema, counts, hashes, links, answers, decoded frames, card.",
 }
@@ -63,7 +64,7 @@ def print_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
 def stressreel() -> None:
     """Turn annotated video collections into diagnostic benchmarks for video-language models.
 
-    Builders are commands of their own: build-clavi --help.
+    Builders are commands of their own: build-clavi, build-perturbed.
     """
 
 
@@ -75,6 +76,11 @@ def main() -> NoReturn:
 def build_clavi() -> NoReturn:
     """Run `build-clavi`."""
     run(load_command("build-clavi"), "build-clavi")
+
+
+def build_perturbed() -> NoReturn:
+    """Run `build-perturbed`."""
+    run(load_command("build-perturbed"), "build-perturbed")
 
 
 def run(command: click.Command, name: str) -> NoReturn:

@@ -55,7 +55,7 @@ def build_options(command: Any) -> Any:
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw."),
         click.option(
             "--split",
-            type=click.Choice(["train", "test", "all"]),
+            type=click.Choice(["train", "validation", "test", "all"]),
             default="all",
             show_default=True,
             help="Splits to build.",

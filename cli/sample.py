@@ -9,7 +9,9 @@ import click
 
 @click.command("sample")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--kind", type=click.Choice(["charades"]), default="charades", show_default=True, help="Which sample.")
+@click.option(
+    "--kind", type=click.Choice(["charades", "msrvtt"]), default="charades", show_default=True, help="Which sample."
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(folder: Path, kind: str, debug: bool) -> None:
     """Write a built-in sample into FOLDER: annotations in the real format and videos drawn by stressreel."""

@@ -32,6 +32,7 @@ class VisualCorruption:
         source: Where the levels come from.
         differs: What differs from the released code.
         grows: Why strength does not simply grow with severity; empty if it does.
+        codec: FFmpeg's encoder, if the scope is "file".
     """
 
     name: str
@@ -42,6 +43,7 @@ class VisualCorruption:
     source: str
     differs: str
     grows: str = ""
+    codec: str = ""
 
     @cached_property
     def function(self) -> Callable[..., Any]:

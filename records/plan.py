@@ -62,6 +62,7 @@ class Plan:
         identity: Everything that decides the content, as nested JSON: settings, seed, versions, input hashes.
         units: The work, sorted by id.
         configs: The tables that the rows fill.
+        noun: What a unit is called in messages.
         notes: What reading and selecting met, as counts for people (clamped ends, unusable sentences, …).
     """
 
@@ -69,6 +70,7 @@ class Plan:
     identity: dict[str, Any]
     units: tuple[Unit, ...]
     configs: tuple[Config, ...]
+    noun: str = "unit"
     notes: dict[str, Any] = field(default_factory=dict)
 
     @cached_property

@@ -60,12 +60,21 @@ class Column:
 
 @dataclass(frozen=True)
 class Config:
-    """One config of a dataset: a table with its own columns, stored under a folder of its name."""
+    """One config of a dataset: a table with its own columns, stored under a folder of its name.
+
+    Attributes:
+        name: Name, also of its folder.
+        meaning: One line for the card.
+        columns: Its columns.
+        default: Whether `load_dataset` opens it when no config is named.
+        key_columns: How many of the first columns together are unique.
+    """
 
     name: str
     meaning: str
     columns: tuple[Column, ...]
     default: bool = False
+    key_columns: int = 1
 
     def schema(self) -> pa.Schema:
         """Give the Arrow schema with the metadata from which `load_dataset` takes the features."""

@@ -112,10 +112,10 @@ def _work(plan: Plan, builder: Builder, output: Output, journal: Journal, option
         say(f"taking up an earlier run: {len(plan.units) - len(todo)} of {len(plan.units)} are done")
     absent = preflight(builder, todo)
     if absent and not options.allow_missing:
-        raise InputError(describe_missing(absent))
+        raise InputError(describe_missing(absent, plan.noun))
     skips = {skip.unit_id: skip for skip in absent}
     todo = [unit for unit in todo if unit.id not in skips]
-    with Progress(f"build-{plan.builder}", len(todo), "pair", shown=options.progress) as progress:
+    with Progress(f"build-{plan.builder}", len(todo), plan.noun, shown=options.progress) as progress:
         for unit, result in execute(builder, todo, output.staging, options.workers):
             journal.add_result(unit, result)
             if isinstance(result, Skip):
@@ -148,7 +148,7 @@ def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
     return absent
 
 
-def describe_missing(absent: Sequence[Skip]) -> str:
+def describe_missing(absent: Sequence[Skip], noun: str) -> str:
     """List every missing and every unreadable video."""
     missing = sorted({skip.source_id for skip in absent if skip.reason == "missing_video"})
     unreadable = sorted({skip.detail for skip in absent if skip.reason == "unreadable_video"})
@@ -158,7 +158,7 @@ def describe_missing(absent: Sequence[Skip]) -> str:
     if unreadable:
         parts.append(f"{_many(len(unreadable), 'source video')} cannot be read:\n  " + "\n  ".join(unreadable))
     return (
-        "\n".join(parts) + f"\n{_many(len(absent), 'pair')} of the plan need them. Give their folder with --videos, or "
+        "\n".join(parts) + f"\n{_many(len(absent), noun)} of the plan need them. Give their folder with --videos, or "
         "--allow-missing to build without them (each is counted as skipped)."
     )
 

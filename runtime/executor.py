@@ -83,7 +83,7 @@ def render_unit(builder: Builder, unit: Unit, staging: Path) -> Facts | Skip:
         raise output_error(error, folder) from error
     except (ValueError, RuntimeError, ArithmeticError) as error:
         raise BuildError(
-            f"pair {unit.id} of video {unit.source_id} failed in a way that should not happen: "
+            f"{unit.id} of video {unit.source_id} failed in a way that should not happen: "
             f"{type(error).__name__}: {error}. Please report it; --debug shows where."
         ) from error
 

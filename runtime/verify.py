@@ -131,13 +131,13 @@ def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def check_unique_ids(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """The first column of every table is an id that comes once."""
+    """The first columns of every table, those that are its key, name a row that comes once."""
     for config in configs:
-        key = config.columns[0].name
-        counts = Counter(row[key] for row in output.rows(config.name, [key]))
-        for value, count in counts.items():
+        key = [column.name for column in config.columns[: config.key_columns]]
+        counts = Counter(tuple(row[name] for name in key) for row in output.rows(config.name, key))
+        for values, count in counts.items():
             if count > 1:
-                yield f"{config.name}: {key} {value} comes {count} times"
+                yield f"{config.name}: {', '.join(key)} {', '.join(map(str, values))} comes {count} times"
 
 
 def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:

@@ -12,8 +12,9 @@ from .. import __version__
 from ..errors import InputError, StressreelError
 from ..records.files import output_error
 from .charades import write_charades_sample
+from .msrvtt import write_msrvtt_sample
 
-SAMPLES: dict[str, Callable[[Path], None]] = {"charades": write_charades_sample}
+SAMPLES: dict[str, Callable[[Path], None]] = {"charades": write_charades_sample, "msrvtt": write_msrvtt_sample}
 
 
 def cached_sample(kind: str) -> Path:

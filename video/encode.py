@@ -39,10 +39,12 @@ class EncodeSettings:
     Attributes:
         crf: x264's constant rate factor, 0 (lossless) to 51 (worst).
         preset: x264's preset.
+        lossless: Keep RGB frames bit for bit (H.264 High 4:4:4 RGB); `crf` then has no effect.
     """
 
     crf: int = 23
     preset: str = "veryfast"
+    lossless: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Sound:
 
 
 class Mp4Writer:
-    """Encode upright frames, each with its own duration, and sound into one MP4 file.
+    """Encode upright frames (rgb24 if lossless), each with its own duration, and sound into one MP4 file.
 
     Frames keep their timing in units of `time_base`, so a source with a variable rate stays what it was. Threads are
     pinned to one and x264 is told to choose no algorithm by the processor, so the bytes depend on the frames, the
@@ -90,15 +92,17 @@ class Mp4Writer:
         self._container.flags |= 0x0400  # AVFMT_FLAG_BITEXACT: no library version in the file
         self._time_base, self._settings = time_base, settings
         self._sample_aspect_ratio = sample_aspect_ratio
-        self._video: VideoStream = self._container.add_stream("libx264", rate=rate)
+        codec = "libx264rgb" if settings.lossless else "libx264"
+        self._video: VideoStream = self._container.add_stream(codec, rate=rate)  # type: ignore[assignment]
         self._audio = self._add_audio(sound) if sound else None
         self._sound, self._sound_done = sound, 0
-        self._clock = 0
+        self._clock, self._closed = 0, False
         self._durations: dict[int, int] = {}
 
     def _open(self, frame: av.VideoFrame) -> None:
         context = self._video.codec_context
-        context.width, context.height, context.pix_fmt = frame.width, frame.height, "yuv420p"
+        context.width, context.height = frame.width, frame.height
+        context.pix_fmt = "rgb24" if self._settings.lossless else "yuv420p"
         context.time_base = self._time_base
         context.thread_count = 1
         context.color_range, context.colorspace = frame.color_range, frame.colorspace
@@ -107,7 +111,7 @@ class Mp4Writer:
             context.sample_aspect_ratio = self._sample_aspect_ratio
         context.options = {
             "preset": self._settings.preset,
-            "crf": str(self._settings.crf),
+            **({"qp": "0"} if self._settings.lossless else {"crf": str(self._settings.crf)}),
             "x264-params": "cpu-independent=1:lookahead-threads=1",
         }
 
@@ -148,6 +152,19 @@ class Mp4Writer:
             self._container.mux(self._audio.encode(frame))
             self._sound_done += piece.shape[1]
 
+    def close(self) -> None:
+        """Finish the file; once is enough."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._write_sound(None)
+            self._mux(self._video.encode(None))
+            if self._audio is not None:
+                self._container.mux(self._audio.encode(None))
+        finally:
+            self._container.close()
+
     def __enter__(self) -> Self:
         """Return the writer."""
         return self
@@ -155,14 +172,11 @@ class Mp4Writer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Flush and close; after an error only close, the caller throws the file away."""
-        try:
-            if kind is None:
-                self._write_sound(None)
-                self._mux(self._video.encode(None))
-                if self._audio is not None:
-                    self._container.mux(self._audio.encode(None))
-        finally:
+        """Finish the file; after an error only close it, the caller throws it away."""
+        if kind is None:
+            self.close()
+        elif not self._closed:
+            self._closed = True
             self._container.close()
 
 

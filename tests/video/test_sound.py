@@ -153,6 +153,14 @@ def test_gaps_are_silent_and_what_follows_them_is_in_step(
         assert likeness(sound.samples[0, part], expected[part]) > 0.98
 
 
+def test_converted_sound_is_complete(tmp_path: Path, bars: type[Bars], track: type[Track]) -> None:
+    index = index_frames(bars.write(tmp_path / "a.mov", track=track(rate=16001, codec=PCM)))
+    sound = read_sound(index, Fraction(0), Fraction(2))
+    assert sound is not None
+    for part in (slice(0, 60), slice(-60, None), slice(None)):
+        assert likeness(sound.samples[0, part], bars.sound(48000, 96_000)[part]) > 0.95
+
+
 def test_gaps_survive_the_swap(tmp_path: Path, bars: type[Bars], track: type[Track]) -> None:
     gap = (Fraction(5, 2), Fraction(4))  # the filler
     path = bars.write(tmp_path / "a.mkv", frames=210, track=track(codec=PCM, gap=gap))

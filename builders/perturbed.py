@@ -1,0 +1,422 @@
+"""MSRVTT-P and YouCook2-P: every clip under 18 visual perturbations at five severities.
+
+Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visual and Language Perturbations" (arXiv
+2207.02159), section 3.1 and appendix A.1.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, overload
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from ..corruptions.engine import Recipe
+from ..corruptions.registry import check_name, check_severity, visual_corruptions
+from ..errors import InputError, VideoError
+from ..records.files import sha256_file, sha256_text
+from ..records.output import open_output
+from ..records.plan import Facts, Plan, Skip, Unit
+from ..records.schema import Column, Config, Row
+from ..sources.captions import CaptionedClip
+from ..sources.files import find_videos
+from ..video.decode import with_index
+from ..video.encode import EncodeSettings, Mp4Writer
+from ..video.index import FrameIndex, check_opens, open_video
+from ..video.store import FrameStore, to_rgb
+from ..video.transcode import through_codec
+
+CLEAN = "clean"
+
+COLUMNS = (
+    Column("clip_id", "string", "the clip"),
+    Column("severity", "int32", "1 to 5; 0 in `clean`"),
+    Column("level", "string", "the paper's values of the severity"),
+    Column("effective_level", "string", "the values that take effect (FFmpeg clamps quantisers to 31)"),
+    Column("captions", "strings", "what the clip shows, by its annotators"),
+    Column("source_id", "string", "the source video"),
+    Column("start_s", "float64", "where the clip starts in the source, seconds; null: the whole video"),
+    Column("end_s", "float64", "where it ends"),
+    Column("num_frames", "int32", "frames"),
+    Column("fps", "float64", "frames divided by seconds"),
+    Column("sha256", "string", "of the file in `video`"),
+)
+VIDEO = Column("video", "video", "MP4, H.264")
+
+
+@dataclass(frozen=True)
+class PerturbedSettings:
+    """What decides a build of perturbed clips besides its inputs.
+
+    Attributes:
+        seed: Seed of every draw.
+        perturbations: Names, in the paper's order.
+        severities: Of 1 to 5.
+        clip_first: Cut the clips out of their source before they are perturbed; by default the whole source is
+            perturbed and then cut, as the paper does, so that temporal perturbations can move content across borders.
+        render: Whether videos are made; if not, the recipes are written alone.
+        crf: x264's constant rate factor.
+        preset: x264's preset.
+        lossless: Keep the perturbed RGB frames bit for bit.
+    """
+
+    seed: int = 0
+    perturbations: tuple[str, ...] = ()
+    severities: tuple[int, ...] = (1, 2, 3, 4, 5)
+    clip_first: bool = False
+    render: bool = True
+    crf: int = EncodeSettings.crf
+    preset: str = EncodeSettings.preset
+    lossless: bool = False
+
+
+def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ...]:
+    """Give the tables of a suite: `clean` and one for each perturbation."""
+    columns = (*COLUMNS, VIDEO) if videos else COLUMNS
+    configs = [Config(CLEAN, "the clips as they are, encoded like the others", columns, default=True, key_columns=2)]
+    for name in names:
+        corruption = check_name(name)
+        meaning = f"{corruption.family}; levels are {corruption.unit}"
+        configs.append(Config(name, meaning, columns, key_columns=2))
+    return tuple(configs)
+
+
+def plan_perturbed(
+    clips: Sequence[CaptionedClip],
+    settings: PerturbedSettings,
+    *,
+    limit: int | None = None,
+    identity: Mapping[str, Any] | None = None,
+    notes: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Plan a suite, before any video is touched.
+
+    A unit is a source video with all its clips, and all perturbations if its clips are whole videos. A source of which
+    clips are cut may be long, so it gets one unit for each perturbation: a kill loses less, and the source is decoded
+    once for each.
+
+    Args:
+        clips: The captioned clips.
+        settings: See `PerturbedSettings`.
+        limit: Plan only the first so many clips by id.
+        identity: What else decides the content: dataset version, tool versions, hashes of inputs.
+        notes: Counts from reading.
+    """
+    chosen = sorted(clips, key=lambda clip: clip.id)[:limit]
+    sources: dict[tuple[str, str], list[CaptionedClip]] = {}
+    for clip in chosen:
+        sources.setdefault((clip.split, clip.source_id), []).append(clip)
+    units = []
+    for (split, source), members in sorted(sources.items()):
+        rows = [
+            {"clip_id": c.id, "captions": list(c.captions), "start_s": c.start_s, "end_s": c.end_s} for c in members
+        ]
+        names = [CLEAN, *settings.perturbations]
+        whole = all(clip.start_s is None for clip in members)
+        for group in [names] if whole else [[name] for name in names]:
+            unit_id = source if whole else f"{source}.{group[0]}"
+            if len({key for key in sources if key[1] == source}) > 1:
+                unit_id += f".{split}"
+            units.append(Unit(unit_id, split, source, {"clips": rows, "perturbations": group}))
+    table = sha256_text(repr([visual_corruptions()[name] for name in settings.perturbations]))
+    return Plan(
+        builder="perturbed",
+        identity={**(identity or {}), "settings": asdict(settings), "limit": limit, "tables": {"visual.yaml": table}},
+        units=tuple(sorted(units, key=lambda unit: unit.id)),
+        configs=perturbed_configs(settings.perturbations, videos=settings.render),
+        noun="source video" if all(clip.start_s is None for clip in chosen) else "unit",
+        notes=dict(notes or {}),
+    )
+
+
+@dataclass(frozen=True)
+class PerturbedBuilder:
+    """Renders and describes the units of a plan.
+
+    Attributes:
+        settings: See `PerturbedSettings`.
+        videos: Path of each source video by id, as text.
+    """
+
+    settings: PerturbedSettings
+    videos: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def renders(self) -> bool:
+        """Whether videos are made."""
+        return self.settings.render
+
+    def missing(self, unit: Unit) -> Skip | None:
+        """Look whether the source video is there and opens."""
+        path = self.videos.get(unit.source_id)
+        if path is None:
+            return Skip(unit.id, unit.source_id, "missing_video", f"there is no file {unit.source_id}.mp4")
+        try:
+            check_opens(Path(path))
+        except VideoError as error:
+            return Skip(unit.id, unit.source_id, "unreadable_video", error.detail)
+        return None
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        """Write every clip under every perturbation; see `records.plan.Builder`."""
+        path = Path(self.videos[unit.source_id])
+        facts = with_index(path, lambda index: self._render(unit, index, folder))
+        return facts | {"files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
+
+    def _render(self, unit: Unit, index: FrameIndex, folder: Path) -> Facts:
+        with open_video(index.path) as (_, stream):
+            aspect = stream.sample_aspect_ratio
+        facts: Facts = {"clips": {}, "sha256": {}}
+        for stretch, members in self._stretches(unit, index):
+            key = members[0][0]["clip_id"] if self.settings.clip_first else unit.source_id
+            with FrameStore(index, stretch, folder) as store:
+                for clip, frames in members:
+                    seconds = index.seconds(frames.stop) - index.seconds(frames.start)
+                    facts["clips"][clip["clip_id"]] = {
+                        "num_frames": len(frames),
+                        "fps": float(len(frames) / seconds),
+                    }
+                for name in unit.payload["perturbations"]:
+                    same: dict[str, list[Path]] = {}
+                    for severity in self._severities(name):
+                        files = [folder / _file(name, severity, clip["clip_id"]) for clip, _ in members]
+                        recipe = recipe_for(name, severity, self.settings.seed, key)
+                        effective = recipe.corruption.effective_level(severity) if recipe else ""
+                        if recipe and recipe.corruption.scope == "file" and effective in same:
+                            for before, file in zip(same[effective], files, strict=True):
+                                file.hardlink_to(before)
+                        else:
+                            self._write(store, recipe, index, [frames for _, frames in members], files, aspect)
+                            same[effective] = files
+                        facts["sha256"] |= {file.name: sha256_file(file) for file in files}
+        return facts
+
+    def _stretches(self, unit: Unit, index: FrameIndex) -> Iterator[tuple[range, list[tuple[dict[str, Any], range]]]]:
+        """Give each stretch of the source that is perturbed as a whole, with the clips in it and their frames."""
+        cut = [(clip, clip_frames(index, clip)) for clip in unit.payload["clips"]]
+        if self.settings.clip_first:
+            yield from ((frames, [(clip, frames)]) for clip, frames in cut)
+        else:
+            yield range(index.num_frames), cut
+
+    def _severities(self, name: str) -> tuple[int, ...]:
+        return (0,) if name == CLEAN else self.settings.severities
+
+    def _write(
+        self,
+        store: FrameStore,
+        recipe: Recipe | None,
+        index: FrameIndex,
+        clips: Sequence[range],
+        files: Sequence[Path],
+        aspect: Fraction | None,
+    ) -> None:
+        """Write the clips of one recipe, each frame perturbed once even if clips overlap."""
+        settings = EncodeSettings(self.settings.crf, self.settings.preset, self.settings.lossless)
+        wanted = sorted(set().union(*clips))
+        with ExitStack() as stack:
+            writers: dict[int, Mp4Writer] = {}
+            for position, picture in zip(wanted, perturbed_frames(store, recipe, wanted), strict=True):
+                frame = _as_encoded(picture, store, lossless=settings.lossless)
+                for number, clip in enumerate(clips):
+                    if position not in clip:
+                        continue
+                    if position == clip.start:
+                        seconds = index.seconds(clip.stop) - index.seconds(clip.start)
+                        writers[number] = stack.enter_context(
+                            Mp4Writer(
+                                files[number],
+                                time_base=index.time_base,
+                                rate=(len(clip) / seconds).limit_denominator(1001),
+                                settings=settings,
+                                sample_aspect_ratio=aspect or None,
+                            )
+                        )
+                    writers[number].write(frame, index.boundary(position + 1) - index.boundary(position))
+                    if position == clip.stop - 1:
+                        writers.pop(number).close()
+
+    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+        """Give one row for every clip, perturbation and severity."""
+        for name in unit.payload["perturbations"]:
+            for clip in unit.payload["clips"]:
+                for severity in self._severities(name):
+                    row = {
+                        "clip_id": clip["clip_id"],
+                        "severity": severity,
+                        "level": check_name(name).level(severity) if severity else None,
+                        "effective_level": check_name(name).effective_level(severity) if severity else None,
+                        "captions": clip["captions"],
+                        "source_id": unit.source_id,
+                        "start_s": clip["start_s"],
+                        "end_s": clip["end_s"],
+                        "num_frames": None,
+                        "fps": None,
+                        "sha256": None,
+                    }
+                    if facts:
+                        file = _file(name, severity, clip["clip_id"])
+                        row |= facts["clips"][clip["clip_id"]]
+                        row |= {"sha256": facts["sha256"][file], "video": file}
+                    yield name, row
+
+
+def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
+    """Find the frames of a clip in its source.
+
+    Raises:
+        VideoError: The source shows none of them (`too_short`).
+    """
+    if clip["start_s"] is None:
+        return range(index.num_frames)
+    start, stop = (index.first_at(Fraction(round(clip[edge] * 1000), 1000)) for edge in ("start_s", "end_s"))
+    if start >= stop:
+        raise VideoError(
+            "too_short",
+            f"{index.path.name}: it shows {float(index.seconds(index.num_frames)):.2f} s; clip {clip['clip_id']} is "
+            f"{clip['start_s']} to {clip['end_s']} s",
+        )
+    return range(start, stop)
+
+
+def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
+    """Give the recipe of a row; None for `clean`."""
+    return None if name == CLEAN else Recipe(check_name(name), severity, seed, key)
+
+
+Picture = av.VideoFrame | NDArray[np.uint8]
+
+
+def perturbed_frames(store: FrameStore, recipe: Recipe | None, wanted: Sequence[int]) -> Iterator[Picture]:
+    """Perturb frames of a stored stretch.
+
+    Pixels are computed in RGB; temporal perturbations and codecs never leave yuv420p. What is drawn for a frame is
+    keyed by its number in the stretch, so any frame can be made alone.
+
+    Args:
+        store: The whole stretch.
+        recipe: What to do; None to change nothing.
+        wanted: Numbers of frames, increasing.
+
+    Yields:
+        One picture for each number.
+    """
+    first, count = store.origin, len(store.frames)
+    if recipe is None:
+        yield from (store.yuv(number) for number in wanted)
+    elif recipe.corruption.scope == "index":
+        shown = recipe.index_map(count)
+        yield from (store.yuv(first + int(shown[number - first])) for number in wanted)
+    elif recipe.corruption.scope == "file":
+        whole = (store.yuv(number) for number in store.frames)
+        keep = set(wanted)
+        decoded = through_codec(whole, recipe.corruption.codec, int(recipe.level[0]))
+        yield from (frame for number, frame in zip(store.frames, decoded, strict=True) if number in keep)
+    else:
+        yield from (recipe.frame(store.rgb(number), number - first) for number in wanted)
+
+
+def _as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> av.VideoFrame:
+    """Bring a picture into the form that is encoded."""
+    if lossless:
+        array = picture if isinstance(picture, np.ndarray) else to_rgb(picture)
+        return av.VideoFrame.from_ndarray(array, "rgb24")
+    return store.from_rgb(picture) if isinstance(picture, np.ndarray) else picture
+
+
+def _file(name: str, severity: int, clip_id: str) -> str:
+    return f"{name}-{severity}-{clip_id}.mp4"
+
+
+@dataclass(frozen=True)
+class PerturbedClip:
+    """One row of a suite with the frames that its recipe gives.
+
+    Attributes:
+        row: The row of the table, without its video.
+        frames: uint8 RGB of shape (num_frames, height, width, 3): what a render encodes.
+    """
+
+    row: Row
+    frames: NDArray[np.uint8]
+
+
+class PerturbedClips(Sequence[PerturbedClip]):
+    """The rows of one table of a suite; frames are made from the source videos when a row is taken."""
+
+    def __init__(self, rows: Sequence[Row], name: str, settings: PerturbedSettings, videos: Mapping[str, Path]):
+        """See `load`, which makes these."""
+        self.rows, self._name, self._settings, self._videos = rows, name, settings, videos
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, number: int) -> PerturbedClip: ...
+    @overload
+    def __getitem__(self, number: slice) -> PerturbedClips: ...
+    def __getitem__(self, number: int | slice) -> PerturbedClip | PerturbedClips:
+        """Make one row's frames, or take a part of the rows."""
+        if isinstance(number, slice):
+            return PerturbedClips(self.rows[number], self._name, self._settings, self._videos)
+        row = self.rows[number]
+        if row["source_id"] not in self._videos:
+            raise InputError(f"source video {row['source_id']} is not in the folder given as videos=.")
+        return PerturbedClip(row, with_index(self._videos[row["source_id"]], lambda index: self._frames(row, index)))
+
+    def _frames(self, row: Row, index: FrameIndex) -> NDArray[np.uint8]:
+        first = self._settings.clip_first
+        key = row["clip_id"] if first else row["source_id"]
+        recipe = recipe_for(self._name, row["severity"], self._settings.seed, key)
+        clip = clip_frames(index, row)
+        pixels = recipe is None or recipe.corruption.scope in ("frame", "clip")
+        # Frames perturbed on their own need no others; their numbers stay those of the whole stretch.
+        stretch = clip if first else range(index.num_frames)
+        with (
+            tempfile.TemporaryDirectory(prefix="stressreel-") as folder,
+            FrameStore(index, clip if pixels else stretch, Path(folder)) as store,
+        ):
+            store.origin = stretch.start
+            pictures = perturbed_frames(store, recipe, clip)
+            return np.stack([p if isinstance(p, np.ndarray) else to_rgb(p) for p in pictures])
+
+
+def load(
+    out: str | Path, name: str, *, videos: str | Path, severity: int | None = None, split: str | None = None
+) -> PerturbedClips:
+    """Open one table of a suite and make its frames on the fly, bit for bit those that a render encodes.
+
+    Args:
+        out: The output of `build-perturbed`, with or without videos.
+        name: A perturbation, or "clean".
+        videos: Folder of the source videos.
+        severity: Only rows of this severity.
+        split: Only rows of this split.
+
+    Raises:
+        InputError: No such output, table, severity or folder.
+    """
+    output = open_output(Path(out))
+    if output.info["builder"] != "perturbed" or name not in output.info["counts"]:
+        tables = ", ".join(output.info["counts"]) if output.info["builder"] == "perturbed" else "none"
+        raise InputError(f"{out} has no perturbation {name!r}. It has: {tables}.")
+    if severity is not None:
+        check_severity(severity, name)
+    if not Path(videos).is_dir():
+        raise InputError(f"there is no folder {videos}. Give the folder of the source videos as videos=.")
+    settings = PerturbedSettings(**output.info["settings"])
+    rows = [
+        row
+        for row in output.rows(name, [column.name for column in COLUMNS], split)
+        if severity is None or row["severity"] == severity
+    ]
+    found = find_videos([Path(videos)], {row["source_id"] for row in rows}, output.info["video_folders"])
+    return PerturbedClips(rows, name, settings, found)

@@ -1,0 +1,241 @@
+"""`build-perturbed`: from captioned clips to MSRVTT-P and YouCook2-P."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .build_clavi import PRESETS
+from .carry_out import carry_out
+from .options import build_options, exact_command
+
+if TYPE_CHECKING:
+    from ..builders.perturbed import PerturbedSettings
+    from ..records.plan import Plan
+    from ..sources.captions import CaptionedClips
+
+
+def read_severities(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
+    """Read "3", "1-5" or "1,3,5"."""
+    chosen: set[int] = set()
+    for part in str(value).split(","):
+        match = re.fullmatch(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*", part)
+        if not match or int(match[2] or match[1]) < int(match[1]):
+            raise click.BadParameter(f"{value!r} is no set of severities. Severities are 1 to 5: 3, 1-5 or 1,3,5.")
+        chosen.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return tuple(sorted(chosen))
+
+
+@click.command("build-perturbed", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("--msrvtt", help="MSR-VTT: folder or file of its annotations, or the word `sample`.")
+@click.option("--youcook2", type=click.Path(path_type=Path), help="YouCook2: folder of its annotations.")
+@click.option(
+    "--captions",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Any data set: CSV or JSON lines with video, caption and optional start, end, id, split.",
+)
+@click.option("--videos", type=click.Path(path_type=Path), help="Folder of the videos, if not beside the annotations.")
+@click.option(
+    "--perturbations",
+    default="all",
+    show_default=True,
+    help="Names, families (noise, blur, camera, digital, temporal) or all, separated by commas.",
+)
+@click.option(
+    "--severity",
+    "severities",
+    default="1-5",
+    show_default=True,
+    callback=read_severities,
+    help="Such as 3, 1-5 or 1,3,5.",
+)
+@click.option(
+    "--clip-first",
+    is_flag=True,
+    help="Cut clips out of their source before they are perturbed. By default the whole source is perturbed first.",
+)
+@click.option("--render/--no-render", default=True, show_default=True, help="Make the videos, or only the recipes.")
+@click.option("--lossless", is_flag=True, help="Keep the perturbed RGB frames bit for bit (large).")
+@click.option("--crf", type=click.IntRange(0, 51), default=23, show_default=True, help="x264's rate factor.")
+@click.option("--preset", type=click.Choice(PRESETS), default="veryfast", show_default=True, help="x264's preset.")
+@build_options
+def command(
+    msrvtt: str | None,
+    youcook2: Path | None,
+    captions: Path | None,
+    videos: Path | None,
+    perturbations: str,
+    severities: tuple[int, ...],
+    clip_first: bool,
+    render: bool,
+    lossless: bool,
+    crf: int,
+    preset: str,
+    out: Path | None,
+    seed: int,
+    split: str,
+    limit: int | None,
+    workers: int,
+    dataset_version: str,
+    resume: bool,
+    dry_run: bool,
+    progress: bool,
+    max_skip: float,
+    allow_missing: bool,
+    debug: bool,
+) -> None:
+    r"""Build the visual half of MSRVTT-P or YouCook2-P: 18 perturbations at five severities.
+
+    Every perturbation becomes a config of a Parquet dataset that datasets.load_dataset opens, beside the config
+    `clean`. --split all means the benchmark's own split: test of MSR-VTT, validation of YouCook2.
+
+    \b
+    Examples:
+      build-perturbed --msrvtt sample --severity 3 --out out/perturbed
+      build-perturbed --msrvtt ~/MSRVTT --out out/msrvtt-p --workers 8
+      build-perturbed --youcook2 ~/YouCook2 --no-render --out out/youcook2-p
+      build-perturbed --captions mine.csv --videos ~/clips --perturbations noise,jpeg --out out/mine-p
+    """
+    given = {"--msrvtt": msrvtt, "--youcook2": youcook2, "--captions": captions}
+    if sum(value is not None for value in given.values()) != 1:
+        raise click.UsageError(f"Give exactly one of {', '.join(given)}.")
+    if out is None and not dry_run:
+        raise click.UsageError("Missing option '--out': the folder to build in.")
+    if videos and not videos.is_dir():
+        raise click.BadParameter(f"there is no folder {videos}", param_hint="--videos")
+    from ..builders.perturbed import PerturbedBuilder, PerturbedSettings, plan_perturbed
+    from ..corruptions.registry import select_corruptions
+    from ..errors import InputError
+    from ..records.versions import tool_versions
+    from ..sources.files import find_videos
+
+    folder, clips = read_clips(msrvtt, youcook2, captions, split)
+    names = tuple(c.name for c in select_corruptions([name.strip() for name in perturbations.split(",")]))
+    settings = PerturbedSettings(seed, names, severities, clip_first, render, crf, preset, lossless)
+    if split != "all" and not clips.clips:
+        raise InputError(f"the annotations have no clips of split {split!r}.")
+    plan = plan_perturbed(
+        clips.clips,
+        settings,
+        limit=limit,
+        identity={
+            "dataset_version": dataset_version,
+            "tools": tool_versions(render=render),
+            "inputs": clips.hashes,
+            "video_folders": list(clips.subfolders),
+        },
+        notes=clips.counts,
+    )
+    wanted = {unit.source_id for unit in plan.units}
+    found = find_videos([videos] if videos else [folder, folder.parent], wanted, clips.subfolders) if render else {}
+    builder = PerturbedBuilder(settings, {name: str(path) for name, path in found.items()})
+    if dry_run:
+        click.echo(describe(plan, settings, found, workers))
+        return
+    source = next(option for option, value in given.items() if value is not None)
+    carry_out(
+        plan,
+        builder,
+        out or Path(),
+        command=exact_command(
+            "build-perturbed",
+            {
+                source.lstrip("-"): "sample" if msrvtt == "sample" else captions.name if captions else "DIR",
+                "perturbations": perturbations,
+                "severity": ",".join(map(str, severities)),
+                "split": split,
+                "limit": limit,
+                "seed": seed,
+                "clip-first": clip_first,
+                "no-render": not render,
+                "lossless": lossless,
+                "crf": crf if render and not lossless else None,
+                "preset": preset if render else None,
+                "allow-missing": allow_missing,
+                "version": dataset_version,
+                "out": "OUT",
+            },
+        ),
+        workers=workers,
+        resume=resume,
+        progress=progress,
+        max_skip=max_skip,
+        allow_missing=allow_missing,
+        dataset_version=dataset_version,
+    )
+
+
+def read_clips(
+    msrvtt: str | None, youcook2: Path | None, captions: Path | None, split: str
+) -> tuple[Path, CaptionedClips]:
+    """Read the annotations that were named; give their folder too."""
+    from dataclasses import replace
+
+    from ..sources.captions import read_captions
+    from ..sources.msrvtt import read_msrvtt
+    from ..sources.youcook2 import read_youcook2
+
+    if captions:
+        folder, clips = captions.parent, read_captions(captions)
+    elif youcook2:
+        folder, clips = youcook2, read_youcook2(youcook2, ("validation",) if split == "all" else (split,))
+    elif msrvtt == "sample":
+        from ..samples.cache import cached_sample
+
+        folder = cached_sample("msrvtt")
+        clips = read_msrvtt(folder)
+    else:
+        path = Path(msrvtt or "")
+        folder = path if path.is_dir() else path.parent
+        clips = read_msrvtt(path, ("test",) if split == "all" else (split,))
+    if split != "all":
+        clips = replace(clips, clips=tuple(clip for clip in clips.clips if clip.split == split))
+    return folder, clips
+
+
+def describe(plan: Plan, settings: PerturbedSettings, found: Mapping[str, Path], workers: int) -> str:
+    """Say what a build would do."""
+    from ..video.estimate import estimate
+
+    clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload["clips"]}
+    recipes = len(settings.perturbations) * len(settings.severities)
+    needed = {unit.source_id for unit in plan.units}
+    lines = [
+        "Plan (nothing was written):",
+        f"  {len(clips):,} clips of {len(needed):,} source videos",
+        f"  {len(settings.perturbations)} perturbations x {len(settings.severities)} severities = {recipes}",
+        f"  {len(clips) * recipes:,} perturbed clips, and {len(clips):,} clean ones",
+    ]
+    lines += [f"  {name.replace('_', ' ')}: {count:,}" for name, count in plan.notes.items() if count]
+    if not settings.render:
+        return "\n".join([*lines, "  no videos are made (--no-render)"])
+    lines.append(f"  source videos found: {len(found):,} of {len(needed):,}")
+    spans = [clip["end_s"] - clip["start_s"] for clip in clips.values() if clip["start_s"] is not None]
+    if len(spans) < len(clips):
+        lengths = probed_lengths(list(found.values()))
+        if not lengths:
+            return "\n".join([*lines, "  size and time: unknown without the videos"])
+        spans += [sum(lengths) / len(lengths)] * (len(clips) - len(spans))
+    seconds = sum(spans) * (recipes + 1)
+    guess = estimate(list(found.values()), seconds, settings.crf, settings.preset, workers)
+    return "\n".join([*lines, f"  {seconds / 3600:,.1f} hours of video; {guess}"])
+
+
+def probed_lengths(paths: list[Path]) -> list[float]:
+    """Look at a dozen videos for their length in seconds."""
+    from ..errors import VideoError
+    from ..video.estimate import PROBED
+    from ..video.index import index_frames
+
+    lengths = []
+    for path in paths[:PROBED]:
+        try:
+            index = index_frames(path)
+        except VideoError:
+            continue
+        lengths.append(float(index.seconds(index.num_frames)))
+    return lengths

@@ -1,0 +1,142 @@
+"""All frames of a stretch of video, decoded once, in memory or in a spool file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import OrderedDict
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import VideoError
+from .decode import decode, plane_view, upright
+from .index import FrameIndex
+
+MEMORY_BYTES = 192 * 2**20
+RGB_BYTES = 256 * 2**20
+
+
+class FrameStore:
+    """Random access to the upright frames of a video.
+
+    Frames are kept as yuv420p: in memory as long as all of them fit into `memory_bytes`, else in a file in the
+    temporary folder that is gone when the store is closed. RGB pictures are kept too where all of them fit into
+    `rgb_bytes`, else the last few.
+
+    Attributes:
+        frames: The frames stored.
+        origin: The frame from which perturbations count; the first one stored, unless the store holds a part only.
+        width: Pixels, after rotation and padding.
+        height: Pixels.
+    """
+
+    def __init__(
+        self,
+        index: FrameIndex,
+        frames: range,
+        folder: Path,
+        *,
+        memory_bytes: int = MEMORY_BYTES,
+        rgb_bytes: int = RGB_BYTES,
+    ):
+        """Decode the frames.
+
+        Args:
+            index: The video.
+            frames: The frames wanted; they keep their numbers.
+            folder: Where a spool file may be made.
+            memory_bytes: Most memory for frames.
+            rgb_bytes: Most memory for RGB pictures.
+
+        Raises:
+            VideoError: The source cannot be decoded, or its picture changes size.
+            IndexMismatchError: See `decode`.
+        """
+        self.frames = frames
+        self.origin = frames.start
+        self._held: dict[int, av.VideoFrame] = {}
+        self._file = None
+        self._rgb: OrderedDict[int, NDArray[np.uint8]] = OrderedDict()
+        self.width = self.height = 0
+        try:
+            for number, raw in zip(frames, decode(index, frames), strict=True):
+                frame = upright(raw)
+                if not self.width:
+                    self.width, self.height = frame.width, frame.height
+                    self._bytes = frame.width * frame.height * 3 // 2
+                    self._like = frame
+                    if self._bytes * len(frames) > memory_bytes:
+                        self._file = tempfile.TemporaryFile(prefix="spool-", dir=folder)  # noqa: SIM115
+                elif (frame.width, frame.height) != (self.width, self.height):
+                    raise VideoError("undecodable", f"{index.path.name}: its picture changes size at frame {number}")
+                if self._file is None:
+                    self._held[number] = frame
+                else:
+                    for plane in range(3):
+                        self._file.write(plane_view(frame, plane).tobytes())
+            if self._file is not None:
+                self._file.flush()
+        except BaseException:
+            self.close()
+            raise
+        self._rgb_kept = len(frames) if 2 * self._bytes * len(frames) <= rgb_bytes else 4
+
+    def yuv(self, number: int) -> av.VideoFrame:
+        """Give a frame as yuv420p, not to be modified."""
+        if self._file is None:
+            return self._held[number]
+        self._file.seek((number - self.frames.start) * self._bytes)
+        data = self._file.read(self._bytes)
+        frame = av.VideoFrame(self.width, self.height, "yuv420p")
+        start = 0
+        for plane in range(3):
+            view = plane_view(frame, plane)
+            view[...] = np.frombuffer(data, np.uint8, view.size, start).reshape(view.shape)
+            start += view.size
+        return like(frame, self._like)
+
+    def rgb(self, number: int) -> NDArray[np.uint8]:
+        """Give a frame as uint8 RGB of shape (height, width, 3), not to be modified."""
+        if number not in self._rgb:
+            if len(self._rgb) >= self._rgb_kept:
+                self._rgb.popitem(last=False)
+            self._rgb[number] = to_rgb(self.yuv(number))
+        return self._rgb[number]
+
+    def from_rgb(self, picture: NDArray[np.uint8]) -> av.VideoFrame:
+        """Turn a picture into yuv420p in the colours of the source."""
+        frame = av.VideoFrame.from_ndarray(picture, "rgb24")
+        return like(frame.reformat(format="yuv420p", dst_colorspace=self._like.colorspace, threads=1), self._like)
+
+    def close(self) -> None:
+        """Forget the frames and the spool file."""
+        self._held.clear()
+        self._rgb.clear()
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        """Return the store."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the store."""
+        self.close()
+
+
+def to_rgb(frame: av.VideoFrame) -> NDArray[np.uint8]:
+    """Convert a frame to uint8 RGB of shape (height, width, 3), as decord, OpenCV and FFmpeg do."""
+    return np.asarray(frame.reformat(format="rgb24", threads=1).to_ndarray(), np.uint8)
+
+
+def like(frame: av.VideoFrame, other: av.VideoFrame) -> av.VideoFrame:
+    """Give a frame the colour tags of another."""
+    frame.color_range, frame.colorspace = other.color_range, other.colorspace
+    frame.color_primaries, frame.color_trc = other.color_primaries, other.color_trc
+    return frame

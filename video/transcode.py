@@ -1,0 +1,83 @@
+"""Frames through a lossy codec and back, as FFmpeg's program does it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import av
+import ffmpeg
+import numpy as np
+from av.error import FFmpegError
+
+from ..errors import VideoError
+from .decode import plane_view
+from .ffmpeg import find_ffmpeg
+
+RATE = 25
+
+
+def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -> Iterator[av.VideoFrame]:
+    """Encode frames at a fixed quantiser and decode them again: `ffmpeg -c:v <codec> -q:v <quantiser>`.
+
+    The program is told 25 frames a second whatever the source has: the rate does not change the pictures at a fixed
+    quantiser, and these codecs know few rates, for which FFmpeg would drop or repeat frames. The encoded file is kept
+    in the temporary folder while it is read; frames are not held.
+
+    Args:
+        frames: yuv420p, all of one even size.
+        codec: An FFmpeg encoder such as "mpeg2video".
+        quantiser: `-q:v`; FFmpeg clamps it to 31.
+
+    Yields:
+        As many frames, in order.
+
+    Raises:
+        VideoError: The codec refuses the pictures (`codec_refused`), or gives back another number of frames
+            (`codec_lost_frames`).
+    """
+    frames = iter(frames)
+    first = next(frames, None)
+    if first is None:
+        return
+    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+        path = Path(folder) / "coded.mkv"
+        sent = _encode(chain([first], frames), first, path, codec, quantiser)
+        received = 0
+        try:
+            with av.open(str(path)) as container:
+                container.streams.video[0].codec_context.thread_count = 1
+                for frame in container.decode(video=0):
+                    received += 1
+                    yield frame
+        except (FFmpegError, OSError) as error:
+            raise VideoError("codec_refused", f"{codec} at -q:v {quantiser}: {error.strerror}") from error
+    if received != sent:
+        raise VideoError("codec_lost_frames", f"{codec} at -q:v {quantiser} gave back {received} of {sent} frames")
+
+
+def _encode(frames: Iterable[av.VideoFrame], first: av.VideoFrame, path: Path, codec: str, quantiser: int) -> int:
+    size = f"{first.width}x{first.height}"
+    process = (
+        ffmpeg.input("pipe:", format="rawvideo", pix_fmt="yuv420p", s=size, r=RATE)
+        .output(str(path), **{"c:v": codec, "q:v": quantiser, "threads": 1, "fps_mode": "passthrough"})
+        .global_args("-loglevel", "error", "-nostdin")
+        .run_async(cmd=find_ffmpeg(), pipe_stdin=True, pipe_stderr=True)
+    )
+    sent = 0
+    try:
+        for frame in frames:
+            for number in range(3):
+                process.stdin.write(np.ascontiguousarray(plane_view(frame, number)))
+            sent += 1
+        process.stdin.close()
+    except BrokenPipeError:
+        pass  # the program's own words follow
+    words = process.stderr.read().decode(errors="replace").strip()
+    if process.wait():
+        raise VideoError(
+            "codec_refused", f"{codec} at -q:v {quantiser}: {words.splitlines()[-1] if words else 'no reason'}"
+        )
+    return sent
