@@ -249,7 +249,7 @@ def test_every_option_has_help(name: str) -> None:
 
 
 def test_every_module_of_the_command_line_is_a_command() -> None:
-    stems = {path.stem.replace("_", "-") for path in (ROOT / "cli").glob("*.py")} - {"--init--", "main", "options"}
+    stems = {path.stem.replace("_", "-") for path in (ROOT / "cli").glob("*.py")} - {"--init--", "main", "options", "carry-out"}
     builders = {name for name in PROJECT["project"]["scripts"] if name.startswith("build-")}
     assert stems == {*COMMANDS, *builders}
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import av
 import numpy as np
+from av.sidedata.sidedata import SideData
+from av.sidedata.sidedata import Type as SideDataType
 from av.video.frame import PictureType
 from av.video.reformatter import ColorRange
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from ..errors import VideoError
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
 
 T = TypeVar("T")
+BT601 = 6  # AVCOL_SPC_SMPTE170M
 
 
 def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
@@ -40,8 +43,8 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
     if frames and index.timed:
         earlier = index.keyframes[index.keyframes <= index.pts[frames.start]]
         if len(earlier) and earlier[-1] > index.pts[0]:
-            for frame in _run(index, frames, int(earlier[-1])):
-                if frame.pts != index.pts[frames.start + done] or frame.is_corrupt:
+            for frame in _from_keyframe(index, frames, int(earlier[-1])):
+                if frame.pts != index.pts[frames.start + done]:
                     break
                 yield frame
                 done += 1
@@ -49,12 +52,18 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
         for frame in _run(index, frames[done:], None):
             if index.timed and frame.pts != index.pts[frames.start + done]:
                 raise IndexMismatchError
-            if frame.is_corrupt:
-                raise VideoError("undecodable", f"{index.path.name}: frame {frames.start + done} is damaged")
             yield frame
             done += 1
     if done < len(frames):
         raise IndexMismatchError
+
+
+def _from_keyframe(index: FrameIndex, frames: range, keyframe: int) -> Iterator[av.VideoFrame]:
+    """Decode from a keyframe; stop where that does not work, as the beginning of the file still may."""
+    try:
+        yield from _run(index, frames, keyframe)
+    except (IndexMismatchError, VideoError):
+        return
 
 
 def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:
@@ -63,50 +72,102 @@ def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.
         if keyframe is not None:
             container.seek(keyframe, stream=stream)
         if not index.timed:
-            yield from islice(container.decode(stream), frames.start, frames.stop)
+            for number, frame in enumerate(islice(container.decode(stream), frames.stop)):
+                if frame.is_corrupt:
+                    raise VideoError("undecodable", f"{index.path.name}: frame {number} is damaged")
+                if number in frames:
+                    yield frame
             return
-        first = int(index.pts[frames.start])
-        wanted = (frame for frame in container.decode(stream) if frame.pts is None or frame.pts >= first)
-        yield from islice(wanted, len(frames))
+        yield from islice(_undamaged_from(index, frames, keyframe, container.decode(stream)), len(frames))
+
+
+def _undamaged_from(
+    index: FrameIndex, frames: range, keyframe: int | None, decoded: Iterable[av.VideoFrame]
+) -> Iterator[av.VideoFrame]:
+    """Give the decoded frames from the first one asked for onwards, if all those before it are as they should be.
+
+    A frame builds on the ones since its keyframe, so damage to any of them counts (but not to those shown before the
+    keyframe, which a seek into an open group of pictures cannot have whole).
+    """
+    first = int(index.pts[frames.start])
+    before: int | None = None
+    for frame in decoded:
+        if frame.pts is None or (before is not None and frame.pts <= before):
+            raise IndexMismatchError
+        before = frame.pts
+        if frame.is_corrupt and (keyframe is None or frame.pts >= keyframe):
+            raise VideoError("undecodable", f"{index.path.name}: the frame at {index.at(frame.pts):.3f} s is damaged")
+        if frame.pts >= first:
+            yield frame
 
 
 def upright(frame: av.VideoFrame) -> av.VideoFrame:
     """Bring a decoded frame into the form that is encoded: yuv420p, rotation applied, even sizes.
 
     8-bit 4:2:0 limited-range frames with even sizes pass untouched. Anything else is converted once: other chroma
-    layouts, depths and full range by FFmpeg's scaler; rotations by multiples of 90° without loss; an odd width or
-    height grows by one pixel that repeats the edge.
+    layouts, depths and full range by FFmpeg's scaler; turns by multiples of 90° and mirrorings, as the display matrix
+    has them, without loss; an odd width or height then grows by one pixel, right or below, that repeats the edge.
 
     Raises:
-        VideoError: The rotation is not a multiple of 90° (`undecodable`).
+        VideoError: The display matrix turns by anything else (`undecodable`).
     """
-    turns, rest = divmod(frame.rotation, 90)
-    if rest:
-        raise VideoError("undecodable", f"it is rotated by {frame.rotation}°; only multiples of 90° can be applied")
+    turn = _orientation(frame)
     full = frame.format.name.startswith("yuvj") or frame.color_range == ColorRange.JPEG
     if frame.format.name != "yuv420p" or full:
+        rgb = frame.format.is_rgb
         frame = frame.reformat(
             format="yuv420p",
             src_color_range=ColorRange.JPEG if full else None,
             dst_color_range=ColorRange.MPEG if full else None,
             threads=1,
         )
-    if turns % 4 or frame.width % 2 or frame.height % 2:
-        frame = _turn_and_pad(frame, turns)
+        if rgb:
+            frame.colorspace = BT601
+    if turn != STRAIGHT or frame.width % 2 or frame.height % 2:
+        frame = _turn_and_pad(frame, turn)
     # Otherwise the encoder would copy the source's choice of I, P and B frames.
     frame.pict_type = PictureType.NONE
     return frame
 
 
-def _turn_and_pad(frame: av.VideoFrame, turns: int) -> av.VideoFrame:
-    planes = [np.rot90(plane_view(frame, number), turns) for number in range(3)]
+Turn = tuple[bool, bool, bool]
+"""Whether to exchange x and y; then to mirror x; then to mirror y."""
+STRAIGHT: Turn = (False, False, False)
+
+
+def _orientation(frame: av.VideoFrame) -> Turn:
+    """Read the display matrix: x′ = a·x + c·y, y′ = b·x + d·y, in 16.16 fixed point."""
+    side_data: Iterable[SideData] = cast(Any, frame.side_data)  # typed as names, but gives the data
+    for side in side_data:
+        if side.type == SideDataType.DISPLAYMATRIX:
+            a, b, _, c, d, *_ = np.frombuffer(memoryview(side), np.int32)[:9].astype(np.int64).tolist()
+            small = max(map(abs, (a, b, c, d))) / 50
+            if abs(b) <= small and abs(c) <= small and a and d:
+                return (False, a < 0, d < 0)
+            if abs(a) <= small and abs(d) <= small and b and c:
+                return (True, c < 0, b < 0)
+            raise VideoError("undecodable", f"it is rotated by {frame.rotation}°; only multiples of 90° can be applied")
+    return STRAIGHT
+
+
+def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
+    exchange, mirror_x, mirror_y = turn
+    planes = [plane_view(frame, number) for number in range(3)]
+    planes = [plane.T if exchange else plane for plane in planes]
+    planes = [plane[:: -1 if mirror_y else 1, :: -1 if mirror_x else 1] for plane in planes]
     height, width = planes[0].shape
     planes[0] = np.pad(planes[0], ((0, height % 2), (0, width % 2)), mode="edge")
     turned = av.VideoFrame(width + width % 2, height + height % 2, "yuv420p")
     for number, plane in enumerate(planes):
         plane_view(turned, number)[...] = plane
-    turned.color_range, turned.colorspace = frame.color_range, frame.colorspace
-    return turned
+    return like(turned, frame)
+
+
+def like(frame: av.VideoFrame, other: av.VideoFrame) -> av.VideoFrame:
+    """Give a frame the colour tags of another."""
+    frame.color_range, frame.colorspace = other.color_range, other.colorspace
+    frame.color_primaries, frame.color_trc = other.color_primaries, other.color_trc
+    return frame
 
 
 def plane_view(frame: av.VideoFrame, number: int) -> NDArray[np.uint8]:

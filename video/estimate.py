@@ -39,7 +39,7 @@ def estimate(sources: Sequence[Path], seconds: float, crf: int, preset: str, wor
     time = (
         f"{hours:.1f} hours" if hours >= 1 else f"{hours * 60:.0f} minutes" if hours > 0.03 else f"{hours * 3600:.0f} s"
     )
-    return f"about {size / 1e9:.2f} GB and {time} with {workers} workers{basis}"
+    return f"about {size / 1e9:.2f} GB and {time} with {workers} worker{'s' * (workers > 1)}{basis}"
 
 
 def _shape(path: Path) -> tuple[int, float] | None:

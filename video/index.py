@@ -2,11 +2,11 @@
 
 Rules, the same for every builder:
 
-* The video stream is the one that FFmpeg calls the best (largest picture), as players and decord do.
+* The video stream is the one that FFmpeg calls the best, as players and decord do.
 * Time 0 is the earliest start of the picture and the sound, so a file whose first timestamp is 10 s starts at 0, and a
   picture that starts one second after the sound starts at 1 s.
 * A frame is shown from its presentation timestamp to the next one's; edit lists are applied (discarded frames do not
-  count). A file without timestamps (raw H.264) gets them at its nominal rate.
+  count). A file without timestamps of its own (raw H.264, H.264 with B-frames in AVI) gets them at its nominal rate.
 * `[start, end)` in seconds holds the frames whose timestamp lies in it, compared exactly as fractions.
 """
 
@@ -63,6 +63,10 @@ class FrameIndex:
     def seconds(self, index: int) -> Fraction:
         """Time at which frame `index` starts (or the video ends), in seconds from time 0."""
         return self.boundary(index) * self.time_base - self.zero
+
+    def at(self, pts: int) -> float:
+        """Time of a timestamp, in seconds from time 0."""
+        return float(pts * self.time_base - self.zero)
 
     def first_at(self, seconds: Fraction) -> int:
         """Index of the first frame that starts at or after a time, `num_frames` if there is none."""
@@ -127,7 +131,7 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
     with open_video(path) as (container, stream):
         zero = _zero(container)
         time_base = Fraction(stream.time_base or 0)
-        rate = stream.average_rate or stream.guessed_rate or stream.base_rate
+        rate = stream.guessed_rate or stream.average_rate or stream.base_rate
         timestamps: list[int | None] = []
         durations: dict[int, int] = {}
         keyframes: list[int] = []
@@ -145,7 +149,8 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
                     keyframes.append(packet.pts)
     if not timestamps:
         raise VideoError("undecodable", f"{path.name}: no frame can be decoded")
-    if time_base == 0 or any(pts is None for pts in timestamps):
+    made_up = decode and not any(pts is None for pts in timestamps) and _distinct_but_unordered(timestamps)
+    if time_base == 0 or made_up or any(pts is None for pts in timestamps):
         if not rate:
             raise VideoError("undecodable", f"{path.name}: it has neither timestamps nor a frame rate")
         count = len(timestamps)
@@ -163,6 +168,15 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
     usual = int(np.median(np.diff(pts))) if len(pts) > 1 else 1
     end = last + (durations.get(last) or usual)
     return FrameIndex(path, pts, end, time_base, zero, np.unique(np.array(keyframes, np.int64)))
+
+
+def _distinct_but_unordered(timestamps: list[int | None]) -> bool:
+    """Tell whether decoded frames, which come in the order of presentation, have timestamps of another order.
+
+    A container without presentation times (AVI) does that to a codec that reorders frames.
+    """
+    values = [pts for pts in timestamps if pts is not None]
+    return len(set(values)) == len(values) and values != sorted(values)
 
 
 def _zero(container: av.container.InputContainer) -> Fraction:

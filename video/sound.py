@@ -41,12 +41,14 @@ def read_sound(index: FrameIndex, start: Fraction, stop: Fraction) -> Sound | No
             if not isinstance(stream, AudioStream) or stream.codec_context is None:
                 return None
             stream.codec_context.thread_count = 1
-            return _decode(container, stream, index.zero + start, stop - start)
+            return _decode(container, stream, index.zero, index.zero + start, stop - start)
     except (FFmpegError, ValueError) as error:
         raise VideoError("undecodable", f"{index.path.name}, sound: {words(error)}") from error
 
 
-def _decode(container: av.container.InputContainer, stream: AudioStream, start: Fraction, length: Fraction) -> Sound:
+def _decode(
+    container: av.container.InputContainer, stream: AudioStream, origin: Fraction, start: Fraction, length: Fraction
+) -> Sound:
     rate = stream.rate if stream.rate in AAC_RATES else 48000
     layout = "mono" if stream.channels == 1 else "stereo"
     resampler = av.AudioResampler(format="fltp", layout=layout, rate=rate)
@@ -56,15 +58,23 @@ def _decode(container: av.container.InputContainer, stream: AudioStream, start: 
         if frame.pts is not None and frame.time_base is not None:
             stamped = round((frame.pts * frame.time_base - start) * rate)
             if position is None or abs(stamped - position) > JUMP_SECONDS * rate:
+                if position is not None:  # the resampler still holds sound from before the jump
+                    _flush(resampler, samples, position)
+                    resampler = av.AudioResampler(format="fltp", layout=layout, rate=rate)
                 position = stamped
-        position = position or 0
+        if position is None:
+            position = round((origin - start) * rate)
         if position >= samples.shape[1]:
             break
         for piece in resampler.resample(frame):
             position = _place(samples, piece.to_ndarray().astype(np.float32, copy=False), position)
-    for piece in resampler.resample(None):
-        _place(samples, piece.to_ndarray().astype(np.float32, copy=False), position or 0)
+    _flush(resampler, samples, position or 0)
     return Sound(samples, rate)
+
+
+def _flush(resampler: av.AudioResampler, samples: NDArray[np.float32], position: int) -> None:
+    for piece in resampler.resample(None):
+        _place(samples, piece.to_ndarray().astype(np.float32, copy=False), position)
 
 
 def _place(samples: NDArray[np.float32], piece: NDArray[np.float32], position: int) -> int:

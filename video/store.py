@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import VideoError
-from .decode import decode, plane_view, upright
+from .decode import decode, like, plane_view, upright
 from .index import FrameIndex
 
 MEMORY_BYTES = 192 * 2**20
@@ -133,10 +133,3 @@ class FrameStore:
 def to_rgb(frame: av.VideoFrame) -> NDArray[np.uint8]:
     """Convert a frame to uint8 RGB of shape (height, width, 3), as decord, OpenCV and FFmpeg do."""
     return np.asarray(frame.reformat(format="rgb24", threads=1).to_ndarray(), np.uint8)
-
-
-def like(frame: av.VideoFrame, other: av.VideoFrame) -> av.VideoFrame:
-    """Give a frame the colour tags of another."""
-    frame.color_range, frame.colorspace = other.color_range, other.colorspace
-    frame.color_primaries, frame.color_trc = other.color_primaries, other.color_trc
-    return frame
