@@ -177,6 +177,7 @@ class PerturbedBuilder:
         for stretch, members in self._stretches(unit, index):
             key = members[0][0]["clip_id"] if self.settings.clip_first else unit.source_id
             with FrameStore(index, stretch, folder) as store:
+                pixel = 1 / aspect if aspect and store.turned else aspect
                 for clip, frames in members:
                     seconds = index.seconds(frames.stop) - index.seconds(frames.start)
                     facts["clips"][clip["clip_id"]] = {
@@ -193,7 +194,7 @@ class PerturbedBuilder:
                             for before, file in zip(same[effective], files, strict=True):
                                 file.hardlink_to(before)
                         else:
-                            self._write(store, recipe, index, [frames for _, frames in members], files, aspect)
+                            self._write(store, recipe, index, [frames for _, frames in members], files, pixel)
                             same[effective] = files
                         facts["sha256"] |= {file.name: sha256_file(file) for file in files}
         return facts

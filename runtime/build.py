@@ -236,7 +236,8 @@ def _with_files(config: Config, rows: Sequence[tuple[Row, int, str]], output: Ou
                     f"{file} is not what was written there: something else changed the output while it was built. "
                     "Build again with --fresh."
                 )
-            row = row | {name: {"bytes": content, "path": f"{row['video_id']}.mp4"}}
+            key = "_".join(str(row[column.name]) for column in config.columns[: config.key_columns])
+            row = row | {name: {"bytes": content, "path": f"{key}.mp4"}}
         yield row, size
 
 

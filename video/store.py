@@ -32,6 +32,7 @@ class FrameStore:
         origin: The frame from which perturbations count; the first one stored, unless the store holds a part only.
         width: Pixels, after rotation and padding.
         height: Pixels.
+        turned: Whether width and height were exchanged by the display matrix.
     """
 
     def __init__(
@@ -62,11 +63,13 @@ class FrameStore:
         self._file = None
         self._rgb: OrderedDict[int, NDArray[np.uint8]] = OrderedDict()
         self.width = self.height = 0
+        self.turned = False
         try:
             for number, raw in zip(frames, decode(index, frames), strict=True):
                 frame = upright(raw)
                 if not self.width:
                     self.width, self.height = frame.width, frame.height
+                    self.turned = raw.rotation % 180 != 0
                     self._bytes = frame.width * frame.height * 3 // 2
                     self._like = frame
                     if self._bytes * len(frames) > memory_bytes:
