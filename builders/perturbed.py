@@ -225,7 +225,7 @@ class PerturbedBuilder:
         with ExitStack() as stack:
             writers: dict[int, Mp4Writer] = {}
             for position, picture in zip(wanted, perturbed_frames(store, recipe, wanted), strict=True):
-                frame = _as_encoded(picture, store, lossless=settings.lossless)
+                frame = as_encoded(picture, store, lossless=settings.lossless)
                 for number, clip in enumerate(clips):
                     if position not in clip:
                         continue
@@ -324,7 +324,7 @@ def perturbed_frames(store: FrameStore, recipe: Recipe | None, wanted: Sequence[
         yield from (recipe.frame(store.rgb(number), number - first) for number in wanted)
 
 
-def _as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> av.VideoFrame:
+def as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> av.VideoFrame:
     """Bring a picture into the form that is encoded."""
     if lossless:
         array = picture if isinstance(picture, np.ndarray) else to_rgb(picture)

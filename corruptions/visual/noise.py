@@ -171,7 +171,9 @@ def _draw(stream: _Stream, count: int) -> _Words:
 def _uniform(stream: _Stream, count: int) -> _Floats:
     """Draw from [0, 1) with 53 bits."""
     raw: NDArray[np.uint64] = stream.random_raw(count)
-    return (raw >> np.uint64(11)) * 2.0**-53
+    place = (raw >> np.uint64(11)).astype(np.float64)
+    place *= 2.0**-53
+    return place
 
 
 def _below(words: _Words, limit: int) -> _Index:
@@ -180,7 +182,8 @@ def _below(words: _Words, limit: int) -> _Index:
     np.less(words, limit, out=low[: words.size])
     eights = np.flatnonzero(low.view(np.uint64) != 0)
     inside = np.flatnonzero(low.view(np.uint64)[eights].view(np.bool_))
-    return (eights[inside >> 3] << 3) + (inside & 7)
+    found: _Index = (eights[inside >> 3] << 3) + (inside & 7)
+    return found
 
 
 def _wide_lut() -> bool:
@@ -266,7 +269,7 @@ class _Alias(NamedTuple):
 # The tables of one level: under 2 MB, built in under 50 ms
 
 
-def _upper_tail(z: _Floats) -> _Floats:
+def _upper_tail(z: NDArray[np.floating[Any]]) -> _Floats:
     """P(N > z) of the standard normal."""
     return np.fromiter(map(math.erfc, (z / math.sqrt(2)).flat), np.float64, z.size).reshape(z.shape) / 2
 
@@ -281,7 +284,8 @@ class _GaussianTable(NamedTuple):
 
     def redraw(self, x: _Bytes, stream: _Stream) -> _Index:
         change = self.residual.draw(np.zeros(x.size, np.intp), stream)
-        return np.clip(x + change - 255, 0, 255)
+        output: _Index = np.clip(x + change - 255, 0, 255)
+        return output
 
 
 @lru_cache(maxsize=16)
@@ -393,9 +397,9 @@ def _speckle_table(sigma: float) -> _SpeckleTable:
     mass = -_WORDS * np.diff(tail)
     least = (_WORDS * np.maximum(change, 1 - change) - _WORDS // 2) // np.maximum(x, 1) + 1  # fraction, for |change|
     density = np.exp(-(((np.arange(_WORDS) + 0.5) / (_WORDS * sigma)) ** 2) / 2) / (sigma * math.sqrt(2 * math.pi))
-    margin, residual = 0.0, np.full(1, -1.0)
+    margin, residual = 1.0, np.full(1, -1.0)
     while residual.min() < -1e-6:
-        margin += 0.125
+        margin *= 1.25
         quantile = np.cumsum(np.maximum(density - (1 + margin * density) * 255 / _WORDS, 0))
         sizes = np.searchsorted(quantile, np.arange(int(quantile[-1])) + 0.5).astype(np.uint16)
         sizes += sizes % 256 == 0

@@ -1,0 +1,112 @@
+"""CPU of build-perturbed, split into decoding, corrupting and encoding, beside the encoding alone, in one run.
+
+    python benchmarks/perturbed.py --clip video7021.mp4   # all 90 of a real clip, through the command
+    python benchmarks/perturbed.py                        # of a clip of the built-in sample
+    python benchmarks/perturbed.py --clip long.mp4 --perturbations box_jumble   # peak memory of a long video
+
+The floor is the clip's clean frames, decoded beforehand, encoded 90 times with the same settings. The split is measured
+in one process with the parts of the builder timed one by one; the command's CPU and wall time are those of the whole
+command with 1 and with 2 workers, on as many copies of the clip as workers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from stressreel.builders.perturbed import as_encoded, perturbed_frames
+from stressreel.corruptions.engine import Recipe
+from stressreel.corruptions.registry import SEVERITIES, select_corruptions
+from stressreel.samples.cache import cached_sample
+from stressreel.video.encode import EncodeSettings, Mp4Writer
+from stressreel.video.index import FrameIndex, index_frames
+from stressreel.video.store import FrameStore
+
+
+def encode(pictures: list, index: FrameIndex, path: Path) -> None:
+    """Encode frames that are ready."""
+    with Mp4Writer(path, time_base=index.time_base, rate=25, settings=EncodeSettings()) as writer:
+        for number, picture in enumerate(pictures):
+            writer.write(picture, index.boundary(number + 1) - index.boundary(number))
+
+
+def command(folder: Path, out: Path, names: str, workers: int) -> tuple[float, float, float]:
+    """Run the command; give CPU seconds, wall seconds, peak memory of its largest process in MB."""
+    start = "from stressreel.cli.main import build_perturbed; build_perturbed()"
+    arguments = ["--captions", folder / "captions.csv", "--out", out, "--workers", workers, "--perturbations", names]
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    run = [sys.executable, "-c", start, *map(str, arguments), "--no-progress"]
+    subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu, time.perf_counter() - began, after.ru_maxrss / 1024
+
+
+def split(index: FrameIndex, names: str, folder: Path) -> None:
+    """Time decoding, corrupting and encoding apart, and the floor."""
+    began = time.process_time()
+    with FrameStore(index, range(index.num_frames), folder) as store:
+        decoding = time.process_time() - began
+        wanted = list(store.frames)
+        clean = [store.yuv(number) for number in wanted]
+        corrupting = encoding = floor = 0.0
+        for corruption in select_corruptions(names.split(",")):
+            for severity in SEVERITIES:
+                recipe = Recipe(corruption, severity, 0, "clip")
+                children = os.times()
+                began = time.process_time()
+                pictures = [as_encoded(p, store, lossless=False) for p in perturbed_frames(store, recipe, wanted)]
+                corrupting += time.process_time() - began
+                ended = os.times()
+                corrupting += ended.children_user + ended.children_system
+                corrupting -= children.children_user + children.children_system
+                began = time.process_time()
+                encode(pictures, index, folder / "x.mp4")
+                encoding += time.process_time() - began
+                began = time.process_time()
+                encode(clean, index, folder / "x.mp4")
+                floor += time.process_time() - began
+    total = decoding + corrupting + encoding
+    for label, seconds in (("decode", decoding), ("corrupt, to yuv420p", corrupting), ("encode", encoding)):
+        print(f"  {label:22}{seconds:8.2f} s of CPU {seconds / total:7.1%}")
+    print(
+        f"  {'all':22}{total:8.2f} s; encoding the clean frames as often takes {floor:.2f} s: ratio {total / floor:.2f}"
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clip", type=Path)
+    parser.add_argument("--perturbations", default="all")
+    parser.add_argument("--no-split", action="store_true", help="only the command (for long videos)")
+    arguments = parser.parse_args()
+    clip = arguments.clip or cached_sample("msrvtt") / "videos" / "all" / "video90001.mp4"
+    index = index_frames(clip)
+    print(f"{clip.name}: {index.num_frames} frames, perturbations {arguments.perturbations} x 5")
+    with tempfile.TemporaryDirectory(prefix="bench-perturbed-") as name:
+        folder = Path(name)
+        if not arguments.no_split:
+            split(index, arguments.perturbations, folder)
+        for number in range(2):
+            shutil.copy(clip, folder / f"clip{number}{clip.suffix}")
+        (folder / "captions.csv").write_text("video,caption\nclip0,a clip\nclip1,a clip\n", encoding="utf-8")
+        walls = {}
+        for workers in (1, 2):
+            cpu, walls[workers], memory = command(folder, folder / f"out{workers}", arguments.perturbations, workers)
+            print(
+                f"  command, 2 copies, {workers} worker{'s' * (workers > 1)}: {cpu:.1f} s of CPU ({cpu / 2:.1f} a clip), "
+                f"{walls[workers]:.1f} s, peak {memory:.0f} MB a process"
+            )
+        print(f"  2 workers against 1: {walls[1] / walls[2]:.2f} x faster")
+
+
+if __name__ == "__main__":
+    main()

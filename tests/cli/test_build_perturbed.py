@@ -1,0 +1,225 @@
+import io
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import datasets
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import stressreel
+from commands import Ran, run
+from numpy.typing import NDArray
+from stressreel.corruptions.registry import list_corruptions
+from stressreel.samples.cache import write_sample
+from stressreel.video.encode import write_video
+
+NAMES = [corruption.name for corruption in list_corruptions()]
+FAST = ("--preset", "ultrafast", "--no-progress")
+
+
+def info(out: Path) -> dict:
+    return json.loads((out / "build.json").read_text())
+
+
+def rows(out: Path, name: str) -> list[dict]:
+    return [row for path in sorted((out / name).glob("*.parquet")) for row in pq.read_table(path).to_pylist()]
+
+
+def decoded(content: bytes) -> list[NDArray[np.uint8]]:
+    with av.open(io.BytesIO(content)) as container:
+        return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+
+
+def refuses(done: Ran, *parts: str, code: int = 1) -> None:
+    assert done.code == code, done
+    for part in parts:
+        assert part in done.err
+
+
+@pytest.fixture(scope="module")
+def msrvtt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("msrvtt") / "sample"
+    write_sample("msrvtt", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def suite(msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All 90 of two clips."""
+    out = tmp_path_factory.mktemp("suite") / "out"
+    done = run("build-perturbed", "--msrvtt", msrvtt, "--out", out, "--workers", 2, "--limit", 2, *FAST)
+    assert done.code == 0, done.err
+    return out
+
+
+@pytest.fixture(scope="module")
+def long_source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One video of 4 s and captions for two overlapping parts of it."""
+    folder = tmp_path_factory.mktemp("long")
+    shades = (np.full((32, 48, 3), 2 * number, np.uint8) for number in range(100))
+    write_video(folder / "film.mp4", shades, rate=Fraction(25))
+    lines = ["video,caption,start,end", "film,it gets lighter,0.4,2.0", "film,it is light,1.6,3.6"]
+    (folder / "captions.csv").write_text("\n".join(lines))
+    return folder
+
+
+class TestDataset:
+    def test_one_config_for_each_and_clean(self, suite: Path) -> None:
+        counts = info(suite)["counts"]
+        assert list(counts) == ["clean", *NAMES]
+        assert {name: sum(splits.values()) for name, splits in counts.items()} == {
+            "clean": 2,
+            **dict.fromkeys(NAMES, 10),
+        }
+
+    @pytest.mark.parametrize("name", ["clean", "gaussian_noise", "mpeg1"])
+    def test_load_dataset(self, suite: Path, name: str, tmp_path: Path) -> None:
+        table = datasets.load_dataset(str(suite), name, split="test", cache_dir=str(tmp_path))
+        assert isinstance(table.features["video"], datasets.Video)
+        plain = table.cast_column("video", datasets.Video(decode=False))
+        assert {row["severity"] for row in plain} == ({0} if name == "clean" else {1, 2, 3, 4, 5})
+        assert all(row["captions"] for row in plain)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_size_rate_and_length_stay(self, suite: Path, name: str) -> None:
+        clean = {row["clip_id"]: row for row in rows(suite, "clean")}
+        for row in rows(suite, name)[:5]:
+            source = clean[row["clip_id"]]
+            frames = decoded(row["video"]["bytes"])
+            assert len(frames) == row["num_frames"] == source["num_frames"]
+            assert row["fps"] == source["fps"]
+            assert frames[0].shape == decoded(source["video"]["bytes"])[0].shape
+
+    def test_verify(self, suite: Path) -> None:
+        done = run("stressreel", "verify", suite)
+        assert done.code == 0, done.out
+
+    def test_quantisers_are_recorded_as_they_take_effect(self, suite: Path) -> None:
+        shown = {(row["severity"], row["level"], row["effective_level"]) for row in rows(suite, "mpeg1")}
+        assert (2, "40", "31") in shown
+        same = {row["sha256"] for row in rows(suite, "mpeg1") if row["severity"] > 1}
+        assert len(same) == 2  # one for each clip
+
+
+class TestSameContent:
+    def test_with_one_worker_elsewhere(self, msrvtt: Path, tmp_path: Path) -> None:
+        arguments = ("--msrvtt", msrvtt, "--perturbations", "noise,rotation,jumble,mpeg2", "--severity", 3, *FAST)
+        for workers in (1, 2):
+            assert run("build-perturbed", *arguments, "--out", tmp_path / f"{workers}", "--workers", workers).code == 0
+        assert (tmp_path / "1" / "build.json").read_bytes() == (tmp_path / "2" / "build.json").read_bytes()
+        assert (tmp_path / "1" / "README.md").read_bytes() == (tmp_path / "2" / "README.md").read_bytes()
+
+    @pytest.mark.parametrize("name", ["clean", *NAMES])
+    def test_load_gives_what_a_lossless_render_encodes(self, lossless: Path, msrvtt: Path, name: str) -> None:
+        clips = stressreel.load(lossless, name, videos=msrvtt / "videos" / "all")
+        stored = rows(lossless, name)
+        assert len(clips) == len(stored) == 1
+        assert clips[0].row["clip_id"] == stored[0]["clip_id"]
+        assert np.array_equal(clips[0].frames, np.stack(decoded(stored[0]["video"]["bytes"])))
+
+    @pytest.fixture(scope="class")
+    def lossless(self, msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        out = tmp_path_factory.mktemp("lossless") / "out"
+        arguments = ("--severity", 4, "--limit", 1, "--lossless", "--workers", 1, *FAST)
+        assert run("build-perturbed", "--msrvtt", msrvtt, "--out", out, *arguments).code == 0
+        return out
+
+    def test_load_from_recipes_alone(self, lossless: Path, msrvtt: Path, tmp_path: Path) -> None:
+        arguments = ("--no-render", "--limit", 1, "--severity", "1-5", "--perturbations", "speckle_noise,freeze")
+        out = tmp_path / "o"
+        assert run("build-perturbed", "--msrvtt", msrvtt, "--out", out, *arguments).code == 0
+        assert run("stressreel", "verify", out).code == 0
+        assert "video" not in rows(out, "freeze")[0]
+        for name in ("speckle_noise", "freeze"):
+            clips = stressreel.load(out, name, videos=msrvtt / "videos" / "all", severity=4)
+            stored = rows(lossless, name)
+            assert np.array_equal(clips[0].frames, np.stack(decoded(stored[0]["video"]["bytes"])))
+
+    def test_corrupt_gives_the_same_pixels(self, lossless: Path, msrvtt: Path) -> None:
+        clean = stressreel.load(lossless, "clean", videos=msrvtt / "videos" / "all")[0]
+        for name in ("shot_noise", "motion_blur", "translation", "box_jumble"):
+            noisy = stressreel.load(lossless, name, videos=msrvtt / "videos" / "all")[0]
+            key = clean.row["source_id"]
+            assert np.array_equal(noisy.frames, stressreel.corrupt(clean.frames, name, severity=4, key=key))
+
+
+class TestClipsOfLongSources:
+    def frames(self, out: Path, name: str, clip: int) -> list[int]:
+        row = rows(out, name)[clip]
+        return [round(float(frame.mean()) / 2) for frame in decoded(row["video"]["bytes"])]
+
+    def test_whole_source_first(self, long_source: Path, tmp_path: Path) -> None:
+        arguments = ("--captions", long_source / "captions.csv", "--perturbations", "sampling,jpeg", "--severity", 4)
+        assert run("build-perturbed", *arguments, "--out", tmp_path / "o", *FAST).code == 0
+        assert run("stressreel", "verify", tmp_path / "o").code == 0
+        shown = self.frames(tmp_path / "o", "sampling", 0)
+        expected = [position // 16 * 16 for position in range(10, 50)]
+        assert max(abs(a - b) for a, b in zip(shown, expected, strict=True)) <= 2
+        assert [row["num_frames"] for row in rows(tmp_path / "o", "jpeg")] == [40, 50]
+
+    def test_clip_first(self, long_source: Path, tmp_path: Path) -> None:
+        arguments = ("--captions", long_source / "captions.csv", "--perturbations", "sampling", "--severity", 4)
+        assert run("build-perturbed", *arguments, "--clip-first", "--out", tmp_path / "o", *FAST).code == 0
+        shown = self.frames(tmp_path / "o", "sampling", 1)
+        expected = [40 + position // 16 * 16 for position in range(50)]
+        assert max(abs(a - b) for a, b in zip(shown, expected, strict=True)) <= 2
+
+    @pytest.mark.parametrize("first", [(), ("--clip-first",)])
+    def test_load_of_a_part(self, long_source: Path, tmp_path: Path, first: tuple[str, ...]) -> None:
+        names = "gaussian_noise,jumble,mpeg2,static_rotate"
+        arguments = ("--captions", long_source / "captions.csv", "--perturbations", names, "--severity", 2, *first)
+        assert run("build-perturbed", *arguments, "--lossless", "--out", tmp_path / "o", *FAST).code == 0
+        for name in names.split(","):
+            clips = stressreel.load(tmp_path / "o", name, videos=long_source)
+            for clip, row in zip(clips, rows(tmp_path / "o", name), strict=True):
+                assert np.array_equal(clip.frames, np.stack(decoded(row["video"]["bytes"])))
+
+    def test_a_clip_past_the_end_is_a_skip(self, long_source: Path, tmp_path: Path) -> None:
+        shutil.copy(long_source / "film.mp4", tmp_path)
+        (tmp_path / "c.csv").write_text("video,caption,start,end\nfilm,nothing,9,12\n")
+        arguments = ("--captions", tmp_path / "c.csv", "--perturbations", "jpeg", "--out", tmp_path / "o")
+        refuses(run("build-perturbed", *arguments, *FAST), "too_short", "--max-skip")
+
+
+class TestUse:
+    def test_dry_run(self, msrvtt: Path, tmp_path: Path) -> None:
+        done = run("build-perturbed", "--msrvtt", msrvtt, "--dry-run")
+        assert "450 perturbed clips" in done.out
+        assert "5 of 5" in done.out
+
+    @pytest.mark.parametrize("severity", ["0", "1-6", "5-2", "x", ""])
+    def test_severities(self, severity: str) -> None:
+        refuses(run("build-perturbed", "--msrvtt", "sample", "--severity", severity, "--dry-run"), "1 to 5", code=2)
+
+    def test_one_source(self, tmp_path: Path) -> None:
+        refuses(run("build-perturbed", "--out", tmp_path / "o"), "exactly one", code=2)
+        both = ("--msrvtt", "sample", "--youcook2", tmp_path, "--out", tmp_path / "o")
+        refuses(run("build-perturbed", *both), "exactly one", code=2)
+
+    def test_unknown_perturbation(self, msrvtt: Path) -> None:
+        done = run("build-perturbed", "--msrvtt", msrvtt, "--perturbations", "gausian_noise", "--dry-run")
+        refuses(done, "Did you mean 'gaussian_noise'")
+
+    def test_missing_videos(self, msrvtt: Path, tmp_path: Path) -> None:
+        arguments = ("--msrvtt", msrvtt, "--videos", tmp_path, "--out", tmp_path / "o", "--perturbations", "jpeg")
+        refuses(run("build-perturbed", *arguments), "5 source videos missing", "--allow-missing")
+
+    def test_load_says_what_is_wrong(self, suite: Path, tmp_path: Path) -> None:
+        with pytest.raises(stressreel.errors.InputError, match="has no perturbation 'rain'"):
+            stressreel.load(suite, "rain", videos=tmp_path)
+        with pytest.raises(stressreel.errors.InputError, match="no folder"):
+            stressreel.load(suite, "jpeg", videos=tmp_path / "none")
+        with pytest.raises(stressreel.errors.InputError, match="is not in the folder"):
+            stressreel.load(suite, "jpeg", videos=tmp_path)[0]
+
+
+@pytest.mark.shared
+def test_sizes_of_the_paper(shared: Path) -> None:
+    done = run("build-perturbed", "--msrvtt", shared / "data" / "msrvtt", "--dry-run")
+    assert "90,000 perturbed clips" in done.out
+    done = run("build-perturbed", "--youcook2", shared / "data" / "youcook2", "--dry-run")
+    assert "3,350 clips of 436 source videos" in done.out
+    assert "301,500 perturbed clips" in done.out

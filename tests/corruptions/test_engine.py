@@ -1,0 +1,109 @@
+"""What holds for every perturbation, walked over the registry."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from stressreel import corrupt, list_corruptions
+from stressreel.errors import InputError
+
+NAMES = [corruption.name for corruption in list_corruptions()]
+ALONE = [corruption.name for corruption in list_corruptions() if corruption.scope in ("frame", "clip")]
+RANDOM = [corruption.name for corruption in list_corruptions() if corruption.random]
+
+
+def clip(count: int = 40, height: int = 48, width: int = 64) -> NDArray[np.uint8]:
+    """Moving stripes and a ramp: structure for blurs, every frame another."""
+    t, y, x = np.mgrid[:count, :height, :width]
+    red = (x * 4 + t * 9) % 256
+    green = np.where((x // 8 + y // 8 + t) % 2, 230, 20)
+    blue = (y * 5 + t * 3) % 256
+    return np.stack([red, green, blue], -1).astype(np.uint8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shape_type_input_and_repeatability(name: str) -> None:
+    frames = clip()
+    before = frames.copy()
+    changed = corrupt(frames, name, severity=5, seed=1, key="a")
+    assert changed.dtype == np.uint8
+    assert changed.shape == frames.shape
+    assert np.array_equal(frames, before)
+    assert not np.shares_memory(changed, frames)
+    assert not np.array_equal(changed, frames)
+    assert np.array_equal(changed, corrupt(frames, name, severity=5, seed=1, key="a"))
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_other_seed_or_key_other_draw(name: str) -> None:
+    frames = clip(80)
+    one = corrupt(frames, name, severity=3, seed=1, key="a")
+    assert not np.array_equal(one, corrupt(frames, name, severity=3, seed=2, key="a"))
+    assert not np.array_equal(one, corrupt(frames, name, severity=3, seed=1, key="b"))
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_frame_alone_is_the_frame_in_its_clip(name: str) -> None:
+    frames = clip(6)
+    whole = corrupt(frames, name, severity=4, seed=3, key="video9771")
+    for number in (0, 5):
+        alone = corrupt(frames[number], name, severity=4, seed=3, key="video9771", first_index=number)
+        assert np.array_equal(alone, whole[number])
+
+
+@pytest.mark.parametrize("name", [n for n in RANDOM if n in ALONE])
+def test_every_frame_has_its_own_draw(name: str) -> None:
+    still = np.repeat(clip(1), 12, axis=0)
+    changed = corrupt(still, name, severity=5, key="a")
+    assert len({frame.tobytes() for frame in changed}) > 9
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("shape", [(1, 2, 2, 3), (2, 2, 2, 3), (1, 1, 1, 3), (3, 33, 21, 3), (2, 17, 16, 1)])
+def test_odd_and_tiny_sizes(name: str, shape: tuple[int, ...]) -> None:
+    frames = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+    for severity in (1, 5):
+        assert corrupt(frames, name, severity=severity).shape == shape
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_simpler_forms(name: str) -> None:
+    frames = clip(3)
+    assert corrupt(frames[0], name, severity=2).shape == frames[0].shape
+    assert corrupt(frames[..., 0], name, severity=2).shape == frames[..., 0].shape
+    assert corrupt(frames[0, ..., 0], name, severity=2).shape == frames[0, ..., 0].shape
+    strided = frames[:, ::-1, ::2]
+    assert np.array_equal(corrupt(strided, name, severity=2), corrupt(strided.copy(), name, severity=2))
+
+
+@pytest.mark.parametrize("name", [n for n in ALONE if n != "static_rotate"])
+def test_psnr_falls_with_severity(name: str) -> None:
+    frames = clip(8, 120, 160)
+    errors = [
+        float(((corrupt(frames, name, severity=s, key="k").astype(float) - frames) ** 2).mean()) for s in range(1, 6)
+    ]
+    assert errors == sorted(errors)
+
+
+@pytest.mark.parametrize("severity", [0, 6, -1, 2.5, "3", True, None])
+def test_severity_is_1_to_5(severity: object) -> None:
+    with pytest.raises(InputError, match="severity must be 1, 2, 3, 4 or 5; got"):
+        corrupt(clip(1), "jpeg", severity=severity)  # type: ignore[arg-type]
+
+
+def test_wrong_names_and_arrays_are_refused() -> None:
+    with pytest.raises(InputError, match="Did you mean 'jpeg'"):
+        corrupt(clip(1), "jpg", severity=1)
+    with pytest.raises(InputError, match="array of float64"):
+        corrupt(clip(1).astype(float), "jpeg", severity=1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="got list"):
+        corrupt([[1]], "jpeg", severity=1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="shape"):
+        corrupt(np.zeros((1, 2, 3, 4, 5), np.uint8), "jpeg", severity=1)
+    with pytest.raises(InputError, match="needs the whole clip"):
+        corrupt(clip(2), "jumble", severity=1, first_index=1)
+
+
+@pytest.mark.parametrize("name", ["gaussian_noise", "zoom_blur", "rotation", "jpeg"])
+def test_4k(name: str) -> None:
+    frame = np.random.default_rng(0).integers(0, 256, (2160, 3840, 3), np.uint8)
+    assert corrupt(frame, name, severity=3).shape == frame.shape

@@ -1,0 +1,88 @@
+import json
+
+import pytest
+import stressreel
+from commands import run
+from stressreel.corruptions.registry import (
+    SEVERITIES,
+    VisualCorruption,
+    list_corruptions,
+    select_corruptions,
+    visual_corruptions,
+)
+from stressreel.errors import InputError
+
+PAPER = {  # appendix A.1; "code" where the paper has none, REFERENCE
+    "gaussian_noise": [0.08, 0.12, 0.18, 0.26, 0.38],
+    "shot_noise": [250, 100, 50, 30, 15],
+    "impulse_noise": [0.03, 0.06, 0.09, 0.17, 0.27],
+    "speckle_noise": [0.15, 0.2, 0.25, 0.3, 0.35],
+    "jpeg": [25, 18, 15, 10, 7],
+    "mpeg1": [20, 40, 60, 80, 100],
+    "mpeg2": [15, 30, 45, 60, 75],
+    "static_rotate": [7.5, 15, 30, 45, 90],
+    "sampling": [2, 4, 8, 16, 32],
+    "reverse_sampling": [2, 4, 8, 16, 32],
+    "jumble": [32, 16, 8, 4, 2],
+    "box_jumble": [4, 9, 16, 25, 36],
+    "freeze": [0.4, 0.2, 0.1, 0.05, 0.025],
+}
+FAMILIES = {"noise": 4, "blur": 3, "camera": 3, "digital": 3, "temporal": 5}
+
+
+def test_eighteen_in_five_families() -> None:
+    found = [corruption.family for corruption in list_corruptions("visual")]
+    assert {family: found.count(family) for family in FAMILIES} == FAMILIES
+    assert len(found) == 18
+
+
+@pytest.mark.parametrize(("name", "levels"), PAPER.items())
+def test_levels_are_the_papers(name: str, levels: list[float]) -> None:
+    assert [level for (level,) in visual_corruptions()[name].levels] == levels
+
+
+@pytest.mark.parametrize("corruption", list_corruptions(), ids=lambda corruption: corruption.name)
+def test_every_declaration_is_whole(corruption: VisualCorruption) -> None:
+    assert len(corruption.levels) == 5
+    assert corruption.scope in ("frame", "clip", "index", "file")
+    assert corruption.unit
+    assert corruption.source
+    assert corruption.differs
+    assert callable(corruption.function)
+    assert corruption.function.__module__.endswith(f".visual.{corruption.family}")
+    assert corruption.function.__doc__
+    assert bool(corruption.codec) == (corruption.scope == "file")
+
+
+def test_quantisers_are_clamped_to_31() -> None:
+    mpeg1 = visual_corruptions()["mpeg1"]
+    assert [mpeg1.level(s) for s in SEVERITIES] == ["20", "40", "60", "80", "100"]
+    assert [mpeg1.effective_level(s) for s in SEVERITIES] == ["20", "31", "31", "31", "31"]
+    assert visual_corruptions()["motion_blur"].effective_level(1) == "10, 3"
+
+
+def test_select_by_name_family_and_all() -> None:
+    names = [corruption.name for corruption in select_corruptions(["jpeg", "noise", "gaussian_noise"])]
+    assert names == ["gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise", "jpeg"]
+    assert len(select_corruptions(["all"])) == 18
+
+
+def test_unknown_names_get_a_suggestion() -> None:
+    with pytest.raises(InputError, match="Did you mean 'gaussian_noise'"):
+        select_corruptions(["gausian_noise"])
+    with pytest.raises(InputError, match="Kinds: visual"):
+        list_corruptions("sound")
+
+
+def test_public_names() -> None:
+    assert set(stressreel.__all__) == {"__version__", "corrupt", "list_corruptions", "load"}
+    assert all(getattr(stressreel, name) for name in stressreel.__all__)
+
+
+def test_list_command_shows_every_one() -> None:
+    shown = run("stressreel", "list", "visual").out
+    for corruption in list_corruptions():
+        assert corruption.name in shown
+        assert corruption.differs in shown
+    rows = json.loads(run("stressreel", "list", "visual", "--json").out)
+    assert [row["name"] for row in rows] == [corruption.name for corruption in list_corruptions()]
