@@ -5,7 +5,7 @@
     python benchmarks/corruptions.py --clip clip.mp4  # on the frames of a real clip
 
 Each figure is the median over the rounds of the CPU time of one frame; the two sides take turns in every round. Keyed
-generators are made anew for each frame, as a build does. imagecorruptions has no camera, codec or temporal perturbations.
+generators are made anew for each frame, as a build does. imagecorruptions has no camera or temporal perturbations.
 """
 
 from __future__ import annotations

@@ -102,8 +102,8 @@ def main() -> None:
         for workers in (1, 2):
             cpu, walls[workers], memory = command(folder, folder / f"out{workers}", arguments.perturbations, workers)
             print(
-                f"  command, 2 copies, {workers} worker{'s' * (workers > 1)}: {cpu:.1f} s of CPU ({cpu / 2:.1f} a clip), "
-                f"{walls[workers]:.1f} s, peak {memory:.0f} MB a process"
+                f"  command, 2 copies, {workers} worker{'s' * (workers > 1)}: {cpu:.1f} s of CPU "
+                f"({cpu / 2:.1f} a clip), {walls[workers]:.1f} s, peak {memory:.0f} MB a process"
             )
         print(f"  2 workers against 1: {walls[1] / walls[2]:.2f} x faster")
 

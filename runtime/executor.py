@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.connection import wait
 from pathlib import Path
 
@@ -19,6 +20,11 @@ from ..records.plan import Builder, Facts, Skip, Unit
 
 Result = tuple[Unit, Facts | Skip]
 
+# What a fresh process of a library with threads of its own is told: processes are what scales here.
+ONE_THREAD = dict.fromkeys(
+    ("OPENCV_FOR_THREADS_NUM", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+)
+
 
 def execute(builder: Builder, units: Sequence[Unit], staging: Path, workers: int) -> Iterator[Result]:
     """Render units.
@@ -27,7 +33,7 @@ def execute(builder: Builder, units: Sequence[Unit], staging: Path, workers: int
         builder: Pickled once to every worker.
         units: The work.
         staging: Each unit's files go to a folder of its id in here.
-        workers: Processes; 1 works in this one.
+        workers: Processes, each with one thread.
 
     Yields:
         Every unit with its facts or its skip, as they finish.
@@ -36,18 +42,19 @@ def execute(builder: Builder, units: Sequence[Unit], staging: Path, workers: int
         OutputError: The disk is full or not writable.
         BuildError: A worker died, or the encoder failed.
     """
-    if workers == 1:
-        for unit in units:
-            yield unit, render_unit(builder, unit, staging)
+    if not units:
         return
+    kept = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
     pool = ProcessPoolExecutor(
-        min(workers, max(1, len(units))),
+        min(workers, len(units)),
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start_worker,
         initargs=(builder, staging),
     )
     try:
-        futures = {pool.submit(_work, unit): unit for unit in units}
+        with _without_interrupts():
+            futures = {pool.submit(_work, unit): unit for unit in units}
         for future in as_completed(futures):
             yield futures[future], future.result()
         pool.shutdown()
@@ -60,6 +67,24 @@ def execute(builder: Builder, units: Sequence[Unit], staging: Path, workers: int
         pool.shutdown(wait=False, cancel_futures=True)
         for process in multiprocessing.active_children():
             process.terminate()
+        for name, value in kept.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back while workers start: they inherit that, and so never see it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def render_unit(builder: Builder, unit: Unit, staging: Path) -> Facts | Skip:

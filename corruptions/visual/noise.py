@@ -261,7 +261,7 @@ class _Alias(NamedTuple):
         place = _uniform(stream, rows.size)
         place *= self.width
         column = place.astype(np.intp)
-        at = rows * np.intp(self.width)
+        at = np.multiply(rows, self.width, dtype=np.intp)
         at += column
         return np.where(place < self.keep[at], column, self.other[at])
 
