@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,20 +9,14 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-import av
-import cv2
 import numpy as np
-from av.error import FFmpegError
-from numpy.typing import NDArray
 
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..templates import load_questions
-from ..video.decode import plane_view
+from ..video.thumbnails import UNDECODABLE, look_at, misplaced
 from .clavi import ANSWERS
 
-SIGNATURE = 32
-TOLERANCE = 2.0  # grey levels, root mean square over a 32x32 thumbnail
 FLIPPING = ("BE", "BA")
 LINKS = ("complement_question_id", "counterpart_question_id")
 
@@ -194,11 +187,7 @@ def check_permutation(output: FinishedOutput, workers: int) -> Iterator[str]:
 
 
 def compare_videos(name: str, edges: list[int], original: bytes, complement: bytes) -> list[str]:
-    """Compare V and V′ frame by frame.
-
-    Every frame of V′ must look like the frame of V that the record puts there: no other frame of V may look closer by
-    more than the codec's noise (thumbnails of 32x32 grey levels). Where neighbouring frames look alike, so that a
-    viewer could not tell them apart, neither can this check.
+    """Compare V and V′ frame by frame; see `misplaced`.
 
     Args:
         name: Pair id, for the messages.
@@ -210,42 +199,24 @@ def compare_videos(name: str, edges: list[int], original: bytes, complement: byt
         Problems, one line each.
     """
     try:
-        v, durations = _thumbnails(original)
-        w, moved_durations = _thumbnails(complement)
-    except (FFmpegError, ValueError, IndexError) as error:
+        v, w = look_at(original), look_at(complement)
+    except UNDECODABLE as error:
         return [f"{name}: its videos cannot be decoded ({error})"]
     out_a, in_a, in_b, out_b = (edge - edges[0] for edge in edges)
     order = np.r_[in_b:out_b, in_a:in_b, out_a:in_a]
-    if len(v) != len(order) or len(w) != len(order):
-        return [f"{name}: V has {len(v)} and V′ {len(w)} frames, the record {len(order)}"]
+    if v.num_frames != len(order) or w.num_frames != len(order):
+        return [f"{name}: V has {v.num_frames} and V′ {w.num_frames} frames, the record {len(order)}"]
     problems = []
-    if not np.array_equal(moved_durations, durations[order]):
+    if not np.array_equal(w.durations, v.durations[order]):
         problems.append(f"{name}: a frame is shown longer or shorter in V′ than in V")
-    squares = (w**2).sum(1)[:, None] + (v**2).sum(1)[None] - 2 * w @ v.T
-    distance = np.sqrt(np.maximum(squares, 0) / v.shape[1])
-    best = distance.min(axis=1)
-    recorded = distance[np.arange(len(order)), order]
-    wrong = np.flatnonzero(recorded > best + TOLERANCE + 3 * np.median(best))
-    if len(wrong):
-        first = int(wrong[0])
+    wrong = misplaced(w.pictures, v.pictures, order)
+    if wrong:
+        first, seen = wrong[0]
         problems.append(
             f"{name}: {len(wrong)} frames of V′ are not where the record puts them; the first, {first}, shows frame "
-            f"{int(distance[first].argmin())} of V instead of {int(order[first])}"
+            f"{seen} of V instead of {int(order[first])}"
         )
     return problems
-
-
-def _thumbnails(content: bytes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Decode to thumbnails, float64 of shape (num_frames, 1024), and durations in ticks."""
-    pictures, starts, last = [], [], 0
-    with av.open(io.BytesIO(content), "r") as container:
-        container.streams.video[0].codec_context.thread_count = 1
-        for frame in container.decode(video=0):
-            small = cv2.resize(plane_view(frame, 0), (SIGNATURE, SIGNATURE), interpolation=cv2.INTER_AREA)
-            pictures.append(small.astype(np.float64).ravel())
-            starts.append(frame.pts or 0)
-            last = frame.duration
-    return np.array(pictures), np.diff([*starts, starts[-1] + last])
 
 
 def clavi_checks(info: Mapping[str, Any], *, decode: bool, workers: int) -> dict[str, Any]:

@@ -65,20 +65,23 @@ def checks_for(output: FinishedOutput, *, decode: bool, workers: int) -> dict[st
     """
     from ..builders.clavi import PAIRS, QUESTIONS, VIDEOS
     from ..builders.clavi_checks import clavi_checks
+    from ..builders.perturbed import perturbed_configs
+    from ..builders.perturbed_checks import perturbed_checks
     from ..errors import InputError
     from ..runtime.verify import common_checks
 
-    if output.info["builder"] != "clavi":
-        raise InputError(f"{output.path} was built by {output.info['builder']!r}, which this version does not know.")
-    configs = [config for config in (QUESTIONS, VIDEOS, PAIRS) if config.name in output.info["counts"]]
+    info = output.info
+    if info["builder"] == "clavi":
+        configs = [config for config in (QUESTIONS, VIDEOS, PAIRS) if config.name in info["counts"]]
+        own = clavi_checks(info, decode=decode, workers=workers)
+    elif info["builder"] == "perturbed":
+        configs = list(perturbed_configs(info["settings"]["perturbations"], videos=info["settings"]["render"]))
+        own = perturbed_checks(info, decode=decode, workers=workers)
+    else:
+        raise InputError(f"{output.path} was built by {info['builder']!r}, which this version does not know.")
     checks = common_checks(configs)
     last = checks.pop("load_dataset")
-    return {
-        **checks,
-        **clavi_checks(output.info, decode=decode, workers=workers),
-        "card": check_card,
-        "load_dataset": last,
-    }
+    return {**checks, **own, "card": check_card, "load_dataset": last}
 
 
 def check_card(output: FinishedOutput) -> Iterator[str]:

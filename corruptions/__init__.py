@@ -1,0 +1,1 @@
+"""Perturbations of video: declarations as data, one pure function each."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,11 +11,13 @@ from typing import Any
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ..builders.perturbed import perturbed_configs
 from ..errors import InputError
 from ..records.files import write_atomic
 from ..records.output import FinishedOutput
 from ..records.schema import Column, Config
-from . import clavi
+from . import clavi, perturbed
+from .pictures import perturbed_figures
 
 SIZES = (
     (1_000, "n<1K"),
@@ -32,22 +34,35 @@ class CardKind:
     """What a benchmark adds to its card. Its template is `<builder>.md.j2` in this folder.
 
     Attributes:
-        configs: The tables that it may have.
+        configs: Gives the tables that it may have, from `build.json`.
         measure: Counts what the card says.
         context: Gives the template's own fields, from the output and what was measured.
         front_matter: Gives the benchmark's part of the YAML head.
-        figures: Draws the PNG files, by name.
+        figures: Draws the PNG files, by name, from the output and what was measured.
     """
 
-    configs: tuple[Config, ...]
+    configs: Callable[[Mapping[str, Any]], Sequence[Config]]
     measure: Callable[[FinishedOutput], Any]
     context: Callable[[FinishedOutput, Any], dict[str, Any]]
     front_matter: Callable[[FinishedOutput], dict[str, Any]]
-    figures: Callable[[Any], Mapping[str, bytes]]
+    figures: Callable[[FinishedOutput, Any], Mapping[str, bytes]]
 
 
 KINDS = {
-    "clavi": CardKind(clavi.CONFIGS, clavi.measure_clavi, clavi.context, clavi.front_matter, clavi.figures),
+    "clavi": CardKind(
+        configs=lambda info: clavi.CONFIGS,
+        measure=clavi.measure_clavi,
+        context=clavi.context,
+        front_matter=clavi.front_matter,
+        figures=lambda output, measured: clavi.figures(measured),
+    ),
+    "perturbed": CardKind(
+        configs=lambda info: perturbed_configs(info["settings"]["perturbations"], videos=info["settings"]["render"]),
+        measure=perturbed.measure_perturbed,
+        context=perturbed.context,
+        front_matter=perturbed.front_matter,
+        figures=lambda output, measured: perturbed_figures(output),
+    ),
 }
 
 
@@ -65,7 +80,7 @@ def write_card(out: Path, info: dict[str, Any]) -> None:
     output = FinishedOutput(out, info)
     kind = kind_of(output)
     measured = kind.measure(output)
-    for name, content in kind.figures(measured).items():
+    for name, content in kind.figures(output, measured).items():
         write_atomic(out / "figures" / name, content)
     write_atomic(out / "README.md", _render(output, kind, measured))
 
@@ -93,7 +108,7 @@ def kind_of(output: FinishedOutput) -> CardKind:
 
 
 def _render(output: FinishedOutput, kind: CardKind, measured: Any) -> str:
-    configs = [config for config in kind.configs if config.name in output.info["counts"]]
+    configs = [config for config in kind.configs(output.info) if config.name in output.info["counts"]]
     head = {**kind.front_matter(output), **hub_fields(configs, output.info["counts"])}
     template = environment().get_template(f"{output.info['builder']}.md.j2")
     return template.render(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from ..builders.clavi import PAIRS, QUESTIONS, VIDEOS
 from ..builders.pairs import LONGEST_S, MARGIN_S, SHORTEST_S, SPARE_S
 from ..records.output import FinishedOutput
 from .plots import clavi_figures
-from .statistics import ClaviStatistics, Spread, measure_clavi
+from .statistics import ClaviStatistics, Spread, measure_clavi, named
 
 __all__ = ["CONFIGS", "context", "figures", "front_matter", "measure_clavi"]
 
@@ -82,18 +81,11 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         "videos_s": Spread.of(measured.videos_s),
         "scores": {score.name: score for score in measured.audit.scores},
         "guessers": GUESSERS,
-        "notes": _named(info["notes"], NOTES),
-        "skips": _named(skips["by_reason"], SKIPS),
+        "notes": named(info["notes"], NOTES),
+        "skips": named(skips["by_reason"], SKIPS),
         "rules": {"shortest": SHORTEST_S, "longest": LONGEST_S, "margin": MARGIN_S, "spare": SPARE_S},
         "license_link": LICENSE_LINK,
     }
-
-
-def _named(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:
-    """Put words in place of codes; those that have none keep theirs. Nothing that is 0."""
-    order = sorted(counts, key=lambda name: (list(words).index(name) if name in words else len(words), name))
-    plain = {name: name.replace("_left_out_", " left out: ").replace("_", " ") for name in order}
-    return {words.get(name, plain[name]): counts[name] for name in order if counts[name]}
 
 
 def figures(measured: ClaviStatistics) -> dict[str, bytes]:

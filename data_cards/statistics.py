@@ -50,6 +50,13 @@ class Spread:
         return cls(len(values), mean, sqrt(variance), min(values), max(values))
 
 
+def named(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:
+    """Put words in place of codes; those that have none keep theirs. Nothing that is 0."""
+    order = sorted(counts, key=lambda name: (list(words).index(name) if name in words else len(words), name))
+    plain = {name: name.replace("_left_out_", " left out: ").replace("_", " ") for name in order}
+    return {words.get(name, plain[name]): counts[name] for name in order if counts[name]}
+
+
 @dataclass(frozen=True)
 class Kind:
     """How often a kind of thing (action, verb, object) plays each part.

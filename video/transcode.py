@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -67,16 +68,15 @@ def _encode(frames: Iterable[av.VideoFrame], first: av.VideoFrame, path: Path, c
         .run_async(cmd=find_ffmpeg(), pipe_stdin=True, pipe_stderr=True)
     )
     sent = 0
-    try:
-        for frame in frames:
-            for number in range(3):
-                process.stdin.write(np.ascontiguousarray(plane_view(frame, number)))
-            sent += 1
-        process.stdin.close()
-    except BrokenPipeError:
-        pass  # the program's own words follow
-    words = process.stderr.read().decode(errors="replace").strip()
-    if process.wait():
+    with process:
+        with suppress(BrokenPipeError):  # the program's own words follow
+            for frame in frames:
+                for number in range(3):
+                    process.stdin.write(np.ascontiguousarray(plane_view(frame, number)))
+                sent += 1
+            process.stdin.close()
+        words = process.stderr.read().decode(errors="replace").strip()
+    if process.returncode:
         raise VideoError(
             "codec_refused", f"{codec} at -q:v {quantiser}: {words.splitlines()[-1] if words else 'no reason'}"
         )

@@ -1,11 +1,11 @@
 """The three blurs of MSRVTT-P and YouCook2-P on one frame, within ±1 of their definitions in float64.
 
-Source: Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visual and Language Perturbations"
-(arXiv 2207.02159), after Hendrycks & Dietterich 2019 (arXiv 1903.12261). The released code cuts the result off, which
-darkens a frame by half a level; here it is rounded to the nearest integer.
+Source: Schiappa et al. 2022 (arXiv 2207.02159), after Hendrycks & Dietterich 2019 (arXiv 1903.12261). The released code
+cuts the result off, which darkens a frame by half a level; here it is rounded to the nearest integer.
 
 Frames are (H, W, C) uint8, C = 1 or 3, of any size from 1 x 1; they are never modified. OpenCV's sums are in float32,
-whose last bit may differ between kinds of CPU, so on another kind a rare value can come out one level apart.
+whose last bit may differ between kinds of CPU, so on another kind a rare value can come out one level apart. Arrays to
+work in come from one block a call and OpenCV writes into them: many blocks of a megabyte cost more than the sums.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import groupby
+from typing import Any
 
 import cv2
 import numpy as np
@@ -24,10 +25,11 @@ Frame = NDArray[np.uint8]
 _Sums = NDArray[np.uint16]
 _Floats = NDArray[np.float32]
 
-_BAND = 1 << 19  # values worked on at a time, for the cache and for the memory at 4K
-_SUMMANDS = 65535 // 255  # pixels whose sum a uint16 surely holds
-_RIM = 8  # half the smallest window in which Hendrycks' disk is softened
-_UNSEEN = 1e-3  # weight of the far end of a motion that may be left out: a quarter of a grey level
+_BAND = 1 << 18  # values worked on at a time, for the cache and for the memory at 4K
+_SUMMANDS = 65535 // 255  # pixels whose sum surely fits in a uint16
+_WINDOW = 8  # half the smallest window in which Hendrycks' disk is softened
+_WIDEST = 20  # radius of the largest disk whose columns of one height have no more pixels than _SUMMANDS
+_UNSEEN = 2e-4  # weight of the far end of a motion that may be left out: a twentieth of a grey level
 _DIRECT = 129  # pixels of the largest kernel that OpenCV sums tap by tap instead of by a Fourier transform
 
 
@@ -35,55 +37,254 @@ def defocus_blur(frame: Frame, radius: int, alias_sigma: float) -> Frame:
     """Blur as a lens out of focus: the mean over a disk with a softened edge.
 
     The kernel is Hendrycks' `disk()`: X^2 + Y^2 <= radius^2 on a window of half width max(8, radius), divided by its
-    sum N, then softened by a Gaussian of 3x3 pixels (5x5 for radius > 8). OpenCV's default border, the mirror without
-    the edge pixel, holds in that window and at the frame's edge. From radius 8 on the disk touches its window, whose
-    mirror makes the four tips heavier, so the kernel's sum is 1.013 at radius 8 and 1.011 at 10. That is kept.
+    sum, then softened by a Gaussian of 3x3 pixels (5x5 for radius > 8). OpenCV's default border, the mirror without the
+    edge pixel, holds in that window and at the frame's edge. From radius 8 on the disk touches its window, whose mirror
+    makes the four tips heavier, so the kernel's sum is 1.013 at radius 8 and 1.011 at 10. That is kept.
 
-    Computed from exact sums: runs of pixels down the columns of the disk, by doubling, then columns of equal height
-    side by side; the Gaussian softens the sums, and the heavier tips are added.
+    Computed from exact sums of runs of pixels, by doubling, down the disk's columns and across those of one height. The
+    Gaussian softens the sums instead of the kernel. What the mirror adds at the tips is added without softening it
+    along the rim, which moves .001 of the kernel's weight by a pixel: a quarter of a grey level at most.
 
     Args:
         frame: (H, W, C) uint8; not modified.
-        radius: Of the disk in pixels, 1 to 127; 3 4 6 8 10 in the paper.
+        radius: Of the disk in pixels, 1 to 20; 3 4 6 8 10 in the paper.
         alias_sigma: Of the Gaussian in pixels; .1 .5 .5 .5 .5 in the paper.
 
     Returns:
         A new (H, W, C) uint8 frame. It differs from the released code's in rounding only.
+
+    Raises:
+        ValueError: The radius is out of its range.
     """
-    gauss = cv2.getGaussianKernel(5 if radius > _RIM else 3, alias_sigma, cv2.CV_64F).ravel()
+    if not 1 <= radius <= _WIDEST:
+        raise ValueError(f"the radius of a defocus blur must be 1 to {_WIDEST} pixels; got {radius}")
+    height, width, channels = frame.shape
+    gauss = cv2.getGaussianKernel(5 if radius > _WINDOW else 3, alias_sigma).ravel()
     ring = len(gauss) // 2
     margin = radius + ring
-    padded = _pad(frame, margin, margin, margin, margin + 1, cv2.BORDER_REFLECT_101)
+    padded = _pad(frame, (margin, margin + 1, margin, margin), cv2.BORDER_REFLECT_101)
+    rows = min(height, -(-_BAND // (width * channels)))
+    space = np.empty((12, padded[: rows + 2 * margin + 1].size), np.uint16)
     blurred = np.empty_like(frame)
-    for top, bottom in _bands(frame.shape):
-        disk = _Disk(padded[top : bottom + 2 * margin + 1], radius)
-        sums = disk.sums(ring)
+    for top in range(0, height, rows):
+        band = blurred[top : top + rows]
+        disk = _Disk(padded[top : top + len(band) + 2 * margin + 1], radius, space)
+        sums = disk.sums()
         if gauss[ring + 1] > 1e-9:
-            sums = cv2.GaussianBlur(sums, (len(gauss), len(gauss)), alias_sigma).reshape(sums.shape)
-        sums = sums[ring : sums.shape[0] - ring, ring : sums.shape[1] - ring]
-        if radius >= _RIM:
-            sums = cv2.scaleAdd(disk.tips(margin), gauss[ring + 1], sums)
-        blurred[top:bottom] = _to_bytes(sums, 1 / disk.area).reshape(blurred[top:bottom].shape)
+            cv2.GaussianBlur(sums, (len(gauss), len(gauss)), alias_sigma, dst=sums)
+        sums = sums[ring : ring + len(band), ring : ring + width]
+        if radius >= _WINDOW:
+            cv2.scaleAdd(disk.tips(margin), gauss[ring + 1], sums, dst=sums)
+        band[:] = _to_bytes(sums, 1 / disk.area)
     return blurred
 
 
-class _Disk:
-    """Exact sums over a disk at every pixel of a padded band, whose last row is spare.
+def motion_blur(frame: Frame, radius: int, sigma: float, rng: np.random.Generator) -> Frame:
+    """Blur as a moving camera: a one-sided Gaussian along a line in a new direction each frame.
 
-    Pixels lie in one row of memory, so a shift by (dy, dx) is an offset, and a run of pixels is known by its first.
+    ImageMagick's kernel: 2 radius + 1 samples exp(-i^2 / (2 sigma^2)), i = 0, 1, ..., divided by their sum. Sample i is
+    the pixel ceil(i cos a - 1/2) to the right and ceil(i sin a - 1/2) below, the frame's edge being repeated. The angle
+    a is uniform in [-45, 45) degrees.
+
+    Computed in float32 by one sparse filter for each stretch of the line. Samples on the same pixel are one tap, and
+    the far end is left out from where less than .001 of the weight remains.
+
+    Args:
+        frame: (H, W, C) uint8; not modified.
+        radius: Half the number of samples; 10 15 15 15 20 in the paper.
+        sigma: Of the Gaussian in samples, which are a pixel apart; 3 5 8 12 15 in the paper.
+        rng: One number is drawn from it.
+
+    Returns:
+        A new (H, W, C) uint8 frame. Hendrycks' code has ImageMagick do it, draws from a global generator and cuts off.
+    """
+    height, width, _ = frame.shape
+    angle = math.radians(90 * rng.random() - 45)
+    samples = np.arange(2 * radius + 1)
+    weights = np.exp(-0.5 * (samples / sigma) ** 2)
+    weights = weights[: np.searchsorted(weights.cumsum(), (1 - _UNSEEN) * weights.sum()) + 1]
+    weights /= weights.sum()
+    points = np.ceil(samples[: len(weights), None] * [math.sin(angle), math.cos(angle)] - 0.5).astype(int)
+    above, (below, right) = max(0, -points[:, 0].min()), points.max(0).clip(0)
+    points[:, 0] += above
+    padded = _pad(frame, (above, below, 0, right), cv2.BORDER_REPLICATE)
+    space = np.empty((3, padded.size), np.float32)
+    source, total = space[0].reshape(padded.shape), space[1]
+    source[:] = padded
+    for stretch in _stretches(points):
+        (y, x), size = points[stretch].min(0), np.ptp(points[stretch], axis=0) + 1
+        kernel = np.zeros(size, np.float32)
+        np.add.at(kernel, tuple((points[stretch] - (y, x)).T), weights[stretch])
+        window = source[y : y + height + size[0] - 1, x : x + width + size[1] - 1]
+        part = space[2 if stretch.start else 1, : window.size].reshape(window.shape)
+        cv2.filter2D(window, -1, kernel, dst=part, anchor=(0, 0))
+        part = part[:height, :width]
+        total = np.add(total, part, out=total) if stretch.start else part
+    return _to_bytes(total)
+
+
+def zoom_blur(frame: Frame, max_zoom: float, step: float) -> Frame:
+    """Blur as a zooming camera: the mean of the frame and its copies zoomed in on the centre.
+
+    There is a copy for every zoom z in numpy.arange(1, max_zoom, step), thus one at zoom 1, so the frame counts twice;
+    as released, rounding lets the first level reach its bound (1 to 1.11 by .01 are 12 copies). Along an axis of n
+    pixels copy z has the middle c = ceil(n / z) pixels, from (n - c) // 2 on, interpolated linearly at e = round(c z)
+    points from its first pixel to its last, both included; of these the n in the middle, from (e - n) // 2 on.
+
+    Computed in float32. OpenCV samples four channels faster than three.
+
+    Args:
+        frame: (H, W, C) uint8; not modified.
+        max_zoom: Bound of the zoom, exclusive, 1 to 1.5; 1.11 1.16 1.21 1.26 1.31 in the paper.
+        step: From one zoom to the next; .01 .01 .02 .02 .03 in the paper.
+
+    Returns:
+        A new (H, W, C) uint8 frame. Hendrycks' code takes frames for square when it crops, and cuts off.
+    """
+    height, width, channels = frame.shape
+    zooms = np.arange(1, max_zoom, step).tolist()
+    grids = [(*_zoomed(height, zoom), *_zoomed(width, zoom)) for zoom in zooms[1:]]
+    wide = frame if channels == 1 else cv2.cvtColor(frame, cv2.COLOR_RGB2RGBA)
+    rows = min(height, -(-_BAND // wide[0].size))
+    blurred = np.empty_like(frame)
+    for top in range(0, height, rows):
+        band = blurred[top : top + rows]
+        bottom = top + len(band)
+        first = min([top, *(math.floor(y + top * dy) for y, dy, _, _ in grids)])
+        last = max([bottom, *(math.floor(y + (bottom - 1) * dy) + 2 for y, dy, _, _ in grids)])
+        source = wide[first:last].astype(np.float32)
+        total = 2 * source[top - first : bottom - first]
+        copy = np.empty_like(total)
+        for y, dy, x, dx in grids:
+            matrix = np.array([[dx, 0, x], [0, dy, y + top * dy - first]])
+            flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+            cv2.warpAffine(source, matrix, (width, len(band)), copy, flags, cv2.BORDER_REPLICATE)
+            cv2.add(total, copy, dst=total)
+        mean = _to_bytes(total, 1 / (len(zooms) + 1))
+        band[:] = mean if channels == 1 else cv2.cvtColor(mean, cv2.COLOR_RGBA2RGB)
+    return blurred
+
+
+def _pad(frame: Frame, margins: tuple[int, int, int, int], border: int) -> Frame:
+    """Extend a frame at the top, bottom, left and right by one of OpenCV's borders."""
+    top, bottom, left, right = margins
+    height, width, channels = frame.shape
+    padded = np.asarray(cv2.copyMakeBorder(frame, top, bottom, left, right, border), np.uint8)
+    return padded.reshape(height + top + bottom, width + left + right, channels)
+
+
+def _to_bytes(values: NDArray[Any], factor: float = 1) -> Frame:
+    """Multiply, round to the nearest integer and keep within 0..255."""
+    return np.asarray(cv2.convertScaleAbs(values, alpha=factor), np.uint8).reshape(values.shape)
+
+
+class _Disk:
+    """Exact sums over a disk at the pixels of a padded band.
+
+    The band lies in one row of memory, so that to go down or across is to go on by an offset; its last row is spare,
+    for the ends of that. The sum over a run of pixels stands where the run begins.
+
+    Attributes:
+        area: Pixels in the disk.
     """
 
-    def __init__(self, padded: Frame, radius: int):
-        self.shape = padded.shape
-        self.radius = radius
-        self.pixels: _Sums = padded.astype(np.uint16).ravel()
-        self.down = {1: self.pixels}  # length of a run down a column: the sums of such runs
-        self.heights = [math.isqrt(radius * radius - dx * dx) for dx in range(radius + 1)]
-        self.area = sum((2 * height + 1) * (2 if dx else 1) for dx, height in enumerate(self.heights))
+    def __init__(self, padded: Frame, radius: int, space: _Sums):
+        """Sum runs of 2, 4, 8, ... pixels down the columns.
 
-    def sums(self, ring: int) -> _Floats:
-        """Sum over the disk, for the frame's pixels and `ring` more on each side."""
-        totals: list[_Sums] = []
-        room = 0
+        Args:
+            padded: (rows, columns, C) uint8.
+            radius: Of the disk in pixels.
+            space: (12, rows * columns * C or more) uint16 to work in.
+        """
+        self.rows, self.columns, self.step = len(padded) - 1, *padded.shape[1:]
+        self.stride, self.radius = self.columns * self.step, radius
+        self.heights = [math.isqrt(radius * radius - dx * dx) for dx in range(radius + 1)]
+        self.area = 2 * sum(2 * height + 1 for height in self.heights) - (2 * radius + 1)
+        self.pixels, self.column, self.strip, self.total, *self.spare = space[:, : padded.size]
+        self.pixels[:] = padded.ravel()
+        self.down = _doubled(self.pixels, self.stride, 2 * radius + 1, self.spare)
+        self.spare = self.spare[len(self.down) - 1 :]
+
+    def sums(self) -> _Floats:
+        """Sum over the disk at the pixels `radius` or more from the edge; (rows, columns, C)."""
+        total = self._shifted(self.total, self.radius)
+        sums, held = np.zeros(total.size, np.float32), 0
         for height, group in groupby(range(self.radius + 1), self.heights.__getitem__):
-            first, *_, last = *group, -1
+            nearest, *further = group
+            length = 1 + len(further)
+            column = _run(self.down, self.stride, 2 * height + 1, self.column)
+            strip = _run(_doubled(column, self.step, length, self.spare), self.step, length, self.strip)
+            for dx in {1 - nearest - length, nearest}:
+                part = self._shifted(strip, self.radius, -height, dx)
+                if held + length * (2 * height + 1) > _SUMMANDS:
+                    cv2.accumulate(total, sums)
+                    held = 0
+                np.add(total, part, out=total) if held else np.copyto(total, part)
+                held += length * (2 * height + 1)
+        cv2.accumulate(total, sums)
+        return self._framed(sums, self.radius)
+
+    def tips(self, margin: int) -> _Floats:
+        """Sum what the mirror adds to the disk's tips, less the pixels it takes it from, `margin` from the edge.
+
+        That is the outermost column but one again on the outermost, less the outermost on the next, on all four sides.
+        """
+        out, length = self.heights[-2], 2 * self.heights[-2] + 1
+        down = _run(self.down, self.stride, length, self.column)
+        across = _run(_doubled(self.pixels, self.step, length, self.spare), self.step, length, self.strip)
+        total = self._shifted(self.total, margin)
+        np.copyto(total, 0)
+        for side in (-self.radius, self.radius):
+            total += self._shifted(down, margin, -out, side)
+            total += self._shifted(across, margin, side, -out)
+        for side in (-self.radius - 1, self.radius + 1):
+            total -= self._shifted(self.pixels, margin, 0, side)
+            total -= self._shifted(self.pixels, margin, side, 0)
+        return self._framed(total.view(np.int16).astype(np.float32), margin)
+
+    def _shifted(self, sums: _Sums, margin: int, dy: int = 0, dx: int = 0) -> _Sums:
+        """View the rows `margin` from the edge, moved by (dy, dx); each ends with 2 * margin columns of no meaning."""
+        start = (margin + dy) * self.stride + (margin + dx) * self.step
+        return sums[start : start + (self.rows - 2 * margin) * self.stride]
+
+    def _framed(self, sums: _Floats, margin: int) -> _Floats:
+        return sums.reshape(-1, self.columns, self.step)[:, : self.columns - 2 * margin]
+
+
+def _doubled(values: _Sums, step: int, longest: int, space: list[_Sums]) -> list[_Sums]:
+    """Sum runs of 1, 2, 4, ... values that are `step` apart, up to `longest`."""
+    runs = [values]
+    for out in space[: longest.bit_length() - 1]:
+        last, shift = runs[-1], step << (len(runs) - 1)
+        runs.append(np.add(last[:-shift], last[shift:], out=out[: last.size - shift]))
+    return runs
+
+
+def _run(doubled: list[_Sums], step: int, length: int, out: _Sums) -> _Sums:
+    """Sum runs of `length` values from those of 1, 2, 4, ..."""
+    size = doubled[0].size - (length - 1) * step
+    parts = []
+    for power in range(length.bit_length()):
+        if length >> power & 1:
+            parts.append(doubled[power][(length & ((1 << power) - 1)) * step :][:size])
+    total = parts[0]
+    for part in parts[1:]:
+        total = np.add(total, part, out=out[:size])
+    return total
+
+
+def _stretches(points: NDArray[np.int_]) -> Iterator[slice]:
+    """Cut a line into stretches whose bounding boxes have `_DIRECT` pixels at most."""
+    start = 0
+    for stop in range(1, len(points) + 1):
+        if stop == len(points) or np.prod(abs(points[stop] - points[start]) + 1) > _DIRECT:
+            yield slice(start, stop)
+            start = stop
+
+
+def _zoomed(length: int, zoom: float) -> tuple[float, float]:
+    """Give where the first pixel of a zoomed axis lies in the frame, and how far it is from one to the next."""
+    crop = math.ceil(length / zoom)
+    enlarged = round(crop * zoom)
+    apart = (crop - 1) / max(1, enlarged - 1)
+    return (length - crop) // 2 + (enlarged - length) // 2 * apart, apart

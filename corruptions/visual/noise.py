@@ -8,11 +8,11 @@ truncates instead, which darkens a frame by half a level, and draws from NumPy's
 
 How a value is drawn. The input is an integer 0..255, so the output y has a law P(y | x) on 0..255 that float64 gives
 to its last bits. Each value gets a 16-bit word, and integer tables map word and x to an output: y owns C(y | x) of the
-65,536 words, never more than 65536 P(y | x). The words below E, the same for all x (0.2 to 1.8 % of all at the paper's
+65,536 words, never more than 65536 P(y | x). The words below E, the same for all x (0.1 to 2.3 % of all at the paper's
 levels), escape: there the output is drawn from the residual law (65536 P - C) / E instead, by Walker's alias method
-with 53 random bits. The mixture of the two is P itself, up to the rounding of float64.
+with 64 random bits (impulse noise: by inversion). The mixture of the two is P itself, up to the rounding of float64.
 
-Reproducibility. The words are the raw output of an SFC64 that 256 bits of `rng` seed: half the cost of Philox, and no
+Reproducibility. The words are the raw output of an SFC64 that 192 bits of `rng` seed: half the cost of Philox, and no
 method of `numpy.random.Generator` whose stream may change. Equal generators give equal frames on every machine,
 whatever the number of threads; a call advances `rng`, so the next call with it gives fresh noise.
 """
@@ -21,10 +21,12 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from heapq import heappop, heappush
+from typing import Any, NamedTuple, Protocol, cast
 
 import cv2
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import NDArray
 
 Frame = NDArray[np.uint8]
@@ -158,8 +160,19 @@ def _positive(name: str, value: float) -> float:
 # Random words, and what is done with them
 
 
+class _Seed(ISeedSequence):
+    """Raw words of a generator as the seed of another one: a third of the time of a SeedSequence."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._source = rng.bit_generator
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint64) -> NDArray[Any]:
+        words: NDArray[np.uint64] = self._source.random_raw(n_words)
+        return words.astype(dtype)
+
+
 def _stream(rng: np.random.Generator) -> _Stream:
-    return np.random.SFC64([int(word) for word in rng.bit_generator.random_raw(4)])
+    return np.random.SFC64(cast(Any, _Seed(rng)))  # NumPy takes any ISeedSequence, its stubs do not say so
 
 
 def _draw(stream: _Stream, count: int) -> _Words:
@@ -177,12 +190,20 @@ def _uniform(stream: _Stream, count: int) -> _Floats:
 
 
 def _below(words: _Words, limit: int) -> _Index:
-    """Find the words below a limit, in order: few, so look through eight at a time."""
-    low = np.zeros(-(-words.size // 8) * 8, np.bool_)
+    """Find the words below a limit, in order; as they are few, find first the eights that have any.
+
+    `numpy.flatnonzero` branches at every hit, which costs more than the search, unless a tenth is set: hence `filler`.
+    """
+    eights = -(-words.size // 8)
+    low = np.zeros(8 * eights, np.bool_)
     np.less(words, limit, out=low[: words.size])
-    eights = np.flatnonzero(low.view(np.uint64) != 0)
-    inside = np.flatnonzero(low.view(np.uint64)[eights].view(np.bool_))
-    found: _Index = (eights[inside >> 3] << 3) + (inside & 7)
+    filler = eights // 8 if limit > 300 else 0
+    some = np.ones(eights + filler, np.bool_)
+    np.not_equal(low.view(np.uint64), 0, out=some[:eights])
+    where = np.flatnonzero(some)
+    where = where[: where.size - filler]
+    inside = np.flatnonzero(low.view(np.uint64)[where].view(np.bool_))
+    found: _Index = (where[inside >> 3] << 3) + (inside & 7)
     return found
 
 
@@ -197,9 +218,9 @@ def _wide_lut() -> bool:
 _WIDE_LUT = _wide_lut()
 
 
-def _lookup(table: NDArray[Any], words: _Words) -> NDArray[Any]:
-    """Take from a table of 65,536 entries."""
-    return cv2.LUT(words, table).reshape(-1) if _WIDE_LUT else table.take(words)
+def _lookup(table: NDArray[Any], words: _Words, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Take from a table of 65,536 entries, into an array (which may be the words) or a new one."""
+    return cv2.LUT(words, table, dst=out).reshape(-1) if _WIDE_LUT else table.take(words)
 
 
 def _minus(words: _Words, escapes: int) -> _Bytes:
@@ -218,9 +239,9 @@ def _add_signed(x: _Bytes, size: _Bytes, sign: _Bytes, out: _Bytes) -> None:
 class _Alias(NamedTuple):
     """Walker's alias tables for one law per row, flat."""
 
-    keep: _Floats  # column + probability of keeping it
+    keep: NDArray[np.uint64]  # (column + probability of keeping it) / width, in 1 / 2^64
     other: NDArray[np.int16]  # the column it is exchanged for
-    width: int
+    width: int  # a power of 2
 
     @classmethod
     def of(cls, mass: _Floats) -> _Alias:
@@ -254,13 +275,13 @@ class _Alias(NamedTuple):
             keep[row[live], column[live]], other[row[live], column[live]] = kept[live], filler[live]
             left = np.where(live, np.where(spent, share[row, filler], left) - (1 - kept), left)
             heavy, light = np.where(spent, after, heavy), light + ~spent
-        return cls((keep + np.arange(width)).reshape(-1), other.astype(np.int16).reshape(-1), width)
+        keep = np.minimum((keep + np.arange(width)) / width, 1 - 2.0**-53) * 2.0**64
+        return cls(keep.astype(np.uint64).reshape(-1), other.astype(np.int16).reshape(-1), width)
 
     def draw(self, rows: NDArray[np.integer[Any]], stream: _Stream) -> _Index:
         """Draw a column for each of the rows."""
-        place = _uniform(stream, rows.size)
-        place *= self.width
-        column = place.astype(np.intp)
+        place: NDArray[np.uint64] = stream.random_raw(rows.size)
+        column = (place >> np.uint64(65 - self.width.bit_length())).astype(np.intp)
         at = np.multiply(rows, self.width, dtype=np.intp)
         at += column
         return np.where(place < self.keep[at], column, self.other[at])
@@ -339,30 +360,38 @@ def _shot_table(photons: float) -> _ShotTable:
 class _ImpulseTable(NamedTuple):
     codes: NDArray[np.uint64]  # eight values' codes by word
     escapes: int
-    patterns: NDArray[np.uint64]  # the codes of all 3^8 patterns
-    residual: _Floats  # their cumulative residual law
+    patterns: NDArray[np.uint64]  # the codes of all 3^8 patterns, by number of hits
+    residual: _Floats  # cumulative residual mass up to each number of hits, 0..9
+    first: NDArray[np.intp]  # first pattern of each number of hits
 
     def draw(self, stream: _Stream, count: int) -> NDArray[np.uint64]:
-        """Draw patterns of eight codes."""
+        """Draw patterns of eight codes; those of as many hits are equally likely, in the residual law too."""
         words = _draw(stream, count)
         codes = self.codes.take(words)
         at = np.flatnonzero(words < self.escapes)
-        codes[at] = self.patterns[np.searchsorted(self.residual, _uniform(stream, at.size), side="right")]
+        rank = np.interp(_uniform(stream, at.size) * self.residual[-1], self.residual, self.first).astype(np.intp)
+        codes[at] = self.patterns.take(rank, mode="clip")
         return codes
 
 
 @lru_cache(maxsize=16)
 def _impulse_table(amount: float) -> _ImpulseTable:
-    kinds = np.ascontiguousarray(np.indices((3,) * 8).reshape(8, -1).T)
-    patterns = np.array([0, _SALT, _PEPPER], np.uint8)[kinds].view(np.uint64).reshape(-1)
+    kinds = np.indices((3,) * 8).reshape(8, -1).T
     hits = (kinds > 0).sum(axis=1)
-    mass = _WORDS * (1 - amount) ** (8 - hits) * (amount / 2) ** hits
+    order = np.argsort(hits, kind="stable")
+    patterns = np.array([0, _SALT, _PEPPER], np.uint8)[kinds[order].copy(order="C")].view(np.uint64).reshape(-1)
+    number = np.arange(9)
+    mass = _WORDS * (1 - amount) ** (8 - number) * (amount / 2) ** number  # of each pattern
     counts = np.floor(mass).astype(np.intp)
-    codes = patterns.repeat(counts)
+    codes = patterns.repeat(counts[hits[order]])
     escapes = _WORDS - codes.size
-    residual = np.cumsum(mass - counts)
+    kinds_of_hits = np.bincount(hits)
     return _ImpulseTable(
-        np.concatenate([np.zeros(escapes, np.uint64), codes]), escapes, patterns, residual / max(residual[-1], 1e-300)
+        np.concatenate([np.zeros(escapes, np.uint64), codes]),
+        escapes,
+        patterns,
+        np.append(0, np.cumsum(kinds_of_hits * (mass - counts))),
+        np.append(0, np.cumsum(kinds_of_hits)),
     )
 
 
@@ -373,8 +402,9 @@ class _SpeckleTable(NamedTuple):
 
     def paint(self, x: _Bytes, words: _Words, out: _Bytes) -> None:
         sign = _minus(words, self.escapes)
-        size = cv2.multiply(x.astype(np.uint16), _lookup(self.sizes, words), dst=words, scale=1 / _WORDS)
-        _add_signed(x, size.reshape(-1).astype(np.uint8), sign, out)
+        size = _lookup(self.sizes, words, words)
+        cv2.multiply(size, x.astype(np.uint16), dst=size, scale=1 / _WORDS)
+        _add_signed(x, size.astype(np.uint8), sign, out)
 
     def redraw(self, x: _Bytes, stream: _Stream) -> _Index:
         return self.residual.draw(x, stream)
@@ -382,31 +412,44 @@ class _SpeckleTable(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _speckle_table(sigma: float) -> _SpeckleTable:
-    """Place the words' fractions so that no output of any grey level gets more words than its probability.
+    """Place as many sizes as possible so that no output of any grey level gets more words than its probability.
 
-    Of fractions at the quantiles of |sigma N|, an interval of probability p holds up to 65536 p + 1. So their density
-    is lowered by one per 1/255, the shortest interval that rounds to one output, and by as much more as the rounding
-    of the fractions needs. Sizes of 1 and more escape. No product ends in .5, so no rounding rule matters: that
-    would take a fraction divisible by 256.
+    A size is an odd number of 1/65536, so that no product ends in .5 and no rounding rule matters. The change of a
+    grey level by m takes an interval of sizes, which may hold `room` of them. The most that fit below a size are the
+    room of the cheapest cover: the intervals, in order of their starts, each extend the cheapest cover that reaches
+    them. Sizes of 1 and more are left to the residual law.
     """
-    x = np.arange(256)[:, np.newaxis]
-    change = np.arange(1, 256) - x  # output >= k where change >= k - x, k = 1..255
-    tail = np.zeros((256, 257))
-    tail[:, 0] = 1
-    tail[1:, 1:-1] = _upper_tail((change[1:] - 0.5) / (sigma * x[1:]))
-    mass = -_WORDS * np.diff(tail)
-    least = (_WORDS * np.maximum(change, 1 - change) - _WORDS // 2) // np.maximum(x, 1) + 1  # fraction, for |change|
-    density = np.exp(-(((np.arange(_WORDS) + 0.5) / (_WORDS * sigma)) ** 2) / 2) / (sigma * math.sqrt(2 * math.pi))
-    margin, residual = 1.0, np.full(1, -1.0)
-    while residual.min() < -1e-6:
-        margin *= 1.25
-        quantile = np.cumsum(np.maximum(density - (1 + margin * density) * 255 / _WORDS, 0))
-        sizes = np.searchsorted(quantile, np.arange(int(quantile[-1])) + 0.5).astype(np.uint16)
-        sizes += sizes % 256 == 0
-        reach = sizes.size - np.searchsorted(sizes, least)  # words of one sign
-        owned = np.zeros((256, 257))
-        owned[:, 0] = 2 * sizes.size
-        owned[1:, 1:-1] = np.where(change > 0, reach, 2 * sizes.size - reach)[1:]
-        residual = mass + np.diff(owned)
+    half = _WORDS // 2
+    x, m = np.arange(256)[:, np.newaxis], np.arange(257)
+    upper = _upper_tail((m - 0.5) / (sigma * np.maximum(x, 1e-9)))  # P(change >= m)
+    upper[:, 0] = 0.5  # either sign has half of no change
+    start = np.minimum(((_WORDS * m - half) // np.maximum(x, 1) + 1) // 2, half)  # sizes from 2 start + 1 change by m
+    start[:, 0], start[0, 1:] = 0, half
+    room = np.floor(-_WORDS * np.diff(upper)).astype(np.intp)
+    row, column = np.nonzero(start[:, :-1] < half)
+    order = np.argsort(start[row, column], kind="stable")
+    row, column = row[order], column[order]
+    ends = start[row, column + 1]
+    covers, costs = [(0, 0)], []
+    for begin, end, cost in zip(start[row, column].tolist(), ends.tolist(), room[row, column].tolist(), strict=True):
+        while covers[0][1] < begin:
+            heappop(covers)
+        costs.append(covers[0][0] + cost)
+        heappush(covers, (costs[-1], end))
+    fit = np.full(half + 1, _WORDS)
+    np.minimum.at(fit, ends, costs)
+    fit = np.minimum.accumulate(fit[::-1])[::-1]  # how many sizes are below 2 i + 1
+    fit[0] = 0
+    sizes = np.repeat(np.arange(1, _WORDS, 2, dtype=np.uint16), np.diff(fit))
     escapes = _WORDS - 2 * sizes.size
+    residual = _signed(_WORDS * upper, _WORDS) - _signed(sizes.size - fit[start], 2 * sizes.size)
     return _SpeckleTable(np.concatenate([np.zeros(escapes, np.uint16), sizes, sizes]), escapes, _Alias.of(residual))
+
+
+def _signed(upper: NDArray[Any], total: int) -> _Floats:
+    """Masses of the outputs of each grey level, from those of a symmetric change of m = 0..256 and more."""
+    change = np.arange(1, 256) - np.arange(256)[:, np.newaxis]  # output >= k where change >= k - x
+    beyond = np.take_along_axis(upper, np.maximum(change, 1 - change), axis=1)
+    tail = np.where(change > 0, beyond, total - beyond)
+    mass: _Floats = -np.diff(tail, axis=1, prepend=total, append=0).astype(np.float64)
+    return mass

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 
 START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {function}; {function}()"
-FUNCTIONS = {"build-clavi": "build_clavi", "stressreel": "main"}
+FUNCTIONS = {"build-clavi": "build_clavi", "build-perturbed": "build_perturbed", "stressreel": "main"}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,77 @@
+"""The digital perturbations of MSRVTT-P and YouCook2-P: JPEG on one frame, two video codecs on a clip.
+
+Source: Schiappa et al. 2022 (arXiv 2207.02159), after Hendrycks & Dietterich 2019 (arXiv 1903.12261).
+"""
+
+from __future__ import annotations
+
+import av
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ...video.transcode import through_codec
+
+Frame = NDArray[np.uint8]
+"""(H, W, C) uint8, C = 1 or 3, any size from 1 x 1."""
+
+
+def jpeg(frame: Frame, quality: int) -> Frame:
+    """Put the frame through JPEG, bit-identical to PIL's `Image.save(format="JPEG", quality=quality)` and loading.
+
+    Both libraries use libjpeg-turbo with its exact integer DCT and 4:2:0 chroma; OpenCV spares PIL's copies.
+
+    Args:
+        frame: (H, W, C) uint8, RGB or grey, up to 65,500 pixels a side; not modified.
+        quality: Of libjpeg, 1 to 100; 25 18 15 10 7 in the paper.
+
+    Returns:
+        A new (H, W, C) uint8 frame. Nothing differs from the released code.
+    """
+    grey = frame.shape[2] == 1
+    picture = frame if grey else cv2.cvtColor(frame, cv2.COLOR_RGB2BGR)
+    _, file = cv2.imencode(".jpg", picture, (cv2.IMWRITE_JPEG_QUALITY, quality))
+    decoded = cv2.imdecode(file, cv2.IMREAD_GRAYSCALE if grey else cv2.IMREAD_COLOR_RGB)
+    return np.asarray(decoded, np.uint8).reshape(frame.shape)
+
+
+def mpeg1(frames: NDArray[np.uint8], quantiser: float) -> NDArray[np.uint8]:
+    """Send a clip through FFmpeg's `mpeg2video` at a fixed quantiser: what the paper calls MPEG1.
+
+    Args:
+        frames: uint8, shape (T, H, W, C), RGB or grey, T at least 1.
+        quantiser: `-q:v`; FFmpeg clamps it to 31, so higher ones change nothing more.
+
+    Returns:
+        uint8, same shape. The pictures pass through yuv420p, so colour loses half its resolution too.
+
+    Raises:
+        VideoError: The codec refuses the pictures or loses frames.
+
+    Reference:
+        Schiappa et al. 2022 (arXiv 2207.02159), appendix A.1.
+
+    Differs from reference:
+        Every frame passes the codec exactly once, so none is lost.
+    """
+    return _coded(frames, "mpeg2video", int(quantiser))
+
+
+def mpeg2(frames: NDArray[np.uint8], quantiser: float) -> NDArray[np.uint8]:
+    """Send a clip through FFmpeg's `mpeg4` at a fixed quantiser: what the paper calls MPEG2. See `mpeg1`."""
+    return _coded(frames, "mpeg4", int(quantiser))
+
+
+def _coded(frames: NDArray[np.uint8], codec: str, quantiser: int) -> NDArray[np.uint8]:
+    _, height, width, channels = frames.shape
+    padded = np.pad(frames, ((0, 0), (0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+    rgb = np.repeat(padded, 3 // channels, axis=-1)
+    pictures = (
+        av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), "rgb24").reformat(format="yuv420p", threads=1)
+        for picture in rgb
+    )
+    decoded = [
+        np.asarray(frame.reformat(format="rgb24", threads=1).to_ndarray(), np.uint8)
+        for frame in through_codec(pictures, codec, quantiser)
+    ]
+    return np.stack(decoded)[:, :height, :width, :channels]

@@ -1,0 +1,118 @@
+"""Encoded videos compared by small grey pictures of their frames."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import av
+import cv2
+import numpy as np
+from av.error import FFmpegError
+from numpy.typing import NDArray
+
+from .decode import plane_view
+
+SIDE = 32
+TOLERANCE = 2.0  # grey levels, root mean square over a thumbnail
+AT_ONCE = 512
+UNDECODABLE = (FFmpegError, ValueError, IndexError)
+
+
+def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
+    """Decode an MP4 file held in memory, from its beginning."""
+    with av.open(io.BytesIO(content), "r") as container:
+        container.streams.video[0].codec_context.thread_count = 1
+        yield from container.decode(video=0)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What decoding a file shows.
+
+    Attributes:
+        sizes: The (width, height) that its frames have; one, unless something is wrong.
+        times: int64, shape (num_frames + 1,): where each frame starts and where the last one ends, in `time_base`.
+        time_base: Seconds in one unit.
+        pictures: float32, shape (num_frames, 1024): a thumbnail of every frame, or shape (0, 1024) if none were wanted.
+    """
+
+    sizes: frozenset[tuple[int, int]]
+    times: NDArray[np.int64]
+    time_base: Fraction
+    pictures: NDArray[np.float32]
+
+    @property
+    def num_frames(self) -> int:
+        """Number of frames."""
+        return len(self.times) - 1
+
+    @property
+    def durations(self) -> NDArray[np.int64]:
+        """How long each frame is shown, in units of `time_base`."""
+        return np.diff(self.times)
+
+    @property
+    def seconds(self) -> Fraction:
+        """Length of the file."""
+        return int(self.times[-1] - self.times[0]) * self.time_base
+
+
+def look_at(content: bytes, *, pictures: bool = True) -> Look:
+    """Decode a file.
+
+    Args:
+        content: An MP4 file.
+        pictures: Whether to make thumbnails.
+
+    Raises:
+        FFmpegError, ValueError, IndexError: It cannot be decoded (`UNDECODABLE`).
+    """
+    small, times, sizes, last = [], [], set(), None
+    for frame in frames_of(content):
+        if pictures:
+            small.append(cv2.resize(plane_view(frame, 0), (SIDE, SIDE), interpolation=cv2.INTER_AREA).ravel())
+        times.append(frame.pts or 0)
+        sizes.add((frame.width, frame.height))
+        last = frame
+    if last is None or last.time_base is None:
+        raise ValueError("it shows no frame")
+    return Look(
+        frozenset(sizes),
+        np.array([*times, times[-1] + last.duration], np.int64),
+        last.time_base,
+        np.array(small, np.float32).reshape(-1, SIDE * SIDE),
+    )
+
+
+def misplaced(
+    shown: NDArray[np.float32], source: NDArray[np.float32], order: NDArray[np.int64]
+) -> list[tuple[int, int]]:
+    """Find frames that are not what a record says.
+
+    Every frame must look like the source frame that the record puts there: no other frame of the source may look
+    closer by more than the codec's noise. Where neighbouring frames look alike, so that a viewer could not tell them
+    apart, neither can this check.
+
+    Args:
+        shown: Thumbnails of the video.
+        source: Thumbnails of its source.
+        order: The source frame recorded for each position, as long as `shown`.
+
+    Returns:
+        The position of each wrong frame, and the source frame that looks most like it.
+    """
+    squares = (source**2).sum(1)
+    distance, recorded = np.empty(len(order)), np.empty(len(order))
+    closest = np.empty(len(order), np.int64)
+    for start in range(0, len(order), AT_ONCE):
+        part = np.s_[start : start + AT_ONCE]
+        piece = shown[part]
+        apart = np.maximum((piece**2).sum(1)[:, None] + squares - 2 * piece @ source.T, 0) / source.shape[1]
+        rows = np.arange(len(piece))
+        closest[part] = apart.argmin(axis=1)
+        distance[part], recorded[part] = np.sqrt(apart[rows, closest[part]]), np.sqrt(apart[rows, order[part]])
+    wrong = np.flatnonzero(recorded > distance + TOLERANCE + 3 * np.median(distance))
+    return [(int(position), int(closest[position])) for position in wrong]
