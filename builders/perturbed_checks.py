@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from ..records.schema import Row
 from ..video.thumbnails import UNDECODABLE, look_at, misplaced
 from .perturbed import CLEAN, PerturbedSettings, recipe_for
 
-if TYPE_CHECKING:
-    from ..runtime.verify import Check
-
+Check = Callable[[FinishedOutput], Iterator[str]]
 SAME = ("captions", "source_id", "start_s", "end_s")
 LENGTH = ("num_frames", "fps")
 

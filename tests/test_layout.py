@@ -249,7 +249,8 @@ def test_every_option_has_help(name: str) -> None:
 
 
 def test_every_module_of_the_command_line_is_a_command() -> None:
-    stems = {path.stem.replace("_", "-") for path in (ROOT / "cli").glob("*.py")} - {"--init--", "main", "options", "carry-out"}
+    shared = {"--init--", "main", "options", "carry-out"}
+    stems = {path.stem.replace("_", "-") for path in (ROOT / "cli").glob("*.py")} - shared
     builders = {name for name in PROJECT["project"]["scripts"] if name.startswith("build-")}
     assert stems == {*COMMANDS, *builders}
 
