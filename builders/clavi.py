@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, VideoError
-from ..records.files import sha256_file
+from ..records.files import file_stamp, sha256_file
 from ..records.plan import Facts, Plan, Skip, Unit
 from ..records.schema import Column, Config, Row
 from ..sources.actions import Action, AnnotatedVideo, Segment
@@ -242,7 +242,7 @@ def _payload(candidate: Candidate, cuts: Cuts, control: Action) -> dict[str, Any
             f"label_{letter}": action.label,
             f"phrase_{letter}": action.phrase,
             f"verb_{letter}": action.verb,
-            f"objects_{letter}": sorted(action.objects),
+            f"objects_{letter}": sorted(action.objects | (action.words if letter == "c" else frozenset())),
         }
     for letter, segment in (("a", candidate.a), ("b", candidate.b)):
         payload |= {f"start_{letter}_s": segment.start_s, f"end_{letter}_s": segment.end_s}
@@ -281,6 +281,11 @@ class ClaviBuilder:
         except VideoError as error:
             return Skip(unit.id, unit.source_id, "unreadable_video", error.detail)
         return None
+
+    def stamp(self, unit: Unit) -> str:
+        """Give the source file's size and time of change."""
+        path = self.videos.get(unit.source_id)
+        return file_stamp(Path(path)) if path else ""
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Write V and V′ as `1.mp4` and `2.mp4`; see `records.plan.Builder`."""

@@ -126,7 +126,7 @@ def check_negative_controls(output: FinishedOutput) -> Iterator[str]:
     """The negative control shares no verb and no object with anything annotated in the source."""
     for row in output.rows("pairs", ["pair_id", "verb_c", "objects_c", "phrase_c", "source_verbs", "source_objects"]):
         shared = [row["verb_c"]] if row["verb_c"] in row["source_verbs"] else []
-        shared += sorted(set(row["objects_c"]) & set(row["source_objects"]))
+        shared += sorted(set(row["objects_c"]) & {*row["source_objects"], *row["source_verbs"]})
         if shared:
             yield f"{row['pair_id']}: {row['phrase_c']!r} shares {', '.join(shared)} with the source"
 

@@ -34,29 +34,6 @@ class Cuts:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two actions of one source video, A before B.
-
-    Attributes:
-        id: 8 hex digits, from the source and the two segments (or the released id).
-        video: The source video.
-        a: The earlier action.
-        b: The later action.
-        others: Keys of the actions of the video that stay away from the segment, as the rules define it.
-        cuts: The extended borders.
-        control: An action that shares no verb and no object with anything annotated in the source.
-    """
-
-    id: str
-    video: AnnotatedVideo
-    a: Segment
-    b: Segment
-    others: tuple[str, ...]
-    cuts: Cuts
-    control: Action
-
-
-@dataclass(frozen=True)
 class Candidate:
     """A qualifying pair before its cuts and negative control are drawn."""
 
@@ -198,7 +175,8 @@ def draw_control(candidate: Candidate, pool: Sequence[Action], seed: int) -> Act
         The action, or None if the pool holds none.
     """
     video = candidate.video
-    apart = [a for a in pool if a.verb not in video.verbs and not a.objects & video.objects]
+    annotated = video.verbs | video.objects
+    apart = [a for a in pool if a.verb not in video.verbs and not (a.objects & video.objects or a.words & annotated)]
     if not apart:
         return None
     return apart[int(rng_for(seed, "clavi", "control", candidate.id).random() * len(apart))]

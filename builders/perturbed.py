@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..corruptions.engine import Recipe
 from ..corruptions.registry import check_name, check_severity, visual_corruptions
 from ..errors import InputError, VideoError
-from ..records.files import sha256_file, sha256_text
+from ..records.files import file_stamp, sha256_file, sha256_text
 from ..records.output import open_output
 from ..records.plan import Facts, Plan, Skip, Unit
 from ..records.schema import Column, Config, Row
@@ -34,6 +34,9 @@ from ..video.store import FrameStore, to_rgb
 from ..video.transcode import through_codec
 
 CLEAN = "clean"
+
+Cut = list[tuple[dict[str, Any], range]]
+"""Clips, each with its frames in the source."""
 
 COLUMNS = (
     Column("clip_id", "string", "the clip"),
@@ -164,6 +167,11 @@ class PerturbedBuilder:
             return Skip(unit.id, unit.source_id, "unreadable_video", error.detail)
         return None
 
+    def stamp(self, unit: Unit) -> str:
+        """Give the source file's size and time of change."""
+        path = self.videos.get(unit.source_id)
+        return file_stamp(Path(path)) if path else ""
+
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Write every clip under every perturbation; see `records.plan.Builder`."""
         path = Path(self.videos[unit.source_id])
@@ -173,8 +181,17 @@ class PerturbedBuilder:
     def _render(self, unit: Unit, index: FrameIndex, folder: Path) -> Facts:
         with open_video(index.path) as (_, stream):
             aspect = stream.sample_aspect_ratio
-        facts: Facts = {"clips": {}, "sha256": {}}
-        for stretch, members in self._stretches(unit, index):
+        facts: Facts = {"clips": {}, "sha256": {}, "skips": []}
+        cut: Cut = []
+        for clip in unit.payload["clips"]:
+            try:
+                cut.append((clip, clip_frames(index, clip)))
+            except VideoError as error:
+                skip = Skip(clip["clip_id"], unit.source_id, error.reason, error.detail)
+                facts["skips"].append(asdict(skip))
+        if not cut:
+            raise VideoError("too_short", "; ".join(skip["detail"] for skip in facts["skips"]))
+        for stretch, members in self._stretches(cut, index):
             key = members[0][0]["clip_id"] if self.settings.clip_first else unit.source_id
             with FrameStore(index, stretch, folder) as store:
                 pixel = 1 / aspect if aspect and store.turned else aspect
@@ -199,9 +216,8 @@ class PerturbedBuilder:
                         facts["sha256"] |= {file.name: sha256_file(file) for file in files}
         return facts
 
-    def _stretches(self, unit: Unit, index: FrameIndex) -> Iterator[tuple[range, list[tuple[dict[str, Any], range]]]]:
+    def _stretches(self, cut: Cut, index: FrameIndex) -> Iterator[tuple[range, Cut]]:
         """Give each stretch of the source that is perturbed as a whole, with the clips in it and their frames."""
-        cut = [(clip, clip_frames(index, clip)) for clip in unit.payload["clips"]]
         if self.settings.clip_first:
             yield from ((frames, [(clip, frames)]) for clip, frames in cut)
         else:
@@ -248,6 +264,8 @@ class PerturbedBuilder:
         """Give one row for every clip, perturbation and severity."""
         for name in unit.payload["perturbations"]:
             for clip in unit.payload["clips"]:
+                if facts and clip["clip_id"] not in facts["clips"]:
+                    continue
                 for severity in self._severities(name):
                     row = {
                         "clip_id": clip["clip_id"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .carry_out import carry_out
-from .options import build_options, exact_command
+from .options import DEFAULT_MAX_SKIP, build_options, exact_command
 
 if TYPE_CHECKING:
     from ..builders.clavi import ClaviSettings
@@ -62,7 +62,7 @@ PRESETS = ["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "sl
     show_default=True,
     help="Drop the sound, or cut and swap it with the picture.",
 )
-@build_options
+@build_options("train", "test")
 def command(
     charades: str,
     videos: Path | None,
@@ -87,7 +87,7 @@ def command(
     allow_missing: bool,
     debug: bool,
 ) -> None:
-    r"""Build the CLAVI benchmark from Charades.
+    """Build the CLAVI benchmark from Charades.
 
     Every pair of actions becomes two videos, the original segment and its complement with the two actions exchanged,
     and 19 yes/no questions a video, as a Parquet dataset that datasets.load_dataset opens.
@@ -98,7 +98,7 @@ def command(
       build-clavi --charades ~/Charades --dry-run
       build-clavi --charades ~/Charades --out out/clavi --workers 8
       build-clavi --charades ~/Charades --pairs test_annotations.json --out out/clavi-test
-    """
+    """  # noqa: D301
     if out is None and not dry_run:
         raise click.UsageError("Missing option '--out': the folder to build in.")
     if pairs and source == "sta":
@@ -107,7 +107,10 @@ def command(
     from ..sources.charades import VIDEO_FOLDERS
     from ..sources.files import find_videos
 
-    settings = ClaviSettings(seed, source, None if pairs else rules, render, crf, preset, audio)
+    chosen: dict[str, Any] = (
+        {"crf": crf, "preset": preset, "audio": audio} if render else {}
+    )  # else nothing depends on them
+    settings = ClaviSettings(seed, source, None if pairs else rules, render, **chosen)
     folder = _annotation_folder(charades)
     splits = ("train", "test") if split == "all" else (split,)
     plan = make_plan(
@@ -133,6 +136,7 @@ def command(
             {
                 "charades": "sample" if charades == "sample" else "CHARADES_DIR",
                 "source": source,
+                "charades-sta": "STA_DIR" if charades_sta else None,
                 "pairs": " --pairs ".join(path.name for path in pairs) or None,
                 "rules": settings.rules,
                 "split": split,
@@ -143,6 +147,7 @@ def command(
                 "preset": preset if render else None,
                 "audio": audio if render else None,
                 "allow-missing": allow_missing,
+                "max-skip": max_skip if max_skip != DEFAULT_MAX_SKIP else None,
                 "version": dataset_version,
                 "out": "OUT",
             },

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .build_clavi import PRESETS
 from .carry_out import carry_out
-from .options import build_options, exact_command
+from .options import DEFAULT_MAX_SKIP, build_options, exact_command
 
 if TYPE_CHECKING:
     from ..builders.perturbed import PerturbedSettings
@@ -62,7 +62,7 @@ def read_severities(ctx: click.Context, param: click.Parameter, value: str) -> t
 @click.option("--lossless", is_flag=True, help="Keep the perturbed RGB frames bit for bit (large).")
 @click.option("--crf", type=click.IntRange(0, 51), default=23, show_default=True, help="x264's rate factor.")
 @click.option("--preset", type=click.Choice(PRESETS), default="veryfast", show_default=True, help="x264's preset.")
-@build_options
+@build_options("train", "validation", "test")
 def command(
     msrvtt: str | None,
     youcook2: Path | None,
@@ -88,7 +88,7 @@ def command(
     allow_missing: bool,
     debug: bool,
 ) -> None:
-    r"""Build the visual half of MSRVTT-P or YouCook2-P: 18 perturbations at five severities.
+    """Build the visual half of MSRVTT-P or YouCook2-P: 18 perturbations at five severities.
 
     Every perturbation becomes a config of a Parquet dataset that datasets.load_dataset opens, beside the config
     `clean`. --split all means the benchmark's own split: test of MSR-VTT, validation of YouCook2.
@@ -99,7 +99,7 @@ def command(
       build-perturbed --msrvtt ~/MSRVTT --out out/msrvtt-p --workers 8
       build-perturbed --youcook2 ~/YouCook2 --no-render --out out/youcook2-p
       build-perturbed --captions mine.csv --videos ~/clips --perturbations noise,jpeg --out out/mine-p
-    """
+    """  # noqa: D301
     given = {"--msrvtt": msrvtt, "--youcook2": youcook2, "--captions": captions}
     if sum(value is not None for value in given.values()) != 1:
         raise click.UsageError(f"Give exactly one of {', '.join(given)}.")
@@ -108,23 +108,30 @@ def command(
     if videos and not videos.is_dir():
         raise click.BadParameter(f"there is no folder {videos}", param_hint="--videos")
     from ..builders.perturbed import PerturbedBuilder, PerturbedSettings, plan_perturbed
-    from ..corruptions.registry import select_corruptions
+    from ..corruptions.registry import check_name, select_corruptions
     from ..errors import InputError
     from ..records.versions import tool_versions
     from ..sources.files import find_videos
+    from ..video.ffmpeg import ffmpeg_version
 
     folder, clips = read_clips(msrvtt, youcook2, captions, split)
     names = tuple(c.name for c in select_corruptions([name.strip() for name in perturbations.split(",")]))
-    settings = PerturbedSettings(seed, names, severities, clip_first, render, crf, preset, lossless)
+    chosen: dict[str, Any] = (
+        {"crf": crf, "preset": preset, "lossless": lossless} if render else {}
+    )  # else nothing depends on them
+    settings = PerturbedSettings(seed, names, severities, clip_first, render, **chosen)
     if split != "all" and not clips.clips:
         raise InputError(f"the annotations have no clips of split {split!r}.")
+    tools = tool_versions(render=render, packages=("numpy", "opencv-python-headless"))
+    if render and any(check_name(name).scope == "file" for name in names):
+        tools["ffmpeg"] = ffmpeg_version()
     plan = plan_perturbed(
         clips.clips,
         settings,
         limit=limit,
         identity={
             "dataset_version": dataset_version,
-            "tools": tool_versions(render=render),
+            "tools": tools,
             "inputs": clips.hashes,
             "video_folders": list(clips.subfolders),
         },
@@ -156,6 +163,7 @@ def command(
                 "crf": crf if render and not lossless else None,
                 "preset": preset if render else None,
                 "allow-missing": allow_missing,
+                "max-skip": max_skip if max_skip != DEFAULT_MAX_SKIP else None,
                 "version": dataset_version,
                 "out": "OUT",
             },

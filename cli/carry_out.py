@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,7 @@ def report(out: Path, done: Mapping[str, Any]) -> str:
     if len(counted) > FEW:
         counted = [f"{len(rows)} configs", f"{sum(rows.values()):,} rows"]
     first, *others = rows
+    folder = json.dumps(str(out), ensure_ascii=False)
     example = next((name for name in others if name in ("videos", "gaussian_noise")), others[0] if others else None)
     lines = [
         f"Built {out}: " + ", ".join(counted),
@@ -82,9 +84,9 @@ def report(out: Path, done: Mapping[str, Any]) -> str:
         + (f", {skips} skipped (listed in build.json)" if skips else ""),
         "",
         "from datasets import load_dataset",
-        f'{first} = load_dataset("{out}")',
+        f"{first} = load_dataset({folder})",
     ]
     if example:
         split = list(done["counts"][example])[-1]
-        lines.append(f'{example} = load_dataset("{out}", "{example}", split="{split}")')
+        lines.append(f'{example} = load_dataset({folder}, "{example}", split="{split}")')
     return "\n".join(lines)

@@ -123,7 +123,10 @@ def run(command: click.Command, name: str) -> NoReturn:
             err=True,
         )
         code = 1
-    sys.stdout.flush()
+    try:
+        sys.stdout.flush()
+    except OSError:
+        code = code or 1
     sys.exit(code)
 
 

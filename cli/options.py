@@ -14,6 +14,7 @@ import yaml
 
 Decorator = Callable[[Any], Any]
 
+DEFAULT_MAX_SKIP = 0.01
 SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
@@ -27,17 +28,43 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
         raise click.BadParameter(f"{path} is not YAML: {error}") from error
     if not isinstance(content, dict):
         raise click.BadParameter(f"{path} must hold `option: value` lines")
-    options = {option.name: option for option in ctx.command.params if option.name not in ("config", None)}
+    named: dict[str, tuple[click.Option, bool]] = {}
+    for option in ctx.command.params:
+        if isinstance(option, click.Option) and option.name not in ("config", "debug", "help"):
+            named |= {name.lstrip("-"): (option, True) for name in option.opts}
+            named |= {name.lstrip("-"): (option, False) for name in option.secondary_opts}
+            if option.is_flag and not option.secondary_opts:
+                named |= {f"no-{name.lstrip('-')}": (option, False) for name in option.opts}
     values: dict[str, Any] = {}
     for key, value in content.items():
-        name = str(key).replace("-", "_")
-        if name.startswith("no_") and name[3:] in options:
-            name, value = name[3:], not value
-        if name not in options:
-            allowed = ", ".join(sorted(str(option).replace("_", "-") for option in options))
-            raise click.BadParameter(f"{path}: there is no option {key!r}. Allowed: {allowed}")
-        values[name] = value
+        if key not in named:
+            raise click.BadParameter(f"{path}: there is no option {key!r}. Allowed: {', '.join(sorted(named))}")
+        option, plain = named[key]
+        values[str(option.name)] = _config_value(option, value, plain, f"{path}, {key}")
     ctx.default_map = {**(ctx.default_map or {}), **values}
+
+
+def _config_value(option: click.Option, value: Any, plain: bool, place: str) -> Any:
+    """Check the type of a value of the YAML file: nothing is converted in silence."""
+    if option.is_flag:
+        if not isinstance(value, bool):
+            raise click.BadParameter(f"{place}: expected true or false, got {value!r}")
+        return value == plain
+    whole = isinstance(option.type, click.types.IntParamType)
+    allowed: tuple[type, ...] = (int,) if whole else (str, int, float)
+    items = value if isinstance(value, list) and option.multiple else [value]
+    for item in items:
+        if isinstance(item, bool) or not isinstance(item, allowed):
+            what = "a whole number" if whole else "a text or a number"
+            raise click.BadParameter(f"{place}: expected {what}, got {item!r}")
+    return items if option.multiple else value
+
+
+def check_share(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """Refuse what is no number."""
+    if value != value:
+        raise click.BadParameter("nan is not a share between 0 and 1")
+    return value
 
 
 def check_version(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -47,15 +74,19 @@ def check_version(ctx: click.Context, param: click.Parameter, value: str) -> str
     return value
 
 
-def build_options(command: Any) -> Any:
-    """Add the options of every build command."""
+def build_options(*splits: str) -> Decorator:
+    """Add the options of every build command; `splits` are those that its data set has."""
+    return lambda command: _add_options(command, splits)
+
+
+def _add_options(command: Any, splits: tuple[str, ...]) -> Any:
     path = click.Path(path_type=Path)
     options: list[Decorator] = [
         click.option("--out", type=path, help="Output folder: new, empty, or an earlier run of the same build."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw."),
         click.option(
             "--split",
-            type=click.Choice(["train", "validation", "test", "all"]),
+            type=click.Choice([*splits, "all"]),
             default="all",
             show_default=True,
             help="Splits to build.",
@@ -89,7 +120,8 @@ def build_options(command: Any) -> Any:
         click.option(
             "--max-skip",
             type=click.FloatRange(0, 1),
-            default=0.01,
+            default=DEFAULT_MAX_SKIP,
+            callback=check_share,
             show_default=True,
             help="Fail if a larger share of units must be skipped because their videos are faulty.",
         ),

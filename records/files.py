@@ -41,6 +41,15 @@ def remove_temporaries(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
+def file_stamp(path: Path) -> str:
+    """Tell what a file looks like without reading it: its size and time of change; empty if it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ""
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """Give a temporary path in the same folder; on success sync it and rename it to `path`.

@@ -101,7 +101,8 @@ class Builder(Protocol):
             folder: An existing empty folder for its files.
 
         Returns:
-            JSON values that `rows` needs, and under "files" the size in bytes of every file left in `folder`.
+            JSON values that `rows` needs; under "files" the size in bytes of every file left in `folder`; and under
+            "skips", if there are any, the parts of the unit that had to be left out, as dictionaries of `Skip`.
 
         Raises:
             VideoError: The source cannot be used; the unit becomes a Skip.
@@ -112,6 +113,9 @@ class Builder(Protocol):
 
     def missing(self, unit: Unit) -> Skip | None:
         """Look whether the unit's source is there and opens, without decoding it."""
+
+    def stamp(self, unit: Unit) -> str:
+        """Tell what the unit's source file looks like, so that a resume notices another one."""
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 
 from .. import __version__
@@ -9,9 +10,14 @@ from .. import __version__
 LIBRARIES = ("libavcodec", "libavformat", "libswscale", "libswresample")
 
 
-def tool_versions(*, render: bool) -> dict[str, str]:
-    """Name the versions that decide a build's content; without rendering, stressreel alone does."""
-    versions = {"stressreel": __version__}
+def tool_versions(*, render: bool, packages: Sequence[str] = ()) -> dict[str, str]:
+    """Name the versions that decide a build's content.
+
+    Args:
+        render: Whether videos are made; then PyAV and FFmpeg's libraries count.
+        packages: Other distributions that count.
+    """
+    versions = {"stressreel": __version__, **{name: version(name) for name in packages}}
     if render:
         import av
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +16,7 @@ from ..records.plan import Builder, Plan, Skip, Unit
 from ..records.schema import Config, Row
 from ..records.shards import Fingerprint, cut_into_shards, shard_path, write_shard
 from .executor import execute
-from .output import Journal, Output
+from .output import Journal, Output, read_state
 from .progress import Progress
 
 Say = Callable[[str], None]
@@ -76,9 +75,16 @@ def run(
             "nothing in the annotations qualifies, so there is nothing to build. Check the inputs, --split and --rules."
         )
     journal = output.start(plan)
-    if output.done.exists():
+    done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
+    if done:
+        absent = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
+        if absent and not options.allow_missing:
+            raise BuildError(
+                f"{output.path} is complete, but was built with --allow-missing, without the videos of {absent} "
+                f"{plan.noun}s. Build it again with --fresh, or give --allow-missing to leave it as it is."
+            )
         say(f"{output.path} is complete already; --fresh builds it again")
-        return dict(json.loads(output.done.read_text(encoding="utf-8")))
+        return done
     if journal.packing is None:
         skips = _work(plan, builder, output, journal, options, say)
         _check_skips(plan, skips, options)
@@ -107,7 +113,11 @@ def _work(plan: Plan, builder: Builder, output: Output, journal: Journal, option
     """Render what has no receipt yet; return all skips in plan order."""
     if not builder.renders:
         return []
-    todo = [unit for unit in plan.units if not _has_receipt(unit, journal, output)]
+    todo = [
+        unit
+        for unit in plan.units
+        if not _has_receipt(unit, journal, output) or journal.stamps[unit.id] != builder.stamp(unit)
+    ]
     if len(todo) < len(plan.units):
         say(f"taking up an earlier run: {len(plan.units) - len(todo)} of {len(plan.units)} are done")
     absent = preflight(builder, todo)
@@ -117,11 +127,13 @@ def _work(plan: Plan, builder: Builder, output: Output, journal: Journal, option
     todo = [unit for unit in todo if unit.id not in skips]
     with Progress(f"build-{plan.builder}", len(todo), plan.noun, shown=options.progress) as progress:
         for unit, result in execute(builder, todo, output.staging, options.workers):
-            journal.add_result(unit, result)
+            journal.add_result(unit, result, builder.stamp(unit))
             if isinstance(result, Skip):
                 skips[unit.id] = result
             progress.advance()
-    return [skips[unit.id] for unit in plan.units if unit.id in skips]
+    parts = (Skip(**skip) for facts in journal.facts.values() for skip in facts.get("skips", []))
+    in_part = sorted(set(parts), key=lambda skip: (skip.source_id, skip.unit_id))
+    return [*(skips[unit.id] for unit in plan.units if unit.id in skips), *in_part]
 
 
 def _has_receipt(unit: Unit, journal: Journal, output: Output) -> bool:
@@ -169,16 +181,17 @@ def _many(count: int, noun: str) -> str:
 
 def _check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
     counted = [skip for skip in skips if not skip.allowed]
-    share = len(counted) / len(plan.units)
+    tried = len(plan.units) - sum(skip.allowed for skip in skips)
+    share = len(counted) / max(tried, 1)
     if share > options.max_skip:
         lines = "\n  ".join(f"{skip.unit_id} ({skip.reason}): {skip.detail}" for skip in counted[:20])
         more = f"\n  … and {len(counted) - 20} more" if len(counted) > 20 else ""
         raise BuildError(
-            f"{len(counted)} of {len(plan.units)} units ({share:.1%}) had to be skipped; --max-skip allows "
+            f"{len(counted)} of {tried} {plan.noun}s ({share:.1%}) had to be skipped; --max-skip allows "
             f"{options.max_skip:.1%}.\n  {lines}{more}\nMend the videos, or raise --max-skip, and run the same command "
             "again: what was finished is kept."
         )
-    if len(skips) == len(plan.units):
+    if {unit.id for unit in plan.units} <= {skip.unit_id for skip in skips}:
         raise BuildError("every unit was skipped, so there is nothing to write.")
 
 

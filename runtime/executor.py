@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import shutil
@@ -89,6 +90,13 @@ def _without_interrupts() -> Iterator[None]:
 
 def render_unit(builder: Builder, unit: Unit, staging: Path) -> Facts | Skip:
     """Render one unit into its own folder; a source that cannot be used becomes a Skip and leaves nothing."""
+    try:
+        return _render(builder, unit, staging)
+    finally:
+        gc.collect()  # frames in reference cycles are few to Python's collector, but large
+
+
+def _render(builder: Builder, unit: Unit, staging: Path) -> Facts | Skip:
     folder = staging / unit.id
     try:
         shutil.rmtree(folder, ignore_errors=True)

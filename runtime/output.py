@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from ..errors import MismatchError, OutputError
 from ..records.files import canonical_json, output_error, remove_temporaries, write_json
 from ..records.plan import Facts, Plan, Skip, Unit, changed
 
+GLOB = "*?[]"
+
 
 @dataclass
 class Journal:
@@ -31,14 +33,14 @@ class Journal:
     Attributes:
         path: The file.
         facts: Receipts of rendered units, by unit id.
-        skips: Units that were tried and skipped, by unit id.
+        stamps: What their source looked like, by unit id.
         packing: The final list of skips, once packing has begun; from then on nothing is rendered any more.
         shards: Receipts of shards: path relative to the output.
     """
 
     path: Path
     facts: dict[str, Facts] = field(default_factory=dict)
-    skips: dict[str, Skip] = field(default_factory=dict)
+    stamps: dict[str, str] = field(default_factory=dict)
     packing: list[Skip] | None = None
     shards: set[str] = field(default_factory=set)
 
@@ -51,19 +53,20 @@ class Journal:
             if lines[-1]:
                 with open(path, "rb+") as handle:
                     handle.truncate(path.stat().st_size - len(lines[-1]))
-            for line in lines[:-1]:
-                journal._take(json.loads(line))
+            try:
+                for line in lines[:-1]:
+                    journal._take(json.loads(line))
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
+                raise _damaged(path, error) from error
         return journal
 
     def _take(self, entry: dict[str, Any]) -> None:
         if "facts" in entry:
             self.facts[entry["unit"]] = entry["facts"]
-            self.skips.pop(entry["unit"], None)
-        elif "skip" in entry:
-            self.skips[entry["unit"]] = Skip(**entry["skip"])
+            self.stamps[entry["unit"]] = entry.get("stamp", "")
         elif "packing" in entry:
             self.packing = [Skip(**skip) for skip in entry["packing"]]
-        else:
+        elif "shard" in entry:
             self.shards.add(entry["shard"])
 
     def add(self, entry: dict[str, Any]) -> None:
@@ -81,10 +84,10 @@ class Journal:
             raise output_error(error, self.path) from error
         self._take(entry)
 
-    def add_result(self, unit: Unit, result: Facts | Skip) -> None:
-        """Append a unit's receipt or skip."""
+    def add_result(self, unit: Unit, result: Facts | Skip, stamp: str) -> None:
+        """Append a unit's receipt or skip, with what its source looked like."""
         value = {"skip": asdict(result)} if isinstance(result, Skip) else {"facts": result}
-        self.add({"unit": unit.id, **value})
+        self.add({"unit": unit.id, "stamp": stamp, **value})
 
 
 class Output:
@@ -104,18 +107,16 @@ class Output:
             MismatchError: Another plan was started here; the message says what differs.
         """
         file = self.state / "plan.json"
-        if file.exists():
-            before = json.loads(file.read_text(encoding="utf-8"))
-            if before["hash"] != plan.hash:
-                lines = changed(
-                    {"builder": before["builder"], **before["identity"]}, {"builder": plan.builder, **plan.identity}
-                )
-                raise MismatchError(
-                    f"{self.path} was started with something else:\n  "
-                    + "\n  ".join(lines or ["the same settings, but another plan of units"])
-                    + "\nUse the earlier settings to go on, another --out, or --fresh to throw away what is there."
-                )
-        else:
+        before = read_state(file, ("builder", "hash", "identity", "tables"))
+        done = read_state(self.done, ("builder", "plan_sha256", "counts", "fingerprint"))
+        if before and before["hash"] != plan.hash:
+            lines = changed(
+                {"builder": before["builder"], **before["identity"]}, {"builder": plan.builder, **plan.identity}
+            )
+            raise _mismatch(self.path, lines or ["the same settings, but another plan of units"])
+        if done and done["plan_sha256"] != plan.hash:
+            raise _mismatch(self.path, [f"the plan: {done['plan_sha256'][:16]}… → {plan.hash[:16]}…"])
+        if not before:
             tables = [config.name for config in plan.configs]
             start = {"builder": plan.builder, "tables": tables, "hash": plan.hash, "identity": plan.identity}
             write_json(file, start)
@@ -125,7 +126,10 @@ class Output:
     def clear(self) -> None:
         """Remove what the build that was started here left, and nothing else."""
         plan = self.state / "plan.json"
-        tables = json.loads(plan.read_text(encoding="utf-8"))["tables"] if plan.exists() else []
+        tables: set[str] = set()
+        for file, key in ((plan, "tables"), (self.done, "counts")):
+            with suppress(OutputError):  # damaged: the other one may tell
+                tables |= set((read_state(file, (key,)) or {key: []})[key])
         try:
             for name in ("build.json", "README.md"):  # build.json first: from here on nothing is complete
                 (self.path / name).unlink(missing_ok=True)
@@ -152,10 +156,14 @@ def claim(path: Path) -> Iterator[Output]:
         OutputError: It is something else, cannot be written, or another process builds in it.
     """
     output = Output(path)
-    if path.exists() and not path.is_dir():
-        raise OutputError(f"--out {path} is a file. Give a folder, new or empty.")
+    if (path.exists() or path.is_symlink()) and not path.is_dir():
+        raise OutputError(f"--out {path} is a file or a broken link. Give a folder, new or empty.")
+    if set(str(path)) & set(GLOB):
+        raise OutputError(
+            f"--out {path} holds one of {' '.join(GLOB)}, which load_dataset takes for patterns. Rename it."
+        )
     try:
-        if path.exists() and any(path.iterdir()) and not (output.done.exists() or output.state.exists()):
+        if path.exists() and any(path.iterdir()) and not _is_ours(output):
             names = ", ".join(sorted(entry.name for entry in path.iterdir())[:5])
             raise OutputError(
                 f"--out {path} holds something that no build of stressreel left ({names}). It stays as it is; give a "
@@ -174,3 +182,44 @@ def claim(path: Path) -> Iterator[Output]:
         yield output
     finally:
         lock.release()
+
+
+def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
+    """Read a JSON object that a build wrote; None if there is no file.
+
+    Raises:
+        OutputError: It is damaged, or lacks a key.
+    """
+    if not file.is_file():
+        return None
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        return {**content, **{key: content[key] for key in keys}}
+    except (ValueError, LookupError, TypeError) as error:
+        raise _damaged(file, error) from error
+
+
+def _damaged(file: Path, error: Exception) -> OutputError:
+    return OutputError(
+        f"{file} is damaged ({type(error).__name__}: {error}). Build again with --fresh, or in another --out."
+    )
+
+
+def _mismatch(path: Path, lines: list[str]) -> MismatchError:
+    return MismatchError(
+        f"{path} was started with something else:\n  "
+        + "\n  ".join(lines)
+        + "\nUse the earlier settings to go on, another --out, or --fresh to throw away what is there."
+    )
+
+
+def _is_ours(output: Output) -> bool:
+    """Tell whether a folder holds a build: its plan or its build.json, or no more than a start that was killed."""
+    if (output.state / "plan.json").is_file():
+        return True
+    with suppress(OutputError):
+        if read_state(output.done, ("builder", "plan_sha256", "fingerprints")):
+            return True
+    return [entry.name for entry in output.path.iterdir()] == [".build"] and {
+        entry.name for entry in output.state.iterdir()
+    } <= {"lock"}

@@ -16,6 +16,7 @@ class Action:
         verb: Verb class, or lemma of the main verb.
         objects: Object classes, or folded noun lemmas.
         usable: Whether it may be asked about (not so for Charades' "Someone is …" classes).
+        words: All verbs and nouns of a sentence, folded lemmas; empty for a class.
     """
 
     key: str
@@ -24,6 +25,7 @@ class Action:
     verb: str
     objects: frozenset[str]
     usable: bool = True
+    words: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ..records.files import sha256_file
 from .actions import Action, AnnotatedVideo, Segment
 from .charades import Annotations
 from .files import find_file
-from .gerunds import Gerund, gerund
+from .gerunds import Gerund, fold_noun, gerund
 from .tables import Problems, read_text, seconds
 
 
@@ -52,6 +52,9 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
             if not line.strip():
                 continue
             counts["sentences"] += 1
+            if line.split()[0] not in by_id:
+                counts["sentences_of_videos_without_a_row"] += 1
+                continue
             parsed = _line(path, number, line, by_id, problems)
             if parsed is None:
                 continue
@@ -67,28 +70,34 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
             if found.anaphoric:
                 counts["sentences_left_out_pronoun"] += 1
                 continue
-            action = Action(found.phrase, sentence, found.phrase, found.verb, found.objects)
+            action = Action(found.phrase, sentence, found.phrase, found.verb, found.objects, words=found.words)
             kept = segments.setdefault(video.id, [])
             if any((s.start_s, s.end_s) == (start, end) and same_doing(s.action, action) for s in kept):
                 counts["sentences_that_repeat_another"] += 1
             else:
                 kept.append(Segment(action, start, min(end, video.length_s)))
     problems.raise_if_any("Mend these lines, or take the file as it was released.")
+    if not segments:
+        raise InputError(f"no sentence of {', '.join(names.values())} is about a video of the Charades CSVs in use.")
     videos = [
         replace(
             video,
             split=splits_of[video.id],
             segments=tuple(segments[video.id]),
             verbs=video.verbs | verbs[video.id],
-            objects=video.objects
-            | objects[video.id]
-            | {word for name in video.columns.get("objects", "").split(";") for word in name.split("/") if word},
+            objects=video.objects | objects[video.id] | _column_words(video.columns.get("objects", "")),
         )
         for video in charades.videos
         if video.id in segments
     ]
     hashes = charades.hashes | {path.name: sha256_file(path) for path in paths.values()}
     return Annotations(tuple(videos), hashes, {**charades.counts, **dict(sorted(counts.items()))})
+
+
+def _column_words(objects: str) -> set[str]:
+    """Fold the words of Charades' `objects` column ("closet/cabinet;phone") as the sentences' nouns are folded."""
+    names = (name.strip() for part in objects.split(";") for name in part.split("/"))
+    return {fold_noun(name) for name in names if name}
 
 
 def same_doing(one: Action, other: Action) -> bool:
@@ -106,8 +115,5 @@ def _line(
     start, end = (seconds(parts[1]), seconds(parts[2])) if len(parts) == 3 else (None, None)
     if not separator or start is None or end is None or not sentence.strip():
         problems.add(path, number, None, "'id start end##sentence', such as AO8RW 0.0 6.9##a person sits.", line)
-        return None
-    if parts[0] not in videos:
-        problems.add(path, number, "video", "a video of the Charades CSVs", parts[0])
         return None
     return videos[parts[0]], start, end, sentence.strip()

@@ -11,7 +11,7 @@ VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v")
 def find_file(folder: Path, name: str) -> Path | None:
     """Find a file in a folder or up to two folders below it; the shallowest, first by name."""
     for pattern in (name, f"*/{name}", f"*/*/{name}"):
-        found = sorted(folder.glob(pattern))
+        found = sorted(path for path in folder.glob(pattern) if path.is_file())
         if found:
             return found[0]
     return None

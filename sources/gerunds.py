@@ -91,6 +91,15 @@ def _rules() -> _Rules:
 
 
 @cache
+def fold_noun(noun: str) -> str:
+    """Fold a noun as the nouns of phrases are folded: its lemma, or the word that stands for its synonyms."""
+    folds = _folds("folds")
+    if noun in folds:
+        return folds[noun]
+    lemma = _readings(noun).get("NOUN", (noun,))[0]
+    return folds.get(lemma, lemma)
+
+
 def _folds(table: str) -> dict[str, str]:
     return {word: name for name, words in _table()[table].items() for word in words.split()}
 

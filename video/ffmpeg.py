@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 
 from ..errors import InputError
 
@@ -26,3 +27,17 @@ def find_ffmpeg() -> str:
 
     program: str = imageio_ffmpeg.get_ffmpeg_exe()
     return program
+
+
+def ffmpeg_version() -> str:
+    """Give the version that FFmpeg's program says of itself.
+
+    Raises:
+        InputError: The program does not run.
+    """
+    program = find_ffmpeg()
+    try:
+        said = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise InputError(f"{program} does not run ({error}). Set STRESSREEL_FFMPEG to an ffmpeg that does.") from error
+    return said.split()[2] if len(said.split()) > 2 else "unknown"

@@ -215,6 +215,32 @@ class TestRefusals:
         refuses(done, "thesis.tex", "stays as it is")
         assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
+    @pytest.mark.parametrize("fresh", [(), ("--fresh",)])
+    def test_foreign_build_folder_stays_as_it_is(self, sample: Path, tmp_path: Path, fresh: tuple[str, ...]) -> None:
+        (tmp_path / ".build" / "debug").mkdir(parents=True)
+        (tmp_path / ".build" / "debug" / "obj.o").write_text("x")
+        (tmp_path / "README.md").write_text("precious")
+        done = run("build-clavi", "--charades", sample, "--out", tmp_path, "--no-render", *fresh)
+        refuses(done, "stays as it is")
+        assert (tmp_path / "README.md").read_text() == "precious"
+        assert (tmp_path / ".build" / "debug" / "obj.o").exists()
+
+    def test_finished_output_without_its_state(self, sample: Path, small: Path, tmp_path: Path) -> None:
+        shutil.copytree(small, tmp_path / "o")
+        shutil.rmtree(tmp_path / "o" / ".build")
+        refuses(run("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--seed", 7, *SMALL), "--fresh")
+        fresh = ("--charades", sample, "--out", tmp_path / "o", "--seed", 7, "--no-render", "--fresh")
+        assert run("build-clavi", *fresh).code == 0
+        assert not (tmp_path / "o" / "videos").exists()
+
+    @pytest.mark.parametrize(("name", "content"), [("plan.json", "{"), ("journal.jsonl", "x\n{}\n")])
+    def test_damaged_state(self, sample: Path, tmp_path: Path, name: str, content: str) -> None:
+        arguments = ("--charades", sample, "--out", tmp_path / "o", "--no-render", "--limit", 2)
+        assert run("build-clavi", *arguments).code == 0
+        (tmp_path / "o" / ".build" / name).write_text(content)
+        refuses(run("build-clavi", *arguments), name, "is damaged", "--fresh")
+        assert run("build-clavi", *arguments, "--fresh").code == 0
+
     def test_output_that_is_a_file_or_below_one(self, sample: Path, tmp_path: Path) -> None:
         file = tmp_path / "file"
         file.write_text("x")
@@ -299,6 +325,7 @@ class TestSourceVideos:
         refuses(done, "--max-skip", "SR0C3.mp4")
         assert not (out / "build.json").exists()
         assert run("build-clavi", *arguments, "--max-skip", 0.2).code == 0
+        refuses(run("build-clavi", *(a for a in arguments if a != "--allow-missing")), "--fresh")
         skips = info(out)["skips"]
         assert (
             skips["by_reason"] == {"missing_video": 1, "unreadable_video": 1, "undecodable": 1} or skips["count"] == 3
@@ -306,6 +333,22 @@ class TestSourceVideos:
         assert {skip["source_id"] for skip in skips["list"]} == {"SR0A1", "SR0B2", "SR0C3"}
         assert "SR0C3" not in {row["source_id"] for row in pq.read_table(out / "pairs").to_pylist()}
         assert run("stressreel", "verify", out).code == 0
+
+    def test_a_changed_source_is_rendered_again(self, sample: Path, tmp_path: Path) -> None:
+        folder, out = tmp_path / "c", tmp_path / "o"
+        shutil.copytree(sample, folder)
+        arguments = ("--charades", folder, "--out", out, "--limit", 2, "--preset", "ultrafast", "--no-progress")
+        assert run("build-clavi", *arguments).code == 0
+        first = fingerprint(out)
+        journal = out / ".build" / "journal.jsonl"
+        lines = journal.read_bytes().split(b"\n")[:2]
+        journal.write_bytes(b"\n".join(lines) + b"\n")
+        (out / "build.json").unlink()
+        for path in (folder / "Charades_v1_480").iterdir():
+            os.utime(path, (0, 0))
+        assert run("build-clavi", *arguments).code == 0
+        assert fingerprint(out) == first
+        assert journal.read_bytes().count(b'"facts"') == 4
 
     def test_videos_in_another_folder(self, sample: Path, tmp_path: Path) -> None:
         for name in ("Charades_v1_train.csv", "Charades_v1_test.csv"):
@@ -406,6 +449,9 @@ class TestInputs:
         assert info(out)["settings"]["seed"] == 12
         assert sum(info(out)["counts"]["pairs"].values()) == 2
         assert set(info(out)["counts"]) == {"questions", "pairs"}
+        for wrong in ("seed: 1.5", "no-render: 'false'", "limit: [3]", "crf: null"):
+            config.write_text(wrong)
+            refuses(run("build-clavi", "--config", config, "--out", out), "expected", code=2)
         config.write_text("sead: 1\n")
         refuses(run("build-clavi", "--config", config, "--out", out), "sead", "seed", code=2)
 

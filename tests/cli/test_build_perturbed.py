@@ -185,6 +185,16 @@ class TestClipsOfLongSources:
         arguments = ("--captions", tmp_path / "c.csv", "--perturbations", "jpeg", "--out", tmp_path / "o")
         refuses(run("build-perturbed", *arguments, *FAST), "too_short", "--max-skip")
 
+    def test_a_clip_past_the_end_does_not_cost_its_neighbours(self, long_source: Path, tmp_path: Path) -> None:
+        shutil.copy(long_source / "film.mp4", tmp_path)
+        (tmp_path / "c.csv").write_text("video,caption,start,end\nfilm,nothing,9,12\nfilm,something,1,2\n")
+        arguments = ("--captions", tmp_path / "c.csv", "--perturbations", "jpeg", "--severity", 1, *FAST)
+        refuses(run("build-perturbed", *arguments, "--out", tmp_path / "o"), "too_short", "--max-skip")
+        assert run("build-perturbed", *arguments, "--out", tmp_path / "o", "--max-skip", 0.6).code == 0
+        assert [skip["unit_id"] for skip in info(tmp_path / "o")["skips"]["list"]] == ["film_9000_12000"]
+        assert [row["start_s"] for row in rows(tmp_path / "o", "jpeg")] == [1.0]
+        assert run("stressreel", "verify", tmp_path / "o").code == 0
+
 
 class TestUse:
     def test_dry_run(self, msrvtt: Path, tmp_path: Path) -> None:
