@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, VideoError
-from ..records.files import file_stamp, sha256_file
+from ..records.files import sha256_file
 from ..records.plan import Facts, Plan, Skip, Unit
 from ..records.schema import Column, Config, Row
 from ..sources.actions import Action, AnnotatedVideo, Segment
@@ -24,7 +24,7 @@ from ..templates import load_questions, table_hashes
 from ..video.decode import with_index
 from ..video.edit import write_edits
 from ..video.encode import EncodeSettings
-from ..video.index import FrameIndex, check_opens
+from ..video.index import FrameIndex
 from .pairs import (
     RULES,
     Candidate,
@@ -35,6 +35,7 @@ from .pairs import (
     same_key,
     with_ids,
 )
+from .source_videos import missing_source, source_stamp
 
 VARIANTS = ("original", "complement")
 ANSWERS = ("no", "yes")
@@ -273,19 +274,11 @@ class ClaviBuilder:
 
     def missing(self, unit: Unit) -> Skip | None:
         """Look whether the source video is there and opens."""
-        path = self.videos.get(unit.source_id)
-        if path is None:
-            return Skip(unit.id, unit.source_id, "missing_video", f"there is no file {unit.source_id}.mp4")
-        try:
-            check_opens(Path(path))
-        except VideoError as error:
-            return Skip(unit.id, unit.source_id, "unreadable_video", error.detail)
-        return None
+        return missing_source(unit, self.videos)
 
     def stamp(self, unit: Unit) -> str:
         """Give the source file's size and time of change."""
-        path = self.videos.get(unit.source_id)
-        return file_stamp(Path(path)) if path else ""
+        return source_stamp(unit, self.videos)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Write V and V′ as `1.mp4` and `2.mp4`; see `records.plan.Builder`."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..corruptions.engine import Recipe
 from ..corruptions.registry import check_name, check_severity, visual_corruptions
 from ..errors import InputError, VideoError
-from ..records.files import file_stamp, sha256_file, sha256_text
+from ..records.files import sha256_file, sha256_text
 from ..records.output import open_output
 from ..records.plan import Facts, Plan, Skip, Unit
 from ..records.schema import Column, Config, Row
@@ -29,9 +29,10 @@ from ..sources.captions import CaptionedClip
 from ..sources.files import find_videos
 from ..video.decode import with_index
 from ..video.encode import EncodeSettings, Mp4Writer
-from ..video.index import FrameIndex, check_opens, open_video
+from ..video.index import FrameIndex, open_video
 from ..video.store import FrameStore, to_rgb
 from ..video.transcode import through_codec
+from .source_videos import missing_source, source_stamp
 
 CLEAN = "clean"
 
@@ -158,19 +159,11 @@ class PerturbedBuilder:
 
     def missing(self, unit: Unit) -> Skip | None:
         """Look whether the source video is there and opens."""
-        path = self.videos.get(unit.source_id)
-        if path is None:
-            return Skip(unit.id, unit.source_id, "missing_video", f"there is no file {unit.source_id}.mp4")
-        try:
-            check_opens(Path(path))
-        except VideoError as error:
-            return Skip(unit.id, unit.source_id, "unreadable_video", error.detail)
-        return None
+        return missing_source(unit, self.videos)
 
     def stamp(self, unit: Unit) -> str:
         """Give the source file's size and time of change."""
-        path = self.videos.get(unit.source_id)
-        return file_stamp(Path(path)) if path else ""
+        return source_stamp(unit, self.videos)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Write every clip under every perturbation; see `records.plan.Builder`."""
