@@ -190,7 +190,8 @@ def plan_clavi(
             counts["pairs_without_negative_control"] += 1
             continue
         payload = _payload(candidate, cuts.get(candidate.id) or draw_cuts(candidate, settings.seed), control)
-        units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload))
+        cost = payload["out_b"] - payload["out_a"]
+        units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))
     tables = {name: digest for name, digest in table_hashes().items() if name in TABLES or settings.source == "sta"}
     return Plan(
         builder="clavi",

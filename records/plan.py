@@ -23,12 +23,14 @@ class Unit:
         split: The split that its rows go to.
         source_id: The source video.
         payload: Everything that decides the result, as JSON values.
+        cost: About how much work it is, in any measure; the longest are begun first.
     """
 
     id: str
     split: str
     source_id: str
     payload: dict[str, Any]
+    cost: float = 0.0
 
 
 @dataclass(frozen=True)

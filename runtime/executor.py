@@ -55,7 +55,8 @@ def execute(builder: Builder, units: Sequence[Unit], staging: Path, workers: int
     )
     try:
         with _without_interrupts():
-            futures = {pool.submit(_work, unit): unit for unit in units}
+            longest_first = sorted(units, key=lambda unit: -unit.cost)  # so that no worker is left with a long one
+            futures = {pool.submit(_work, unit): unit for unit in longest_first}
         for future in as_completed(futures):
             yield futures[future], future.result()
         pool.shutdown()
