@@ -36,7 +36,7 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
         The frames as decoded, one for each index, in order.
 
     Raises:
-        VideoError: The decoder refuses (`undecodable`), or says that a frame asked for is damaged.
+        VideoError: The decoder refuses, or says that a frame since the keyframe is damaged (`undecodable`).
         IndexMismatchError: The decoder delivers other frames than the index lists, even from the beginning.
     """
     done = 0
