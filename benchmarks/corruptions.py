@@ -4,17 +4,24 @@
     python benchmarks/corruptions.py                  # 320x240 and 640x360, severities 1, 3 and 5
     python benchmarks/corruptions.py --clip clip.mp4  # on the frames of a real clip
 
-Each figure is the median over the rounds of the CPU time of one frame; the two sides take turns in every round. Keyed
-generators are made anew for each frame, as a build does. imagecorruptions has no camera or temporal perturbations.
+Each figure is the median over the rounds of the CPU time of one frame. The sides take turns, each in a process of its
+own that does nothing else, as in a user's script: what one side leaves in the memory allocator would change the page
+faults, and so the times, of the other by up to a half. Keyed generators are made anew for each frame, as a build does.
+imagecorruptions has no camera or temporal perturbations.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from importlib.util import find_spec
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -22,9 +29,8 @@ import av
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from stressreel.corruptions.engine import Recipe
-from stressreel.corruptions.registry import list_corruptions
 
+ENVIRONMENT = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 SIZES = ((320, 240), (640, 360))
 SEVERITIES = (1, 3, 5)
 PEER = {
@@ -64,54 +70,75 @@ def pictures(clip: Path | None, width: int, height: int, count: int) -> list[Fra
     return frames
 
 
-def milliseconds(work: Callable[[Frame, int], object], frames: list[Frame]) -> float:
-    """CPU time of one frame."""
+def milliseconds(side: str, name: str, severity: int, frames: Frame) -> float:
+    """CPU time of one frame; a first pass, not counted, builds tables and imports."""
+    if side == "stressreel":
+        from stressreel.corruptions.engine import Recipe
+        from stressreel.corruptions.registry import select_corruptions
+
+        work = Recipe(select_corruptions([name])[0], severity, 0, "benchmark").frame
+    else:
+        from imagecorruptions import corrupt
+
+        def work(frame: Frame, _: int) -> Frame:
+            return corrupt(frame, corruption_name=PEER[name], severity=severity)
+
+    cv2.setNumThreads(1)
+    warnings.simplefilter("ignore")
+    for number, frame in enumerate(frames):
+        work(frame, number)
     started = time.process_time()
     for number, frame in enumerate(frames):
         work(frame, number)
     return (time.process_time() - started) / len(frames) * 1000
 
 
+def compare(name: str, frames: Path, rounds: int) -> dict[str, float]:
+    """Mean over severities of the medians of each side; each measurement in a new process."""
+    sides = ["stressreel"] + ["imagecorruptions"] * (name in PEER and bool(find_spec("imagecorruptions")))
+    medians: dict[str, list[float]] = {side: [] for side in sides}
+    for severity in SEVERITIES:
+        times: dict[str, list[float]] = {side: [] for side in sides}
+        for _ in range(rounds):
+            for side in sides:
+                job = json.dumps([side, name, severity, str(frames)])
+                command = [sys.executable, "-W", "ignore", __file__, "--job", job]
+                run = subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True, text=True)
+                times[side].append(float(run.stdout))
+        for side in sides:
+            medians[side].append(statistics.median(times[side]))
+    return {side: statistics.mean(medians[side]) for side in sides}
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clip", type=Path)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--frames", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--frames", type=int, default=48)
+    parser.add_argument("--job", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    cv2.setNumThreads(1)
-    warnings.simplefilter("ignore")
-    try:
-        from imagecorruptions import corrupt as peer
-    except ImportError as error:
-        print(f"without imagecorruptions ({error}): no ratios")
-        peer = None
-    for width, height in SIZES:
-        frames = pictures(arguments.clip, width, height, arguments.frames)
-        print(f"\n{width}x{height}, ms of CPU a frame, mean of severities 1, 3, 5")
-        print(f"{'':18}{'stressreel':>11}{'imagecorr.':>11}{'ratio':>8}{'to reach':>10}")
-        for corruption in list_corruptions():
-            if corruption.scope not in ("frame", "clip"):
-                continue
-            ours, theirs = [], []
-            for severity in SEVERITIES:
-                recipe = Recipe(corruption, severity, 0, "benchmark")
-                sides: list[tuple[list[float], Callable[[Frame, int], object]]] = [([], recipe.frame)]
-                if peer and corruption.name in PEER:
-                    name = PEER[corruption.name]
-                    sides.append(([], lambda frame, _, n=name, s=severity: peer(frame, corruption_name=n, severity=s)))
-                for _, work in sides:
-                    work(frames[0], 0)
-                for _ in range(arguments.rounds):
-                    for times, work in sides:
-                        times.append(milliseconds(work, frames))
-                ours.append(statistics.median(sides[0][0]))
-                theirs += [statistics.median(times) for times, _ in sides[1:]]
-            mine = statistics.mean(ours)
-            other = statistics.mean(theirs) if theirs else None
-            columns = f"{other:11.2f}{other / mine:7.1f}x" if other else f"{'':19}"
-            target = f"{TARGETS[corruption.name]:9g}x" if corruption.name in TARGETS else ""
-            print(f"{corruption.name:18}{mine:11.3f}{columns}{target}", flush=True)
+    if arguments.job:
+        side, name, severity, file = json.loads(arguments.job)
+        print(milliseconds(side, name, severity, np.load(file)))
+        return
+    from stressreel.corruptions.registry import list_corruptions
+
+    names = [corruption.name for corruption in list_corruptions() if corruption.scope in ("frame", "clip")]
+    if not find_spec("imagecorruptions"):
+        print("without imagecorruptions: no ratios")
+    with tempfile.TemporaryDirectory(prefix="bench-corruptions-") as folder:
+        for width, height in SIZES:
+            frames = Path(folder, f"{height}.npy")
+            np.save(frames, pictures(arguments.clip, width, height, arguments.frames))
+            print(f"\n{width}x{height}, ms of CPU a frame, mean of severities 1, 3, 5")
+            print(f"{'':18}{'stressreel':>11}{'imagecorr.':>11}{'ratio':>8}{'to reach':>10}")
+            for name in names:
+                found = compare(name, frames, arguments.rounds)
+                mine, theirs = found["stressreel"], found.get("imagecorruptions")
+                columns = f"{theirs:11.2f}{theirs / mine:7.1f}x" if theirs else ""
+                target = f"{TARGETS[name]:9g}x" if name in TARGETS else ""
+                print(f"{name:18}{mine:11.3f}{columns}{target}", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 
 The floor is the clip's clean frames, decoded beforehand, encoded 90 times with the same settings. The split is measured
 in one process with the parts of the builder timed one by one; the command's CPU and wall time are those of the whole
-command with 1 and with 2 workers, on as many copies of the clip as workers.
+command with 1 and with 2 workers, on copies of the clip.
 """
 
 from __future__ import annotations
@@ -86,6 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clip", type=Path)
     parser.add_argument("--perturbations", default="all")
+    parser.add_argument("--copies", type=int, default=6, help="of the clip, for the command")
     parser.add_argument("--no-split", action="store_true", help="only the command (for long videos)")
     arguments = parser.parse_args()
     clip = arguments.clip or cached_sample("msrvtt") / "videos" / "all" / "video90001.mp4"
@@ -95,15 +96,16 @@ def main() -> None:
         folder = Path(name)
         if not arguments.no_split:
             split(index, arguments.perturbations, folder)
-        for number in range(2):
+        for number in range(arguments.copies):
             shutil.copy(clip, folder / f"clip{number}{clip.suffix}")
-        (folder / "captions.csv").write_text("video,caption\nclip0,a clip\nclip1,a clip\n", encoding="utf-8")
+        rows = "".join(f"clip{number},a clip\n" for number in range(arguments.copies))
+        (folder / "captions.csv").write_text("video,caption\n" + rows, encoding="utf-8")
         walls = {}
         for workers in (1, 2):
             cpu, walls[workers], memory = command(folder, folder / f"out{workers}", arguments.perturbations, workers)
             print(
-                f"  command, 2 copies, {workers} worker{'s' * (workers > 1)}: {cpu:.1f} s of CPU "
-                f"({cpu / 2:.1f} a clip), {walls[workers]:.1f} s, peak {memory:.0f} MB a process"
+                f"  command, {arguments.copies} copies, {workers} worker{'s' * (workers > 1)}: {cpu:.1f} s of CPU "
+                f"({cpu / arguments.copies:.1f} a clip), {walls[workers]:.1f} s, peak {memory:.0f} MB a process"
             )
         print(f"  2 workers against 1: {walls[1] / walls[2]:.2f} x faster")
 

@@ -20,7 +20,7 @@ from ..video.decode import plane_view
 from ..video.thumbnails import frames_of
 from .statistics import named
 
-CLIPS, FRAMES, AMONG = 3, 16, 64
+CLIPS, FRAMES, AMONG = 3, 16, 32
 MAPS = 50
 BUILT_FROM = re.compile(r" --(msrvtt sample|msrvtt|youcook2|captions)(?= )")
 BySeverity = dict[str, dict[int, float]]

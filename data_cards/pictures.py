@@ -26,6 +26,7 @@ Picture = NDArray[np.uint8]
 LABEL, GAP, MARGIN, BAR = 150, 6, 12, 7
 CELL = 180
 STRIP, STRIP_CELL, STRIP_SEVERITIES, AMONG = 12, 66, (1, 3, 5), 600
+EARLY = 25  # frame of the sheet of pixels: each of the 90 files is decoded up to it
 LINE = 16
 
 
@@ -47,7 +48,7 @@ def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
 
 def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
     """Draw one frame of a clip under perturbations (rows) at all severities (columns)."""
-    number = min(clean["num_frames"], AMONG) // 2
+    number = min(EARLY, clean["num_frames"] // 2)
     (original,) = frames_at(clean, [number])
     width, height = fitted(original, CELL)
     columns = settings.severities
@@ -200,7 +201,7 @@ class Sheet:
     def png(self) -> bytes:
         """Encode the sheet."""
         target = io.BytesIO()
-        self._image.save(target, format="png", optimize=True)
+        self._image.save(target, format="png")
         return target.getvalue()
 
 

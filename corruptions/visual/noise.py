@@ -20,6 +20,7 @@ whatever the number of threads; a call advances `rng`, so the next call with it 
 from __future__ import annotations
 
 import math
+import threading
 from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Any, NamedTuple, Protocol, cast
@@ -41,6 +42,7 @@ _Stream = np.random.BitGenerator
 _WORDS = 1 << 16  # what one word can be
 _BLOCK = 1 << 18  # values per draw, which bounds the memory at 4K; part of the definition of the stream
 _ROW_BITS = 12  # log2 of the slots of one grey level in the table of shot noise
+_PIECE = 12 << 10  # 64-bit words asked for at once: below what glibc maps, and so pages in, anew each time
 _SALT, _PEPPER = 255, 1  # codes of impulse noise; 0 keeps the value
 
 
@@ -143,7 +145,7 @@ def _render(frame: Frame, table: _Table, rng: np.random.Generator) -> Frame:
     escaped = []
     for start in range(0, x.size, _BLOCK):
         part = slice(start, start + _BLOCK)
-        words = _draw(stream, x[part].size)
+        words = _draw(stream, x[part].size, _SCRATCH.words)
         escaped.append(_below(words, table.escapes) + start)
         table.paint(x[part], words, y[part])
     at = np.concatenate(escaped)
@@ -175,10 +177,27 @@ def _stream(rng: np.random.Generator) -> _Stream:
     return np.random.SFC64(cast(Any, _Seed(rng)))  # NumPy takes any ISeedSequence, its stubs do not say so
 
 
-def _draw(stream: _Stream, count: int) -> _Words:
-    """Draw words, the low ones of each 64 bits first on every machine."""
-    raw: NDArray[np.uint64] = stream.random_raw(-(-count // 4))
-    return raw.astype("<u8", copy=False).view("<u2")[:count]
+class _Scratch(threading.local):
+    """Arrays of a block that a thread keeps: fresh ones cost more in page faults than the noise."""
+
+    def __init__(self) -> None:
+        self.words: _Words = np.empty(_BLOCK, np.uint16)
+        self.codes: NDArray[np.uint64] = np.empty(_BLOCK // 8, np.uint64)
+        self.sizes: _Bytes = np.empty(_BLOCK, np.uint8)
+        self.signs: _Bytes = np.empty(_BLOCK, np.uint8)
+        self.low: NDArray[np.bool_] = np.empty(_BLOCK, np.bool_)
+
+
+_SCRATCH = _Scratch()
+
+
+def _draw(stream: _Stream, count: int, out: _Words) -> _Words:
+    """Draw words into the front of an array, the low ones of each 64 bits first on every machine."""
+    wide = out[: -(-count // 4) * 4].view("<u8")
+    for start in range(0, wide.size, _PIECE):
+        piece = wide[start : start + _PIECE]
+        piece[:] = stream.random_raw(piece.size)
+    return out[:count]
 
 
 def _uniform(stream: _Stream, count: int) -> _Floats:
@@ -195,7 +214,8 @@ def _below(words: _Words, limit: int) -> _Index:
     `numpy.flatnonzero` branches at every hit, which costs more than the search, unless a tenth is set: hence `filler`.
     """
     eights = -(-words.size // 8)
-    low = np.zeros(8 * eights, np.bool_)
+    low = _SCRATCH.low[: 8 * eights]
+    low[words.size :] = False
     np.less(words, limit, out=low[: words.size])
     filler = eights // 8 if limit > 300 else 0
     some = np.ones(eights + filler, np.bool_)
@@ -207,25 +227,15 @@ def _below(words: _Words, limit: int) -> _Index:
     return found
 
 
-def _wide_lut() -> bool:
-    try:
-        cv2.LUT(np.zeros(8, np.uint16), np.zeros(_WORDS, np.uint8))
-    except cv2.error:  # OpenCV before 4.12
-        return False
-    return True
-
-
-_WIDE_LUT = _wide_lut()
-
-
-def _lookup(table: NDArray[Any], words: _Words, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Take from a table of 65,536 entries, into an array (which may be the words) or a new one."""
-    return cv2.LUT(words, table, dst=out).reshape(-1) if _WIDE_LUT else table.take(words)
+def _lookup(table: NDArray[Any], words: _Words, out: NDArray[Any]) -> NDArray[Any]:
+    """Take from a table of 65,536 entries, into an array, which may be the words."""
+    return cv2.LUT(words, table, dst=out).reshape(-1)
 
 
 def _minus(words: _Words, escapes: int) -> _Bytes:
     """The sign of a symmetric noise: 255 for the upper half of the words that don't escape, or 0."""
-    sign = (words >= (_WORDS + escapes) // 2).view(np.uint8)
+    sign = _SCRATCH.signs[: words.size]
+    np.greater_equal(words, (_WORDS + escapes) // 2, out=sign.view(np.bool_))
     return np.negative(sign, out=sign)
 
 
@@ -301,7 +311,8 @@ class _GaussianTable(NamedTuple):
     residual: _Alias  # one row; column = change + 255
 
     def paint(self, x: _Bytes, words: _Words, out: _Bytes) -> None:
-        _add_signed(x, _lookup(self.sizes, words), _minus(words, self.escapes), out)
+        size = _lookup(self.sizes, words, _SCRATCH.sizes[: words.size])
+        _add_signed(x, size, _minus(words, self.escapes), out)
 
     def redraw(self, x: _Bytes, stream: _Stream) -> _Index:
         change = self.residual.draw(np.zeros(x.size, np.intp), stream)
@@ -366,8 +377,8 @@ class _ImpulseTable(NamedTuple):
 
     def draw(self, stream: _Stream, count: int) -> NDArray[np.uint64]:
         """Draw patterns of eight codes; those of as many hits are equally likely, in the residual law too."""
-        words = _draw(stream, count)
-        codes = self.codes.take(words)
+        words = _draw(stream, count, _SCRATCH.words)
+        codes = self.codes.take(words, out=_SCRATCH.codes[:count], mode="clip")  # no word is outside: "clip" is fast
         at = np.flatnonzero(words < self.escapes)
         rank = np.interp(_uniform(stream, at.size) * self.residual[-1], self.residual, self.first).astype(np.intp)
         codes[at] = self.patterns.take(rank, mode="clip")
@@ -404,7 +415,9 @@ class _SpeckleTable(NamedTuple):
         sign = _minus(words, self.escapes)
         size = _lookup(self.sizes, words, words)
         cv2.multiply(size, x.astype(np.uint16), dst=size, scale=1 / _WORDS)
-        _add_signed(x, size.astype(np.uint8), sign, out)
+        small = _SCRATCH.sizes[: words.size]
+        small[:] = size
+        _add_signed(x, small, sign, out)
 
     def redraw(self, x: _Bytes, stream: _Stream) -> _Index:
         return self.residual.draw(x, stream)

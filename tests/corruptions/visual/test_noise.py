@@ -299,14 +299,6 @@ def test_only_the_generator_decides(name: str) -> None:
     assert np.array_equal(np.random.get_state()[1], state)  # noqa: NPY002
 
 
-@pytest.mark.parametrize("name", NOISES)
-def test_without_a_wide_lut_of_opencv(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    frame, level = picture(), NOISES[name][1][0]
-    first = apply(name, frame, level)
-    monkeypatch.setattr(noise, "_WIDE_LUT", False)
-    assert np.array_equal(apply(name, frame, level), first)
-
-
 @pytest.mark.parametrize(
     ("name", "level", "says"),
     [
