@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .builders.perturbed import load as load
-    from .corruptions.engine import corrupt as corrupt
     from .corruptions.registry import list_corruptions as list_corruptions
+    from .corruptions.visual.engine import corrupt as corrupt
 
 __version__ = _version("stressreel")
 __all__ = ["__version__", "corrupt", "list_corruptions", "load"]
 
 _HOMES = {
-    "corrupt": "corruptions.engine",
+    "corrupt": "corruptions.visual.engine",
     "list_corruptions": "corruptions.registry",
     "load": "builders.perturbed",
 }

@@ -73,8 +73,8 @@ def pictures(clip: Path | None, width: int, height: int, count: int) -> list[Fra
 def milliseconds(side: str, name: str, severity: int, frames: Frame) -> float:
     """CPU time of one frame; a first pass, not counted, builds tables and imports."""
     if side == "stressreel":
-        from stressreel.corruptions.engine import Recipe
         from stressreel.corruptions.registry import select_corruptions
+        from stressreel.corruptions.visual.engine import Recipe
 
         work = Recipe(select_corruptions([name])[0], severity, 0, "benchmark").frame
     else:

@@ -21,9 +21,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import cv2
 from stressreel.builders.perturbed import as_encoded, perturbed_frames
-from stressreel.corruptions.engine import Recipe
 from stressreel.corruptions.registry import SEVERITIES, select_corruptions
+from stressreel.corruptions.visual.engine import Recipe
 from stressreel.samples.cache import cached_sample
 from stressreel.video.encode import EncodeSettings, Mp4Writer
 from stressreel.video.index import FrameIndex, index_frames
@@ -89,6 +90,7 @@ def main() -> None:
     parser.add_argument("--copies", type=int, default=6, help="of the clip, for the command")
     parser.add_argument("--no-split", action="store_true", help="only the command (for long videos)")
     arguments = parser.parse_args()
+    cv2.setNumThreads(1)  # as in a worker
     clip = arguments.clip or cached_sample("msrvtt") / "videos" / "all" / "video90001.mp4"
     index = index_frames(clip)
     print(f"{clip.name}: {index.num_frames} frames, perturbations {arguments.perturbations} x 5")
@@ -96,6 +98,8 @@ def main() -> None:
         folder = Path(name)
         if not arguments.no_split:
             split(index, arguments.perturbations, folder)
+        if not arguments.copies:
+            return
         for number in range(arguments.copies):
             shutil.copy(clip, folder / f"clip{number}{clip.suffix}")
         rows = "".join(f"clip{number},a clip\n" for number in range(arguments.copies))

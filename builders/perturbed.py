@@ -18,8 +18,8 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from ..corruptions.engine import Recipe
 from ..corruptions.registry import check_name, check_severity, visual_corruptions
+from ..corruptions.visual.engine import Recipe
 from ..errors import InputError, VideoError
 from ..records.files import sha256_file, sha256_text
 from ..records.output import open_output

@@ -11,7 +11,7 @@ HEADINGS = ("name", "family", "scope", "severity 1", "2", "3", "4", "5", "unit")
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(["visual"]))
+@click.argument("kind", type=click.Choice(["visual", "text"]))
 @click.option("--json", "as_json", is_flag=True, help="Print the declarations as JSON.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(kind: str, as_json: bool, debug: bool) -> None:

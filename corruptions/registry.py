@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 import yaml
 
@@ -26,7 +26,7 @@ class VisualCorruption:
     Attributes:
         name: Name, also of its function and of its config in a dataset.
         family: "noise", "blur", "camera", "digital" or "temporal".
-        scope: "frame", "clip", "index" or "file"; see `visual.yaml`.
+        scope: "frame", "clip", "index" or "file"; see `visual/declarations.yaml`.
         unit: What a level's values are.
         levels: The values of severity 1 to 5.
         source: Where the levels come from.
@@ -68,55 +68,132 @@ class VisualCorruption:
         return f"{min(self.levels[severity - 1][0], QUANTISER_LIMIT):g}"
 
 
+@dataclass(frozen=True)
+class TextCorruption:
+    """One text perturbation.
+
+    Attributes:
+        name: Name, also of its function and of its config in a dataset.
+        family: "add_text", "bias", "change_char", "drop_text", "positional", "swap_text" or "text_style".
+        kind: "natural", "machine" or "synthetic", as the paper groups them.
+        does: What it does, in one line.
+        paper: Its name in Table 6 of the paper.
+        source: Where the definition comes from.
+        differs: What differs from the released code.
+        needs: What it uses beside the tagger: "wordnet", "embeddings", "mlm", "translation".
+    """
+
+    name: str
+    family: str
+    kind: str
+    does: str
+    paper: str
+    source: str
+    differs: str
+    needs: tuple[str, ...] = ()
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """The pure function that does it, from `corruptions/text/<family>.py`."""
+        module = importlib.import_module(f".text.{self.family}", __package__)
+        function: Callable[..., Any] = getattr(module, self.name)
+        return function
+
+    @cached_property
+    def takes(self) -> frozenset[str]:
+        """What its function takes beside the caption: "rng" if it draws, "tools", "mode"."""
+        return frozenset(inspect.signature(self.function).parameters) - {"caption"}
+
+
+C = TypeVar("C", VisualCorruption, TextCorruption)
+
+
 @cache
 def visual_corruptions() -> dict[str, VisualCorruption]:
     """Read the declarations of the 18 visual perturbations, by name, in the paper's order."""
-    text = (Path(__file__).parent / "visual.yaml").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "visual" / "declarations.yaml").read_text(encoding="utf-8")
     return {
         name: VisualCorruption(name=name, **{**row, "levels": tuple(tuple(level) for level in row["levels"])})
         for name, row in yaml.safe_load(text)["perturbations"].items()
     }
 
 
-def list_corruptions(kind: str = "visual") -> tuple[VisualCorruption, ...]:
+@cache
+def text_corruptions() -> dict[str, TextCorruption]:
+    """Read the declarations of the 35 text perturbations, by name, family by family."""
+    text = (Path(__file__).parent / "text" / "declarations.yaml").read_text(encoding="utf-8")
+    return {
+        name: TextCorruption(name=name, **{**row, "needs": tuple(row.get("needs", ()))})
+        for name, row in yaml.safe_load(text)["perturbations"].items()
+    }
+
+
+@overload
+def list_corruptions(kind: Literal["visual"] = "visual") -> tuple[VisualCorruption, ...]: ...
+@overload
+def list_corruptions(kind: Literal["text"]) -> tuple[TextCorruption, ...]: ...
+@overload
+def list_corruptions(kind: str) -> tuple[Any, ...]: ...
+def list_corruptions(kind: str = "visual") -> tuple[Any, ...]:
     """List the perturbations of a kind.
 
     Args:
-        kind: "visual".
+        kind: "visual" or "text".
 
     Raises:
         InputError: There is no such kind.
     """
-    if kind != "visual":
-        raise InputError(f"there is no kind of perturbation {kind!r}. Kinds: visual.")
-    return tuple(visual_corruptions().values())
+    if kind not in _KINDS:
+        raise InputError(f"there is no kind of perturbation {kind!r}. Kinds: {', '.join(_KINDS)}.")
+    return tuple(_KINDS[kind]().values())
 
 
 def select_corruptions(names: Sequence[str]) -> tuple[VisualCorruption, ...]:
-    """Choose perturbations by name, by family or by the word "all"; each once, in the paper's order.
+    """Choose visual perturbations by name, by family or by the word "all"; each once, in the paper's order.
 
     Raises:
         InputError: A name is none of these; the message suggests the nearest.
     """
-    known = visual_corruptions()
+    return _select(names, visual_corruptions(), "visual")
+
+
+def select_text_corruptions(names: Sequence[str]) -> tuple[TextCorruption, ...]:
+    """Choose text perturbations as `select_corruptions` does visual ones."""
+    return _select(names, text_corruptions(), "text")
+
+
+def _select(names: Sequence[str], known: Mapping[str, C], kind: str) -> tuple[C, ...]:
     wanted: set[str] = set()
     for name in names:
         members = [c.name for c in known.values() if name in (c.name, c.family, "all")]
         if not members:
-            raise InputError(_unknown(name, [*known, *(c.family for c in known.values())]))
+            raise InputError(_unknown(name, [*known, *(c.family for c in known.values())], kind))
         wanted.update(members)
     return tuple(corruption for corruption in known.values() if corruption.name in wanted)
 
 
 def check_name(name: str) -> VisualCorruption:
-    """Return the perturbation of a name.
+    """Return the visual perturbation of a name.
 
     Raises:
         InputError: There is none of that name.
     """
-    if name not in visual_corruptions():
-        raise InputError(_unknown(name, list(visual_corruptions())))
-    return visual_corruptions()[name]
+    return _named(name, visual_corruptions(), "visual")
+
+
+def check_text_name(name: str) -> TextCorruption:
+    """Return the text perturbation of a name.
+
+    Raises:
+        InputError: There is none of that name.
+    """
+    return _named(name, text_corruptions(), "text")
+
+
+def _named(name: str, known: Mapping[str, C], kind: str) -> C:
+    if name not in known:
+        raise InputError(_unknown(name, list(known), kind))
+    return known[name]
 
 
 def check_severity(severity: int, name: str) -> int:
@@ -130,7 +207,10 @@ def check_severity(severity: int, name: str) -> int:
     return int(severity)
 
 
-def _unknown(name: str, known: Sequence[str]) -> str:
+def _unknown(name: str, known: Sequence[str], kind: str) -> str:
     near = difflib.get_close_matches(name, known, 1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"unknown perturbation {name!r}.{hint} `stressreel list visual` lists names and families."
+    return f"unknown perturbation {name!r}.{hint} `stressreel list {kind}` lists names and families."
+
+
+_KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {"visual": visual_corruptions, "text": text_corruptions}

@@ -26,7 +26,7 @@ HEIGHT = {
     "cli": 3,
     **dict.fromkeys(("data_cards", "runtime", "builders"), 2),
     **dict.fromkeys(("negatives", "corruptions", "sources", "templates", "video", "samples"), 1),
-    **dict.fromkeys(("records", "seeds", "errors"), 0),
+    **dict.fromkeys(("language", "records", "seeds", "errors"), 0),
 }
 BESIDE = {
     ("data_cards", "builders"),
@@ -35,6 +35,8 @@ BESIDE = {
     ("samples", "video"),
     ("sources", "templates"),
     ("records", "errors"),
+    ("language", "records"),
+    ("language", "errors"),
 }
 ONLY = {  # these import nothing else of the package
     "video": {"records", "errors"},
@@ -43,7 +45,7 @@ ONLY = {  # these import nothing else of the package
     "seeds": set[str](),
     "errors": set[str](),
 }
-HEAVY = ("av", "cv2", "datasets", "jinja2", "lemminflect", "matplotlib", "numpy", "pandas", "pyarrow", "torch")
+HEAVY = ("av", "cv2", "datasets", "jinja2", "lemminflect", "matplotlib", "nltk", "numpy", "pandas", "pyarrow", "torch")
 
 
 @cache

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from ..seeds import rng_for
-from .registry import VisualCorruption, check_name, check_severity
+from ...errors import InputError
+from ...seeds import rng_for
+from ..registry import VisualCorruption, check_name, check_severity
 
 Frame = NDArray[np.uint8]
 """uint8, shape (height, width, channels), RGB or grey, contiguous."""
@@ -90,7 +90,7 @@ def corrupt(
 
     Reference:
         Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1; levels and differences in
-        `corruptions/visual.yaml`.
+        `corruptions/visual/declarations.yaml`.
     """
     corruption = check_name(name)
     recipe = Recipe(corruption, check_severity(severity, name), seed, key)

@@ -1,0 +1,1 @@
+"""The 35 text perturbations, one module a family."""

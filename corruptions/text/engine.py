@@ -1,0 +1,98 @@
+"""Apply a text perturbation to a caption."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ...errors import InputError
+from ...language.tagger import StyleOption
+from ...seeds import rng_for
+from ..registry import TextCorruption, check_text_name
+from .result import TextResult, Unchanged
+from .tools import Tools
+
+Mode = Literal["stressreel", "released"]
+STYLES = ("declarative", "imperative", "auto")
+MODES = ("stressreel", "released")
+
+
+@dataclass(frozen=True)
+class TextRecipe:
+    """Enough to make a perturbation again, word for word.
+
+    Attributes:
+        corruption: The perturbation.
+        seed: The dataset's seed.
+        key: The id of the caption.
+        style: What the data set's captions are; see `language.tagger.Tagger.analyse`.
+        mode: "released" repeats the word tables of the released code in the family `bias`.
+    """
+
+    corruption: TextCorruption
+    seed: int
+    key: str
+    style: StyleOption = "declarative"
+    mode: Mode = "stressreel"
+
+    def apply(self, text: str, tools: Tools) -> TextResult:
+        """Perturb one caption.
+
+        Args:
+            text: The caption.
+            tools: The tagger, and what else the perturbation needs.
+
+        Returns:
+            The result; `changed` is true exactly if the text differs.
+        """
+        caption = tools.tagger.analyse(text, self.style)
+        given: dict[str, Any] = {"tools": tools, "mode": self.mode}
+        if "rng" in self.corruption.takes:
+            given["rng"] = rng_for(self.seed, self.corruption.name, self.key)
+        found = self.corruption.function(caption, **{name: given[name] for name in self.corruption.takes})
+        if isinstance(found, Unchanged):
+            return TextResult(text, False, found.reason)
+        return TextResult(found, True) if found != text else TextResult(text, False, "it gives the same words")
+
+
+def corrupt_text(
+    text: str,
+    name: str,
+    *,
+    seed: int = 0,
+    key: str = "",
+    style: StyleOption = "declarative",
+    mode: Mode = "stressreel",
+    tools: Tools | None = None,
+) -> TextResult:
+    """Perturb a caption.
+
+    Args:
+        text: One sentence or more, English.
+        name: A perturbation; `list_corruptions("text")` has them.
+        seed: Seed of what is drawn.
+        key: What names the caption, such as its id: other keys, other draws.
+        style: "declarative" for statements and noun phrases, "imperative" for orders, "auto" to decide for each
+            caption, where only a word that is nothing but a verb makes an order.
+        mode: "released" repeats the word tables of the released code in the family `bias`.
+        tools: Where tagger, WordNet, embeddings and models come from; by default what is found on this machine.
+
+    Returns:
+        The text, whether it differs, and if not, why.
+
+    Raises:
+        InputError: Unknown name or style, no text, or data or a model that the perturbation needs is missing.
+
+    Reference:
+        Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2 and Table 6; differences in
+        `corruptions/text/declarations.yaml`.
+    """
+    corruption = check_text_name(name)
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"the caption must be a text that is not empty; got {text!r}")
+    for what, given, allowed in (("style", style, STYLES), ("mode", mode, MODES)):
+        if given not in allowed:
+            raise InputError(f"{what} must be one of {', '.join(allowed)}; got {given!r}")
+    tools = tools or Tools()
+    tools.check([corruption])
+    return TextRecipe(corruption, seed, key, style, mode).apply(text, tools)

@@ -1,0 +1,1 @@
+"""English as rules need it: words with their tags, clauses, inflection."""
