@@ -1,0 +1,193 @@
+"""Add words that say nothing new: adverbs before verbs, an irrelevant opening, a proverb.
+
+The source is Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2 and Table 6.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...language.inflection import is_verb_form, verb_lemma
+from ...language.words import Caption, without_capital
+from .result import Unchanged
+from .tables import read_table
+
+LONG = 10  # tokens; from here on a proverb follows
+_BE = ("be", "is", "are", "was", "were", "been", "being", "am", "'s", "'re", "'m", "s", "re", "m")
+_SKIPPED = ("RB", "RBR", "PRP", "EX")  # between an auxiliary and its verb: "is not riding", "is she riding"
+_LOST = ("isn", "aren", "wasn", "weren", "doesn", "don", "didn", "hasn", "haven", "hadn", "won", "couldn")  # "wasn t"
+_NOT = ("not", "n't", "n’t", "t")
+_LOOSE = (*_NOT, "then", "also", "now", "there", "here", "again", "later", "next", "soon", "once", "so", "too")
+_NAMED = ("name", "call", "title", "entitle", "dub")  # "a lady named lizzy": the noun behind is not described
+_FRIED = ("deep", "pan", "stir", "shallow", "air")  # "deep fry" is one verb
+_FUTURE = ("going", "used", "supposed", "able", "about")  # "is going to skin": one adverb, before "skin"
+
+
+def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Put an adverb before every verb: "a little girl specifically does gymnastics".
+
+    Args:
+        caption: The caption, tagged.
+        rng: Draws the adverbs; no adverb comes twice in a caption.
+
+    Returns:
+        The new caption, or why there is none.
+
+    Reference:
+        Appendix A.2, "InsertAdv". Here the adverb stands where English has it: behind auxiliaries ("is calmly riding")
+        and behind "be" as a main verb ("is clearly in the kitchen"). Verbs that have an adverb in -ly beside them, and
+        participles that are part of a name ("frying pan") or stand before their noun ("chopped onions"), get none.
+    """
+    table = read_table("add_text")
+    general, action = list(table["general"]["rows"]), list(table["action"]["rows"])
+    rng.shuffle(general)
+    rng.shuffle(action)
+    places: dict[int, str] = {}
+    for number, state in _verbs(caption):
+        drawn = general if state or (caption.style != "imperative" and rng.random() < 0.4) else action
+        if not drawn:
+            break
+        places[number] = drawn.pop()
+    if not places:
+        return Unchanged("no verb" if not caption.tagged("VB") else "no verb that can take an adverb")
+    return caption.edit({}, places)
+
+
+def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Put an irrelevant opening before a caption, and from 10 tokens on a proverb behind it.
+
+    Args:
+        caption: The caption, tagged.
+        rng: Draws the opening and the proverb.
+
+    Returns:
+        The new caption.
+
+    Reference:
+        Appendix A.2, "AppendIrr"; "On this occasion, a little girl does gymnastics" in Table 6. As there, the opening
+        has a capital, also before captions in small letters. The proverb is a sentence of its own; a caption without
+        a final stop gets one before it.
+    """
+    if not caption.words:
+        return Unchanged("no word")
+    table = read_table("add_text")
+    openings, proverbs = table["openings"]["rows"], table["proverbs"]["rows"]
+    opening = openings[int(rng.integers(len(openings)))]
+    proverb = proverbs[int(rng.integers(len(proverbs)))]
+    first = caption.tokens[0]
+    text = f"{opening}, {without_capital(first)}{caption.text[first.end :]}".rstrip()
+    if len(caption.tokens) < LONG:
+        return text
+    ended = text.rstrip("\"'”’)]").endswith((".", "!", "?", "…"))
+    stopped = text if ended else text.rstrip(" ,;:-–—") + "."
+    return f"{stopped} {proverb}."
+
+
+def _verbs(caption: Caption) -> list[tuple[int, bool]]:
+    """Give the tokens that an adverb goes before, and whether only a general adverb reads well there."""
+    tokens = caption.tokens
+    states = frozenset(read_table("add_text")["states"]["rows"])
+    found: list[tuple[int, bool]] = []
+    for number, token in enumerate(tokens):
+        if not token.tag.startswith("VB") or not token.text[:1].isalpha() or token.lower in _LOST:
+            continue
+        place, state = number, verb_lemma(token.lower) in states
+        if token.lower in _BE:
+            behind = _copula(caption, number)
+            if behind is None:
+                continue
+            place, state = behind, True
+        elif _is_auxiliary(caption, number) or _is_name(caption, number) or _is_attribute(caption, number):
+            continue
+        if token.lower in ("fry", "fried", "fries", "frying") and number and tokens[number - 1].lower in _FRIED:
+            place = number - 1
+        if token.tag in ("VBN", "VBD") and not _is_order(caption, number):
+            state = state or token.tag == "VBN"
+        joined = number > 0 and tokens[number - 1].tag.startswith("VB") and tokens[number - 1].lower not in _BE
+        chained = joined and any(other == number - 1 for other, _ in found)  # "enjoy eating": one adverb
+        if not chained and not _has_adverb(caption, place) and all(place != other for other, _ in found):
+            found.append((place, state))
+    return found
+
+
+def _is_order(caption: Caption, number: int) -> bool:
+    """Tell whether a word that looks like a participle is an order: "and put in a bowl"."""
+    return caption.style == "imperative" and is_verb_form(caption.tokens[number].lower, "VB")
+
+
+def _copula(caption: Caption, number: int) -> int | None:
+    """Give the place behind a form of "be" that is the main verb; None if it is an auxiliary or has no clear place."""
+    tokens = caption.tokens
+    after = number + 1
+    if tokens[number].tag not in ("VBZ", "VBP", "VBD") or (number and tokens[number - 1].tag in ("WRB", "WP", "MD")):
+        return None
+    while after < len(tokens) and (tokens[after].tag == "RB" or tokens[after].lower in _NOT):
+        after += 1
+    if after == len(tokens) or not tokens[after].is_word or tokens[after].tag.startswith(("VB", "PRP", "EX", "CC")):
+        return None
+    if tokens[after].tag.startswith(("IN", "DT", "JJ", "CD", "PRP$", "RP")):
+        return after
+    return after if tokens[after].tag in ("NN", "NNS") else None
+
+
+def _is_auxiliary(caption: Caption, number: int) -> bool:
+    """Tell whether "have", "do" or "going to" serves another verb: "has eaten", "does not move", "is going to skin"."""
+    tokens = caption.tokens
+    lower = tokens[number].lower
+    after = number + 1
+    while after < len(tokens) and (tokens[after].tag in _SKIPPED or tokens[after].lower in _NOT):
+        after += 1
+    following = tokens[after] if after < len(tokens) else None
+    if following is None:
+        return False
+    if lower in ("have", "has", "had", "having"):
+        return following.tag in ("VBN", "VBD") or (following.tag == "TO" and after == number + 1)
+    if lower in ("do", "does", "did"):
+        return following.tag in ("VB", "VBP") and (after > number + 1 or tokens[number].tag != "VB")
+    if lower == "let":
+        return following.lower in ("'s", "’s")
+    return lower in _FUTURE and following.tag == "TO" and after == number + 1 and _is_verb(caption, after + 1)
+
+
+def _is_verb(caption: Caption, number: int) -> bool:
+    return number < len(caption.tokens) and caption.tokens[number].tag.startswith("VB")
+
+
+def _is_name(caption: Caption, number: int) -> bool:
+    """Tell whether a participle is part of a name: "frying pan", "video gaming channel"."""
+    tokens = caption.tokens
+    following = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+    return f"{tokens[number].lower} {following}" in read_table("add_text")["names"]["rows"]
+
+
+def _is_attribute(caption: Caption, number: int) -> bool:
+    """Tell whether a participle describes the noun behind it: "the singing girl", "add chopped onions"."""
+    tokens = caption.tokens
+    tag = tokens[number].tag
+    if tag not in ("VBG", "VBN", "VBD") and not (tag == "VB" and number and tokens[number - 1].tag in ("DT", "JJ")):
+        return False
+    before = tokens[number - 1].tag if number else ""
+    after = number + 1
+    while after < len(tokens) and tokens[after].tag in ("JJ", "VBN", "VBG"):
+        after += 1
+    noun = after < len(tokens) and tokens[after].tag.startswith("NN")
+    if before in ("DT", "PRP$", "POS") or before.startswith("JJ"):
+        return True  # "a talking", "her dancing": a noun or before one
+    compound = tag == "VBN" and before.startswith("NN") and verb_lemma(tokens[number].lower) not in _NAMED
+    if before == "CD" or compound:
+        return noun  # "two running dogs", "snow covered ground", "oil chopped onion" in the lists of recipes
+    if tag == "VBG":
+        return False
+    joined = before in ("IN", "CC", "TO", "VB", "VBG", "VBZ", "VBP", ",") or not before
+    helped = number > 0 and tokens[number - 1].lower in (*_BE, "have", "has", "had", "get", "gets", "getting", "got")
+    return noun and joined and not helped
+
+
+def _has_adverb(caption: Caption, place: int) -> bool:
+    """Tell whether an adverb stands there already: "slowly walks", "walks quickly"."""
+    tokens = caption.tokens
+    before = tokens[place - 1] if place else None
+    if before is not None and before.tag.startswith("RB") and before.lower not in _LOOSE:
+        return True
+    near = tokens[place : place + 2]
+    return any(token.lower.endswith("ly") and token.tag.startswith("RB") for token in near)
