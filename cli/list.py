@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-HEADINGS = ("name", "family", "scope", "severity 1", "2", "3", "4", "5", "unit")
+if TYPE_CHECKING:
+    from ..corruptions.registry import TextCorruption, VisualCorruption
 
 
 @click.command("list")
@@ -15,19 +18,39 @@ HEADINGS = ("name", "family", "scope", "severity 1", "2", "3", "4", "5", "unit")
 @click.option("--json", "as_json", is_flag=True, help="Print the declarations as JSON.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(kind: str, as_json: bool, debug: bool) -> None:
-    """List the perturbations of KIND: families, levels, where they come from, what differs from the released code."""
-    from ..corruptions.registry import SEVERITIES, list_corruptions
+    """List the perturbations of KIND: families, what they do, levels, sources, what differs from the released code."""
+    from ..corruptions.registry import list_corruptions
 
-    corruptions = list_corruptions(kind)
     if as_json:
-        click.echo(json.dumps([asdict(corruption) for corruption in corruptions], indent=2, ensure_ascii=False))
-        return
-    rows = [HEADINGS] + [(c.name, c.family, c.scope, *map(c.level, SEVERITIES), c.unit) for c in corruptions]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
-    for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        declared = [asdict(corruption) for corruption in list_corruptions(kind)]
+        click.echo(json.dumps(declared, indent=2, ensure_ascii=False))
+    elif kind == "visual":
+        _show_visual(list_corruptions("visual"))
+    else:
+        _show_text(list_corruptions("text"))
+
+
+def _show_visual(corruptions: Sequence[VisualCorruption]) -> None:
+    from ..corruptions.registry import SEVERITIES
+
+    headings = ("name", "family", "scope", "severity 1", "2", "3", "4", "5", "unit")
+    _table([headings, *((c.name, c.family, c.scope, *map(c.level, SEVERITIES), c.unit) for c in corruptions)])
     click.echo("\nWhere the levels come from, and what differs from the released code:")
     for corruption in corruptions:
         click.echo(f"  {corruption.name}: {corruption.source}; {corruption.differs}")
         if corruption.grows:
             click.echo(f"    severity: {corruption.grows}")
+
+
+def _show_text(corruptions: Sequence[TextCorruption]) -> None:
+    headings = ("name", "family", "kind", "needs", "what it does")
+    _table([headings, *((c.name, c.family, c.kind, ", ".join(c.needs) or "-", c.does) for c in corruptions)])
+    click.echo("\nWhere they come from, and what differs from the released code:")
+    for corruption in corruptions:
+        click.echo(f"  {corruption.name}: {corruption.source}; {corruption.differs}")
+
+
+def _table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,276 @@
+"""Perturbations of characters: slips of keys, spelling and reading, other prefixes, marks around a caption.
+
+The first four change n words, n = clamp(int(p * tokens), 1, 10), drawn among the words that they can change; stop words
+and marks are skipped, and each of the words gets one change. "a" and "an" stay as they were: whoever slips in one word
+does not correct the next. Each function gives the new text, or why there is none.
+
+Source: Schiappa et al. 2022, appendix A.2, after TextFlint (Wang et al. 2021); word counts from the released code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...language.inflection import readings
+from ...language.words import Caption, Token, like
+from .result import Unchanged
+from .tables import read_table
+
+LEAST, MOST = 1, 10
+READINGS_OF_TAGS = {"NN": "NOUN", "VB": "VERB", "JJ": "ADJ", "RB": "ADV"}
+SUFFIXES = ("s", "ed", "ing", "ly")
+Draw = Callable[[str], str]
+T = TypeVar("T")
+
+
+def keyboard(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Hit a neighbour of one key, QWERTY, in a fifth of the words of four letters and more.
+
+    What comes out may be a word ("word" becomes "work"), as in the paper.
+    """
+    neighbours: dict[str, str] = _table("keyboard", "neighbours")
+
+    def draw(word: str) -> str:
+        place = _one([n for n, letter in enumerate(word) if letter.lower() in neighbours], rng)
+        letter = like(_one(neighbours[word[place].lower()], rng), word[place])
+        return word[:place] + letter + word[place + 1 :]
+
+    def fits(word: str) -> bool:
+        return sum(letter.lower() in neighbours for letter in word) >= 4
+
+    return _respell(caption, rng, 0.2, fits, draw) or Unchanged("no word of four letters that is not a stop word")
+
+
+def spelling_error(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Misspell three of ten words as people do: from a table, else by rules such as doubled letters.
+
+    What comes out is never a word of the dictionary, so no other word takes the place of the right one.
+    """
+
+    def draw(word: str) -> str:
+        return like(_one(misspellings(word.lower()), rng), word)
+
+    return _respell(caption, rng, 0.3, lambda word: bool(misspellings(word.lower())), draw) or Unchanged(
+        "no word that is often misspelt"
+    )
+
+
+def typos(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Insert, delete, swap or replace one letter inside three of ten words; the first and the last letter stay.
+
+    Words have three letters or more; to swap takes two inner letters side by side that differ.
+    """
+
+    def draw(word: str) -> str:
+        inner = [n for n in range(1, len(word) - 1) if word[n].isalpha()]
+        swaps = [n for n in inner if n + 1 in inner and word[n].lower() != word[n + 1].lower()]
+        kind = _one(["insert", "delete", "replace", *["swap"] * bool(swaps)], rng)
+        place = _one(swaps if kind == "swap" else inner, rng)
+        if kind == "swap":
+            return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+        letters = "abcdefghijklmnopqrstuvwxyz".replace(word[place].lower(), "")
+        letter = "" if kind == "delete" else like(_one(letters, rng), word[place])
+        return word[:place] + letter + word[place + (kind != "insert") :]
+
+    def fits(word: str) -> bool:
+        return sum(letter.isalpha() for letter in word) >= 3 and any(letter.isalpha() for letter in word[1:-1])
+
+    return _respell(caption, rng, 0.3, fits, draw) or Unchanged("no word of three letters that is not a stop word")
+
+
+def ocr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Read one character, or pair, of a fifth of the words as one that looks alike: o as 0, rn as m. Numbers too."""
+    alike: dict[str, list[str]] = _table("ocr", "alike")
+
+    def found(word: str) -> list[tuple[int, str]]:
+        return [(n, shape) for shape in alike for n in range(len(word)) if word.startswith(shape, n)]
+
+    def draw(word: str) -> str:
+        place, shape = _one(found(word), rng)
+        return word[:place] + _one(alike[shape], rng) + word[place + len(shape) :]
+
+    return _respell(caption, rng, 0.2, lambda word: len(word) > 1 and bool(found(word)), draw) or Unchanged(
+        "no word with a look-alike character that is not a stop word"
+    )
+
+
+def prefix_swap(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Exchange the prefix of one word for another, so that a word of the same part of speech comes out.
+
+    Both words are in the dictionary; endings stay, so number and tense do. Most captions have no such word.
+    """
+    found = [
+        (number, other)
+        for number in caption.words
+        for other in other_prefixes(
+            caption.tokens[number].lower, READINGS_OF_TAGS.get(caption.tokens[number].tag[:2], "")
+        )
+    ]
+    if not found:
+        return Unchanged("no word whose prefix can be exchanged")
+    number, other = _one(found, rng)
+    return caption.edit({number: like(other, caption.tokens[number].text)})
+
+
+def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Put a pair of brackets or quotes around the caption, or a mark at its end in place of what ends it, or both."""
+    kind = _one(["pair", "end", "both"], rng)
+    text = caption.text.strip()
+    if kind != "pair":
+        bare = re.sub(r"[\s.,;:!?…-]+$", "", text)
+        text = bare + _one([mark for mark in _table("punctuation", "ends") if bare + mark != text], rng)
+    if kind != "end":
+        first, last = _one(_table("punctuation", "pairs"), rng)
+        text = first + text + last
+    return text
+
+
+@lru_cache(maxsize=1 << 14)
+def misspellings(word: str) -> tuple[str, ...]:
+    """Give misspellings of a word in small letters, none of them a word itself.
+
+    Args:
+        word: A word.
+
+    Returns:
+        Those of the table, for the word or for what it is derived from by a plain ending; else those of the rules.
+    """
+    table: dict[str, list[str]] = _table("spelling", "words")
+    if word in table:
+        return tuple(table[word])
+    if not (word.isascii() and word.isalpha()) or len(word) < 4:
+        return ()
+    for suffix in SUFFIXES:
+        stem = word.removesuffix(suffix)
+        if stem != word and stem in table:
+            found = tuple(wrong + suffix for wrong in table[stem] if wrong[-1] == stem[-1] and _unknown(wrong + suffix))
+            if found:
+                return found
+    return tuple(dict.fromkeys(wrong for wrong in _slips(word) if wrong != word and _unknown(wrong)))
+
+
+# What people hear, and how they write it: a pattern, and what it becomes, once in each place.
+RULES = tuple(
+    (re.compile(pattern), wrong)
+    for pattern, wrong in (
+        (r"(?<=.)([bcdfglmnprstz])\1(?=.)", r"\1"),  # butter, buter
+        (r"(?<=[^aeiou])ie(?=[^aeiou])(?![srd]$|st$)", "ei"),  # field, feild
+        (r"(?<=..[^aeiou])ies$", "ys"),
+        (r"ei", "ie"),  # weigh, wiegh
+        (r"^kn", "n"),
+        (r"^wr", "r"),
+        (r"^wh", "w"),
+        (r"mb$", "m"),
+        (r"ght", "gth"),
+        (r"ight$", "ite"),
+        (r"(?<=.)ck(?=.)", "k"),
+        (r"tch", "ch"),
+        (r"dge", "ge"),
+        (r"ph", "f"),
+        (r"(?<=[^aeiou])le$", "el"),
+        (r"(?<=[^aeiou])al$", "el"),
+        (r"(?<=...)er$", "ar"),
+        (r"(?<=...)or$", "er"),
+        (r"(?<=...)ar$", "er"),
+        (r"(?<=..)ent$", "ant"),
+        (r"(?<=..)ant$", "ent"),
+        (r"(?<=..)ence$", "ance"),
+        (r"(?<=..)ance$", "ence"),
+        (r"(?<=..)able$", "ible"),
+        (r"(?<=..)ible$", "able"),
+        (r"(?<=[aiou])tion", "sion"),
+        (r"(?<=.)sion", "tion"),
+        (r"(?<=..)ful$", "full"),
+        (r"(?<=..)oes$", "os"),
+        (r"(?<=[^aeiou])ely$", "ly"),
+        (r"ea(?=[dklmnt])", "ee"),
+        (r"ee(?=[dklmnt])", "ea"),
+        (r"(?<=[aeiou])ce$", "se"),
+        (r"sc(?=[ei])", "s"),
+        (r"(?<=[^aeiou]ou)l(?=d)", ""),
+    )
+)
+DOUBLED = re.compile(r"(?<=[^aeiouy][aeiou])[lmnprst](?=[aeiouy])(?!e[sd]?$)")  # lemon, lemmon
+VOWELS = {"a": "e", "e": "a", "i": "e"}  # unstressed ones sound alike
+INNER = re.compile(r"(?:(?<=[aeiouy][^aeiouy])|(?<=[^aeiouy]{2}))(?!ing|e[sd]$)[aei](?=[^aeiouy])(?![^aeiouy]e[sd]?$)")
+
+
+def _slips(word: str) -> Iterator[str]:
+    """Misspell a word by rules; by an unstressed vowel or a doubled letter only if nothing else is found."""
+    found = [
+        word[: hit.start()] + hit.expand(wrong) + word[hit.end() :]
+        for rule, wrong in RULES
+        for hit in rule.finditer(word)
+    ]
+    for lemma in readings(word).get("VERB", ()):
+        if lemma.endswith("e") and word == f"{lemma[:-1]}ing":
+            found.append(f"{lemma}ing")  # makeing
+        if lemma.endswith("y") and word == f"{lemma[:-1]}ied":
+            found.append(f"{lemma}ed")  # carryed
+    if not any(_unknown(wrong) for wrong in found):
+        found += [f"{word[: hit.end()]}{word[hit.start() :]}" for hit in DOUBLED.finditer(word)]
+        inner = (hit for hit in INNER.finditer(word) if 2 < hit.start() < len(word) - 1)
+        found += [word[: hit.start()] + VOWELS[hit[0]] + word[hit.end() :] for hit in inner]
+    yield from found
+
+
+def _unknown(word: str) -> bool:
+    return not readings(word) and word not in stop_words()
+
+
+@lru_cache(maxsize=1 << 14)
+def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
+    """Give the words that differ from a word in the prefix alone and can be the same part of speech.
+
+    Args:
+        word: A word in small letters.
+        reading: "NOUN", "VERB", "ADJ" or "ADV"; "" gives none.
+    """
+    if not word.isalpha() or word in stop_words():
+        return ()
+    prefixes, refused = _table("prefixes", "words"), set(_table("not_prefixed", "words"))
+    lemmas = set(readings(word).get(reading, ())) - refused
+    found: dict[str, None] = {}
+    for prefix in prefixes:
+        rest = word.removeprefix(prefix)
+        if rest == word or len(rest) < 3 or not readings(rest):
+            continue
+        stems = {lemma.removeprefix(prefix) for lemma in lemmas if lemma.startswith(prefix)}
+        for other in prefixes:
+            right = {other + stem for stem in stems} & set(readings(other + rest).get(reading, ())) - refused
+            if other != prefix and right:
+                found[other + rest] = None
+    return tuple(found)
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    """Give the words of grammar, which the perturbations of words skip."""
+    return frozenset(_table("stop_words", "words").split())
+
+
+def _respell(caption: Caption, rng: np.random.Generator, share: float, fits: Callable[[str], bool], draw: Draw) -> str:
+    """Change a share of the words; "" if none fits."""
+    eligible = [n for n, token in enumerate(caption.tokens) if _counts(token) and fits(token.text)]
+    if not eligible:
+        return ""
+    count = min(max(int(share * len(caption.tokens)), LEAST), MOST, len(eligible))
+    chosen = sorted(int(n) for n in rng.choice(eligible, count, replace=False))
+    return caption.replace({number: draw(caption.tokens[number].text) for number in chosen})
+
+
+def _counts(token: Token) -> bool:
+    return token.is_word and token.text[0].isalnum() and token.lower not in stop_words()
+
+
+def _one(choices: Sequence[T], rng: np.random.Generator) -> T:
+    return choices[int(rng.integers(len(choices)))]
+
+
+def _table(part: str, key: str) -> Any:
+    return read_table("change_char")[part][key]

@@ -1,0 +1,97 @@
+"""Perturbations that drop words by their part of speech: a dropped word becomes [UNK], so the length stays.
+
+Nouns are the tags NN, NNS, NNP and NNPS, verbs VB, VBD, VBG, VBN, VBP and VBZ. Auxiliaries ("is", "does") are verbs, as
+in NLTK; modals ("can", "will": MD) are not, so `no_verbs` keeps them and `only_verbs` drops them. Numbers and clitics
+("n't", "'s") are words; marks are not, and stay. Source: Schiappa et al. 2022, appendix A.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from ...language.words import Caption
+from .result import Unchanged
+
+UNKNOWN = "[UNK]"
+NOUN = "NN"
+VERB = "VB"
+
+
+def no_nouns(caption: Caption) -> str | Unchanged:
+    """Replace every noun by [UNK]."""
+    return drop(caption, _words(caption, NOUN)) or Unchanged("no noun")
+
+
+def no_verbs(caption: Caption) -> str | Unchanged:
+    """Replace every verb by [UNK]."""
+    return drop(caption, _words(caption, VERB)) or Unchanged("no verb")
+
+
+def no_nouns_and_no_verbs(caption: Caption) -> str | Unchanged:
+    """Replace every noun and verb by [UNK]."""
+    return drop(caption, _words(caption, NOUN, VERB)) or Unchanged("no noun and no verb")
+
+
+def only_nouns(caption: Caption) -> str | Unchanged:
+    """Replace every word but nouns by [UNK]."""
+    return drop(caption, _others(caption, NOUN)) or Unchanged("every word is a noun")
+
+
+def only_verbs(caption: Caption) -> str | Unchanged:
+    """Replace every word but verbs by [UNK]."""
+    return drop(caption, _others(caption, VERB)) or Unchanged("every word is a verb")
+
+
+def only_nouns_and_only_verbs(caption: Caption) -> str | Unchanged:
+    """Replace every word but nouns and verbs by [UNK]."""
+    return drop(caption, _others(caption, NOUN, VERB)) or Unchanged("every word is a noun or a verb")
+
+
+def random_noun(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Replace one noun by [UNK], in one place only, wherever else the word stands."""
+    return drop(caption, _one(_words(caption, NOUN), rng)) or Unchanged("no noun")
+
+
+def random_verb(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Replace one verb by [UNK], in one place only, wherever else the word stands."""
+    return drop(caption, _one(_words(caption, VERB), rng)) or Unchanged("no verb")
+
+
+def drop(caption: Caption, numbers: Collection[int]) -> str:
+    """Replace tokens by [UNK]; a clitic and its word come apart where one of them is dropped ("does [UNK]").
+
+    Args:
+        caption: The caption.
+        numbers: The tokens; words.
+
+    Returns:
+        The text; "" if there is nothing to drop.
+    """
+    if not numbers:
+        return ""
+    changes = dict.fromkeys(numbers, UNKNOWN)
+    for number in caption.words[1:]:
+        token, previous = caption.tokens[number], caption.tokens[number - 1]
+        if token.start == previous.end and previous.is_word and (number in numbers or number - 1 in numbers):
+            changes[number] = f" {changes.get(number, token.text)}"
+    return caption.replace(changes)
+
+
+def _words(caption: Caption, *prefixes: str) -> tuple[int, ...]:
+    tagged = set(caption.tagged(*prefixes))
+    return tuple(number for number in _droppable(caption) if number in tagged)
+
+
+def _others(caption: Caption, *prefixes: str) -> tuple[int, ...]:
+    tagged = set(caption.tagged(*prefixes))
+    return tuple(number for number in _droppable(caption) if number not in tagged)
+
+
+def _droppable(caption: Caption) -> tuple[int, ...]:
+    return tuple(number for number in caption.words if caption.tokens[number].text != UNKNOWN)
+
+
+def _one(numbers: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
+    return (numbers[rng.integers(len(numbers))],) if numbers else ()

@@ -1,0 +1,87 @@
+"""Perturbations of words by their place: the first or last dropped, or all shuffled.
+
+A word here is what is written as one: "it's", "girl's" and "4tbsp" stay whole. Marks are no words and stay in their
+places. Source: Schiappa et al. 2022, appendix A.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...language.words import Caption, with_capital, without_capital
+from .drop_text import UNKNOWN
+from .result import Unchanged
+
+
+def drop_first(caption: Caption) -> str | Unchanged:
+    """Replace the first word by [UNK]; a caption of one word becomes [UNK]."""
+    return _drop(caption, 0)
+
+
+def drop_last(caption: Caption) -> str | Unchanged:
+    """Replace the last word by [UNK], before the marks that end the caption; a caption of one word becomes [UNK]."""
+    return _drop(caption, -1)
+
+
+def drop_first_and_last(caption: Caption) -> str | Unchanged:
+    """Replace the first and the last word by [UNK]; a caption of one word becomes one [UNK]."""
+    return _drop(caption, 0, -1)
+
+
+def shuffle_order(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Shuffle the words of the caption, over all its sentences, into another order.
+
+    Each keeps its spelling ("an" stays "an"), but for capitals: they stay at the places of the first words of
+    sentences, and a word that leaves such a place loses its own, unless it is a name or "I".
+    """
+    words = written_words(caption)
+    starts = {next((n for n in sentence if caption.tokens[n].is_word), -1) for sentence in caption.sentences}
+    texts = [_inside(caption, word) if word.start in starts else _text(caption, word) for word in words]
+    alike = [text.lower() for text in texts]
+    if len(set(alike)) < 2:
+        return Unchanged("one word" if len(words) == 1 else "all its words are the same" if words else "no word")
+    order = rng.permutation(len(words))
+    while [alike[number] for number in order] == alike:
+        order = rng.permutation(len(words))
+    changes = {}
+    for place, number in zip(words, order, strict=True):
+        capital = place.start in starts and caption.tokens[place.start].text[:1].isupper()
+        changes[place] = with_capital(texts[number]) if capital else texts[number]
+    return _write(caption, changes)
+
+
+def written_words(caption: Caption) -> tuple[range, ...]:
+    """Give the tokens of each word with its clitics: what stands between spaces and marks."""
+    found: list[range] = []
+    for number in caption.words:
+        if found and found[-1].stop == number and caption.tokens[number].start == caption.tokens[number - 1].end:
+            found[-1] = range(found[-1].start, number + 1)
+        else:
+            found.append(range(number, number + 1))
+    return tuple(found)
+
+
+def _drop(caption: Caption, *places: int) -> str | Unchanged:
+    words = written_words(caption)
+    if not words:
+        return Unchanged("no word")
+    return _write(caption, {words[place]: UNKNOWN for place in places})
+
+
+def _write(caption: Caption, changes: Mapping[range, str]) -> str:
+    """Write the caption with other texts in the places of written words."""
+    first = {word.start: text for word, text in changes.items()}
+    rest = dict.fromkeys((number for word in changes for number in word[1:]), "")
+    return caption.replace(first | rest)
+
+
+def _text(caption: Caption, word: range) -> str:
+    return caption.text[caption.tokens[word.start].start : caption.tokens[word.stop - 1].end]
+
+
+def _inside(caption: Caption, word: range) -> str:
+    """Give the text of a sentence's first word as it stands inside the sentence."""
+    opener = caption.tokens[word.start]
+    return without_capital(opener) + _text(caption, word)[len(opener.text) :]

@@ -1,0 +1,157 @@
+"""What holds of every text perturbation that is declared."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+import stressreel.corruptions.text.engine as engine
+from captions import cases, perturb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stressreel.corruptions.registry import TextCorruption, list_corruptions
+from stressreel.corruptions.text.engine import TextRecipe, corrupt_text
+from stressreel.corruptions.text.result import TextResult
+from stressreel.corruptions.text.tools import Tools
+from stressreel.errors import InputError
+from stressreel.language.tagger import load_tagger
+
+ALL = list_corruptions("text")
+FAMILIES = sorted({corruption.family for corruption in ALL})
+ODD = [
+    "a little girl does gymnastics",
+    "Add the oil, then stir. Don't burn it!",
+    "man riding a horse",
+    "fire",
+    "!?",
+    "  two   spaces ",
+    "“Look out!” he says…",
+    "[UNK] dog",
+    "MAN RUNS",
+    "un homme fait la cuisine à l'ancienne",
+    "人が走る 🎬",
+    "1/2 cup",
+]
+PARTS = ["a", "man", "is", "the", "dog", ".", ",", "'", "“", "it", "'s", "I", "[UNK]", "3"]
+every = pytest.mark.parametrize("corruption", ALL, ids=lambda corruption: corruption.name)
+
+
+def runnable(corruption: TextCorruption) -> Tools:
+    """Tools for a perturbation, or a skip that says what is missing; models are never fetched."""
+    if {"mlm", "translation"} & set(corruption.needs):
+        pytest.skip(f"needs a model that nobody has given: {', '.join(corruption.needs)}")
+    tools = Tools(tagger_kind="pattern")
+    try:
+        tools.check([corruption])
+    except InputError as missing:
+        pytest.skip(f"needs data that is not here: {missing}")
+    return tools
+
+
+@every
+def test_every_declaration_has_a_pure_function(corruption: TextCorruption) -> None:
+    function = corruption.function
+    assert function.__module__.endswith(f".text.{corruption.family}")
+    assert function.__doc__
+    assert next(iter(inspect.signature(function).parameters)) == "caption"
+    assert corruption.takes <= {"rng", "tools", "mode"}
+    assert ("tools" in corruption.takes) == bool(corruption.needs)
+    assert corruption.kind in ("natural", "machine", "synthetic")
+    assert corruption.does
+    assert corruption.source
+    assert corruption.differs
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_perturbation_has_cases(family: str) -> None:
+    names = [name for name, _ in cases(family)]
+    members = [corruption for corruption in ALL if corruption.family == family]
+    assert set(names) <= {corruption.name for corruption in members}
+    assert len(names) >= 30
+    for corruption in members:
+        if not {"mlm", "translation"} & set(corruption.needs):
+            assert names.count(corruption.name) >= 8, corruption.name
+
+
+@every
+def test_changed_exactly_if_the_text_differs(corruption: TextCorruption) -> None:
+    tools = runnable(corruption)
+    for style in engine.STYLES:
+        for text in ODD:
+            found = TextRecipe(corruption, 0, "odd", style).apply(text, tools)
+            assert isinstance(found, TextResult)
+            assert isinstance(found.text, str)
+            assert found.changed == (found.text != text)
+            assert found.changed == (not found.reason)
+            assert found.text.strip()
+
+
+@every
+def test_the_order_of_rows_does_not_matter(corruption: TextCorruption) -> None:
+    tools = runnable(corruption)
+    rows = list(enumerate(ODD))
+
+    def perturb_all(order: list[tuple[int, str]]) -> dict[int, TextResult]:
+        return {n: TextRecipe(corruption, 3, f"row{n}").apply(text, tools) for n, text in order}
+
+    assert perturb_all(rows) == perturb_all(rows[::-1]) == perturb_all(rows)
+
+
+@every
+def test_draws_depend_on_seed_and_key_alone(corruption: TextCorruption) -> None:
+    tools = runnable(corruption)
+    text = "a young woman quickly chops the fresh onions and adds them to the soup in a large kitchen"
+    found = {TextRecipe(corruption, seed, f"k{key}").apply(text, tools) for seed in range(4) for key in range(6)}
+    assert len(found) == 1 or "rng" in corruption.takes
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from([c for c in ALL if not c.needs]),
+    st.one_of(
+        st.text(max_size=40),
+        st.lists(st.sampled_from(PARTS)).map(" ".join),
+    ),
+)
+def test_any_text_gives_a_result(corruption: TextCorruption, text: str) -> None:
+    found = TextRecipe(corruption, 0, "any").apply(text, Tools(tagger_kind="pattern"))
+    assert found.changed == (found.text != text) == (not found.reason)
+
+
+def test_the_public_function_checks_what_it_gets() -> None:
+    tools = Tools(tagger_kind="pattern")
+    assert corrupt_text("fire", "drop_first", tools=tools) == TextResult("[UNK]", True)
+    wrong = {
+        "unknown perturbation 'shufle_order'. Did you mean 'shuffle_order'": {"name": "shufle_order"},
+        "not empty": {"text": "  "},
+        "got 3": {"text": 3},
+        "style must be one of declarative, imperative, auto; got 'order'": {"style": "order"},
+        "mode must be one of": {"mode": "old"},
+    }
+    for message, arguments in wrong.items():
+        with pytest.raises(InputError, match=message):
+            corrupt_text(**{"text": "fire", "name": "drop_first", "tools": tools, **arguments})
+
+
+@every
+def test_table_six(corruption: TextCorruption) -> None:
+    """The paper's example is changed, or it says why not."""
+    found = TextRecipe(corruption, 0, "ret1").apply("a little girl does gymnastics", runnable(corruption))
+    assert found.changed or found.reason
+
+
+@pytest.mark.shared
+@every
+def test_all_real_captions_give_a_result(corruption: TextCorruption, shared: Path) -> None:
+    from captions import real_captions
+
+    tools = runnable(corruption)
+    step = 1 if not corruption.needs else 20
+    for style, key, text in real_captions(shared)[::step]:
+        found = TextRecipe(corruption, 0, key, style).apply(text, tools)
+        assert found.changed == (found.text != text) == (not found.reason), text
+
+
+def test_styles_lead_to_other_tags() -> None:
+    text = "flip the pancake"
+    assert load_tagger("pattern").analyse(text, "imperative").style == "imperative"
+    assert perturb("no_verbs", text, style="imperative").text == "[UNK] the pancake"

@@ -1,0 +1,82 @@
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from captions import cases, check_case, perturb, perturbed
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from stressreel.corruptions.registry import select_text_corruptions
+from stressreel.corruptions.text.positional import written_words
+from stressreel.language.tagger import load_tagger
+
+NAMES = [corruption.name for corruption in select_text_corruptions(["positional"])]
+WORDS = st.lists(
+    st.sampled_from(["a", "dog", "Dog", "it's", "I", "runs", "fast", "TV", ",", ".", "!"]), min_size=1, max_size=8
+)
+
+
+def words(text: str) -> list[str]:
+    caption = load_tagger("pattern").analyse(text)
+    return [text[caption.tokens[w.start].start : caption.tokens[w.stop - 1].end] for w in written_words(caption)]
+
+
+def marks(text: str) -> list[str]:
+    return [token.text for token in load_tagger("pattern").analyse(text).tokens if not token.is_word]
+
+
+@pytest.mark.parametrize(("name", "case"), cases("positional"))
+def test_cases(name: str, case: dict[str, Any]) -> None:
+    check_case(name, case)
+
+
+def test_clitics_go_with_their_words() -> None:
+    assert words("it's the girl's non-stick pan, isn't it?") == [
+        "it's",
+        "the",
+        "girl's",
+        "non-stick",
+        "pan",
+        "isn't",
+        "it",
+    ]
+
+
+@settings(max_examples=200, deadline=None)
+@given(WORDS, st.integers(0, 1000))
+def test_shuffled_words_are_the_same_in_another_order(parts: list[str], seed: int) -> None:
+    text = " ".join(parts)
+    before = [word.lower() for word in words(text)]
+    found = perturb("shuffle_order", text, seed=seed)
+    after = [word.lower() for word in words(found.text)]
+    assert Counter(after) == Counter(before)
+    assert marks(found.text) == marks(text)
+    assert found.changed == (len(set(before)) > 1)
+    assert (after != before) == found.changed
+
+
+@settings(max_examples=100, deadline=None)
+@given(WORDS)
+def test_dropping_leaves_the_rest(parts: list[str]) -> None:
+    text = " ".join(parts)
+    before = words(text)
+    assume(before)
+    assert words(perturb("drop_first", text).text) == ["[UNK]", *before[1:]]
+    assert words(perturb("drop_last", text).text) == [*before[:-1], "[UNK]"]
+    both = words(perturb("drop_first_and_last", text).text)
+    assert both == (["[UNK]", *before[1:-1], "[UNK]"] if len(before) > 1 else ["[UNK]"])
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", NAMES)
+def test_all_real_captions(name: str, shared: Path) -> None:
+    for (_, _, text), found in perturbed(name, shared):
+        before, after = words(text), words(found.text)
+        assert len(before) == len(after), text
+        assert found.changed == (name != "shuffle_order" or len({word.lower() for word in before}) > 1), text
+        if name == "shuffle_order":
+            assert Counter(word.lower() for word in before) == Counter(word.lower() for word in after), text
+        else:
+            dropped = [n for n, word in enumerate(after) if word == "[UNK]"]
+            first, last = [0], [len(before) - 1]
+            assert dropped == {"drop_first": first, "drop_last": last}.get(name, sorted({*first, *last})), text
