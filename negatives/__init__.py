@@ -1,0 +1,1 @@
+"""Wrong options for multiple choice: hard negatives by sentence embeddings, random ones, and their order."""

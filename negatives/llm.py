@@ -1,0 +1,264 @@
+"""Causal confusion by a language model: an OpenAI-compatible endpoint or a local model, checked like the rules' own.
+
+The model is asked for a negation and for an exchange of roles; what it says passes `check_confusion` or is asked for
+again. Answers are kept on disk by the hash of everything that decides them, so a build that is repeated asks nothing.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..errors import BuildError, InputError
+from ..records.files import sha256_text, write_json
+from .cast import Cast, name_pattern
+from .confusion import KINDS, Confusion, Kind, Unconfused
+from .mining import text_key
+
+KEYS = ("STRESSREEL_LLM_KEY", "OPENAI_API_KEY")
+TRIES, WAIT_S, TIMEOUT_S, AT_ONCE = 4, 1.0, 60.0, 8
+NEGATION = re.compile(r"\b(?:not|never|no|nobody|nothing|cannot|without)\b|n['’]t\b", re.IGNORECASE)
+VERSION = 1  # of the prompts and checks
+TASKS: dict[Kind, str] = {
+    "negation": "State the opposite of the sentence: negate its main clause, or remove the negation that it has.",
+    "swap": "Exchange who does it and to whom it is done: every mention of the one becomes the other.",
+}
+INSTRUCTIONS = (
+    "{task} Change nothing else. Keep the capitals, the apostrophes and the final mark, name nobody new, and answer "
+    'with the new sentence alone. If it cannot be done, answer with the word "impossible".'
+)
+
+
+class Generator(Protocol):
+    """Something that answers a prompt."""
+
+    @property
+    def name(self) -> str:
+        """What decides the answers, for records; without a key."""
+
+    def answer(self, instructions: str, text: str, attempt: int) -> str:
+        """Answer; a later attempt may differ."""
+
+
+@dataclass(frozen=True)
+class ChatEndpoint:
+    """A model behind an OpenAI-compatible endpoint; the key comes from the environment and is written nowhere.
+
+    Attributes:
+        base_url: Such as "http://localhost:8000/v1".
+        model: The model's name there.
+        timeout_s: Longest wait for an answer.
+        wait_s: First pause before another try; it doubles.
+    """
+
+    base_url: str
+    model: str
+    timeout_s: float = TIMEOUT_S
+    wait_s: float = WAIT_S
+
+    @property
+    def name(self) -> str:
+        """Endpoint and model."""
+        return f"{self.model} at {self.base_url.rstrip('/')}"
+
+    def answer(self, instructions: str, text: str, attempt: int) -> str:
+        """Ask the endpoint.
+
+        Raises:
+            BuildError: It does not answer, or not in the expected form, after several tries.
+        """
+        body = {
+            "model": self.model,
+            "messages": [{"role": "system", "content": instructions}, {"role": "user", "content": text}],
+            "temperature": 0.0 if attempt == 0 else 0.7,
+            "seed": attempt,
+            "max_tokens": 40 + len(text) // 2,
+        }
+        key = next((os.environ[name] for name in KEYS if os.environ.get(name)), "")
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        url = self.base_url.rstrip("/") + "/chat/completions"
+        problem = ""
+        for number in range(TRIES):
+            if number:
+                time.sleep(self.wait_s * 2 ** (number - 1))
+            try:
+                request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+                with urllib.request.urlopen(request, timeout=self.timeout_s) as response:
+                    content = json.load(response)["choices"][0]["message"]["content"]
+                if isinstance(content, str):
+                    return content
+                problem = "its answer holds no text"
+            except urllib.error.HTTPError as error:
+                problem = f"HTTP {error.code} {error.reason}"
+                error.close()
+                if error.code < 500 and error.code not in (408, 409, 429):
+                    break
+            except (OSError, http.client.HTTPException) as error:
+                problem = str(getattr(error, "reason", error)) or type(error).__name__
+            except (ValueError, KeyError, IndexError, TypeError):
+                problem = "its answer is not that of a chat completion"
+        raise BuildError(
+            f"the language model {self.name} does not answer: {problem}. Check --llm-base-url, --llm-model and the key "
+            f"in {' or '.join(KEYS)}; what was answered is kept, so the same command goes on from there."
+        )
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """A causal language model of transformers, by folder or name.
+
+    Attributes:
+        path: Folder, or name on the hub.
+    """
+
+    path: str
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        return f"transformers {Path(self.path).name}"
+
+    def answer(self, instructions: str, text: str, attempt: int) -> str:
+        """Generate greedily; a later attempt takes the next best beams."""
+        tokenizer, model = _load_local(self.path)
+        messages = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
+        if tokenizer.chat_template:
+            prompt = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        else:
+            prompt = f"{instructions}\n\nSentence: {text}\nNew sentence:"
+        tokens = tokenizer(prompt, return_tensors="pt")
+        made = model.generate(
+            **tokens,
+            max_new_tokens=40 + len(text) // 2,
+            do_sample=False,
+            num_beams=1 + attempt,
+            num_return_sequences=1 + attempt,
+            pad_token_id=tokenizer.eos_token_id or 0,
+        )
+        answer: str = tokenizer.decode(made[attempt][tokens["input_ids"].shape[1] :], skip_special_tokens=True)
+        return answer.strip().split("\n")[0]
+
+
+@cache
+def _load_local(path: str) -> tuple[Any, Any]:
+    try:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+    except ImportError as error:
+        raise InputError("a local language model needs transformers: pip install 'stressreel[models]'") from error
+    try:
+        return AutoTokenizer.from_pretrained(path), AutoModelForCausalLM.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"the language model {path} cannot be loaded: {str(error).splitlines()[0]}") from error
+
+
+def check_confusion(kind: Kind, right: str, made: str, cast: Cast, options: Sequence[str] = ()) -> str:
+    """Say what is wrong with a confusion; "" if nothing is.
+
+    A negation changes the number of negations and nobody's name; an exchange keeps both but moves names. Both keep the
+    final mark and the length within half of the right answer's, and say the same as no other option.
+    """
+    if not made or "\n" in made:
+        return "it is not one line of text"
+    if text_key(made) in {text_key(option) for option in (right, *options)}:
+        return "it says the same as the right answer or another option"
+    if not 0.5 <= len(made) / len(right) <= 1.5 + 12 / len(right):
+        return "its length is too different"
+    if made.rstrip()[-1:].isalnum() != right.rstrip()[-1:].isalnum():
+        return "its final mark differs"
+    pattern = name_pattern(cast)
+    before, after = ([m[0].lower() for m in pattern.finditer(t)] if pattern else [] for t in (right, made))
+    if set(after) - set(before):
+        return "it names somebody new"
+    negations = len(NEGATION.findall(made)) - len(NEGATION.findall(right))
+    if kind == "negation" and negations == 0:
+        return "it is not negated"
+    if kind == "negation" and sorted(before) != sorted(after):
+        return "it names others"
+    if kind == "swap" and negations:
+        return "it is negated"
+    if kind == "swap" and before == after:
+        return "nobody is exchanged"
+    return ""
+
+
+def ask(
+    right: str, generator: Generator, cast: Cast, folder: Path, *, tries: int = 2
+) -> dict[Kind, Confusion | Unconfused]:
+    """Ask a model for both confusions of a text; what it answered before comes from the folder.
+
+    Args:
+        right: The right answer.
+        generator: The model.
+        cast: Who may be named.
+        folder: Keeps answers.
+        tries: How often a refused answer is asked for again.
+
+    Raises:
+        BuildError: See `ChatEndpoint.answer`.
+    """
+    found: dict[Kind, Confusion | Unconfused] = {}
+    for kind in KINDS:
+        refused = ""
+        for attempt in range(tries):
+            made = _tidy(_remembered(kind, right, generator, folder, attempt), right)
+            refused = "the model says that it cannot be done" if made.lower().rstrip(".") == "impossible" else ""
+            refused = refused or check_confusion(kind, right, made, cast)
+            if not refused:
+                found[kind] = Confusion(made, kind)
+                break
+        found.setdefault(kind, Unconfused(kind, refused))
+    return found
+
+
+def ask_all(
+    texts: Sequence[str], generator: Generator, cast: Cast, folder: Path, at_once: int = AT_ONCE
+) -> Iterator[tuple[str, Mapping[Kind, Confusion | Unconfused]]]:
+    """Ask for many texts, in their order; an endpoint gets several requests at once."""
+    with ThreadPoolExecutor(at_once if isinstance(generator, ChatEndpoint) else 1) as pool:
+        yield from zip(texts, pool.map(lambda text: ask(text, generator, cast, folder), texts), strict=True)
+
+
+def estimate(texts: Sequence[str]) -> str:
+    """Say about how many requests and tokens texts cost, four characters being a token."""
+    requests = len(texts) * len(KINDS)
+    asked = sum(len(INSTRUCTIONS) + len(task) + len(text) for text in texts for task in TASKS.values()) // 4
+    answered = sum(len(text) for text in texts) * len(KINDS) // 4
+    return f"{requests:,} requests, about {asked:,} tokens asked and {answered:,} answered (before what is asked again)"
+
+
+def _remembered(kind: Kind, right: str, generator: Generator, folder: Path, attempt: int) -> str:
+    instructions = INSTRUCTIONS.format(task=TASKS[kind])
+    key = sha256_text(json.dumps([VERSION, generator.name, instructions, right, attempt]))
+    path = folder / key[:2] / f"{key}.json"
+    if path.is_file():
+        try:
+            return str(json.loads(path.read_text(encoding="utf-8"))["answer"])
+        except (ValueError, KeyError, TypeError):
+            pass  # a damaged file is asked for again
+    answer = generator.answer(instructions, right, attempt)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, {"text": right, "kind": kind, "model": generator.name, "answer": answer})
+    return answer
+
+
+def _tidy(answer: str, right: str) -> str:
+    """Take away quotes and spaces, and give the first letter and the final stop the manner of the right answer."""
+    text = answer.strip().strip('"“”').strip()
+    if text and right[:1].isupper():
+        text = text[:1].upper() + text[1:]
+    if right.rstrip().endswith(".") and text and text[-1].isalnum():
+        text += "."
+    elif text.endswith(".") and not right.rstrip().endswith("."):
+        text = text.rstrip(".")
+    return text

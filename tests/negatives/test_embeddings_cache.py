@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from stressreel.errors import OutputError
+from stressreel.negatives import embeddings_cache
+from stressreel.negatives.embeddings_cache import cache_folder, embed
+
+pytest.importorskip("sentence_transformers")
+
+TEXTS = ["Pip ran.", "Bramble wanted to catch Pip by surprise.", "why", "Pip ran.", "", "Où est le chat ?"]
+
+
+class Fake:
+    """An encoder that counts, with vectors of its own for every text."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+        self.model = SimpleNamespace(max_seq_length=6, tokenizer=self.tokens)
+
+    @staticmethod
+    def tokens(texts: list[str], **_: object) -> dict[str, list[list[int]]]:
+        return {"input_ids": [[0] * len(text.split()) for text in texts]}
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.calls.append(list(texts))
+        vectors = np.array([[len(text), sum(map(ord, text)) % 97 + 1, 3] for text in texts], np.float32).reshape(-1, 3)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def fake(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    encoder = Fake()
+    monkeypatch.setattr(embeddings_cache, "load_encoder", lambda model: encoder)
+    return encoder
+
+
+def test_only_new_texts_are_encoded_and_each_once(fake: Fake) -> None:
+    first = embed(TEXTS)
+    assert first.shape == (6, 3)
+    assert first.dtype == np.float32
+    np.testing.assert_array_equal(first[0], first[3])
+    np.testing.assert_array_equal(first, fake.encode(TEXTS))
+    fake.calls.clear()
+    np.testing.assert_array_equal(embed(TEXTS[::-1]), first[::-1])
+    assert fake.calls == []
+    embed([*TEXTS, "new"])
+    assert {text for call in fake.calls for text in call} == {"new"}
+
+
+def test_batches_have_one_size_and_one_length(fake: Fake) -> None:
+    texts = [" ".join("w" * (1 + number % 3) for _ in range(number % 9 + 1)) + str(number) for number in range(100)]
+    embed(texts)
+    for call in fake.calls:
+        assert len(call) == embeddings_cache.BATCH
+        assert len({min(len(text.split()), 6) for text in call}) == 1
+
+
+def test_a_stopped_run_keeps_what_it_wrote(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings_cache, "SHARD", 16)
+    texts = [f"text {number}" for number in range(80)]
+
+    def stop(done: int, total: int) -> None:
+        assert total == 80
+        if done == 32:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        embed(texts, progress=stop)
+    fake.calls.clear()
+    embed(texts)
+    assert len(fake.calls) == 3
+
+
+def test_damaged_files_are_made_again(fake: Fake) -> None:
+    first = embed(TEXTS)
+    (path,) = cache_folder().glob("*.npy")
+    for content in (b"", b"no numpy", path.read_bytes()[:-7]):
+        path.write_bytes(content)
+        np.testing.assert_array_equal(embed(TEXTS), first)
+
+
+def test_many_at_once_do_no_harm(fake: Fake) -> None:
+    texts = [f"text {number}" for number in range(300)]
+    expected = fake.encode(texts)
+    results: list[NDArray[np.float32]] = []
+    threads = [threading.Thread(target=lambda: results.append(embed(texts))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 6
+    for result in results:
+        np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(embed(texts), expected)
+    assert list(cache_folder().glob(".*")) == []
+
+
+def test_a_folder_that_cannot_be_written_is_said(fake: Fake, cache: Path) -> None:
+    (cache / "stressreel").write_text("a file")
+    with pytest.raises(OutputError, match="cannot write"):
+        embed(TEXTS)
+
+
+def test_the_real_model_gives_the_same_bits_whatever_else_is_encoded(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["Pip", "Bramble", "ran", "hid", "jumped", "under", "behind", "the", "table", "clock", "hungry", "scared"]
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(words, rng.integers(2, 12))) for _ in range(60)]
+    together = embed(texts)
+    assert together.shape == (60, 384)
+    np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache / "other"))
+    apart = np.concatenate([embed(texts[40:]), embed(texts[7:40]), embed(texts[:7])])
+    np.testing.assert_array_equal(apart, np.concatenate([together[40:], together[7:40], together[:7]]))
+    from stressreel.language.embeddings import load_encoder
+
+    np.testing.assert_allclose(load_encoder(None).encode(texts), together, atol=1e-5)
+
+
+def test_no_texts(cache: Path) -> None:
+    assert embed([]).shape[0] == 0

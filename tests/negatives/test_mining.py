@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from stressreel.errors import InputError
+from stressreel.negatives.mining import (
+    Item,
+    Mined,
+    MiningSettings,
+    Negative,
+    arrange,
+    mine,
+    text_key,
+)
+
+Floats = NDArray[np.float32]
+LOOSE = MiningSettings(num_options=3, top_k=3, same_question=2, same_text=2, tau=1)
+
+
+def unit(rows: list[list[float]]) -> Floats:
+    found = np.array(rows, np.float32)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def circle(*cosines: float) -> Floats:
+    """Vectors with these cosines to the first axis, and no more in common than that."""
+    found = np.zeros((len(cosines), len(cosines) + 1), np.float32)
+    found[:, 0] = cosines
+    found[np.arange(len(cosines)), np.arange(len(cosines)) + 1] = np.sqrt(1 - np.square(cosines))
+    return found
+
+
+def around(n: int, seed: int, spread: float = 1.0) -> Floats:
+    rng = np.random.default_rng(seed)
+    return unit((rng.standard_normal(8) + spread * rng.standard_normal((n, 8))).tolist())
+
+
+def items(n: int) -> list[Item]:
+    return [Item(f"q{number:03}", f"why {number}", f"answer {number}") for number in range(n)]
+
+
+def ids(mined: Mined) -> list[str]:
+    return [negative.id for negative in mined.negatives]
+
+
+def test_the_score_is_the_papers_with_beta_from_tau_on() -> None:
+    questions = circle(1, 0.8, 0.7, 0.6, 0.5)
+    texts = circle(1, 0.5, 0.86, 0.8, 0.7)
+    settings = MiningSettings(num_options=4, top_k=4, same_question=0.9, same_text=0.95, alpha=2, tau=0.85)
+    found = mine(items(5), questions, texts, settings)[0]
+    assert ids(found) == ["q003", "q001", "q004"]
+    assert [n.score for n in found.negatives] == pytest.approx([2 * 0.6 * 0.8, 2 * 0.8 * 0.5, 2 * 0.5 * 0.7])
+    penalised = mine(items(5), questions, texts, replace(settings, num_options=5))[0].negatives[-1]
+    assert penalised.id == "q002"
+    assert penalised.score == pytest.approx(2 * 0.7 * 0.86 * 0.001)
+    assert (penalised.cos_question, penalised.cos_text, penalised.kind) == (0.7, 0.86, "hard")
+    assert penalised.text == "answer 2"
+
+
+def test_only_the_nearest_questions_lend_their_answers() -> None:
+    questions = circle(1, 0.8, 0.7, 0.6, 0.5)
+    texts = circle(1, 0.1, 0.2, 0.3, 0.84)
+    found = mine(items(5), questions, texts, replace(LOOSE, same_question=0.9))[0]
+    assert ids(found) == ["q003", "q002"]
+    assert found.looked_at == 3
+
+
+def test_questions_that_ask_the_same_lend_nothing_unless_wanted() -> None:
+    questions = circle(1, 1, 0.95, 0.8, 0.7)
+    texts = circle(1, 0.6, 0.6, 0.5, 0.4)
+    settings = MiningSettings(num_options=3)
+    assert ids(mine(items(5), questions, texts, settings)[0]) == ["q003", "q004"]
+    assert ids(mine(items(5), questions, texts, replace(settings, same_question=2))[0]) == ["q001", "q002"]
+    same = [replace(item, question="why") for item in items(5)]
+    assert ids(mine(same, circle(1, 1, 1, 1, 1), texts, replace(settings, same_question=2))[0]) == ["q001", "q003"]
+    assert ids(mine(same, circle(1, 1, 1, 1, 1), texts, settings)[0]) == []
+
+
+@pytest.mark.parametrize(
+    "copy",
+    ["Tom's Cat ran", "toms cat ran.", "TOM’S CAT RAN!", "because Tom's cat ran", " tom's  cat ran"],
+)
+def test_the_right_answer_in_another_spelling_is_never_taken(copy: str) -> None:
+    rows = items(6)
+    rows[0] = replace(rows[0], text="Tom's cat ran.")
+    rows[1] = replace(rows[1], text=copy)
+    found = mine(rows, circle(1, 0.8, 0.7, 0.6, 0.5, 0.4), circle(1, 0.8, 0.7, 0.6, 0.5, 0.4), MiningSettings())[0]
+    assert "q001" not in ids(found)
+    assert len(ids(found)) == 4
+
+
+def test_text_key_keeps_what_tells_apart() -> None:
+    assert text_key("Because") == "because"
+    assert text_key("Because Tom ran") == text_key("tom ran.")
+    assert text_key("Tom can't") == text_key("Tom can’t")
+    assert text_key("Tom saw Jerry") != text_key("Jerry saw Tom")
+    assert text_key("3 cats") != text_key("4 cats")
+
+
+def test_a_paraphrase_is_never_taken_and_neither_is_an_option_twice() -> None:
+    questions = circle(1, 0.8, 0.7, 0.6, 0.5, 0.4)
+    texts = unit([[1, 0, 0], [0.95, 0.3, 0], [0.5, 0.8, 0], [0.5, 0.8, 0.1], [0.5, 0, 0.8], [0.4, -0.6, 0.6]])
+    found = mine(items(6), questions, texts, MiningSettings(num_options=4))[0]
+    assert ids(found) == ["q002", "q004", "q005"]  # q003 says what q002 says, q001 what is right
+
+
+def test_the_pool_is_widened_step_by_step_and_this_is_told() -> None:
+    n = 40
+    questions = circle(1, *np.linspace(0.89, 0.1, n - 1))
+    texts = circle(1, *[0.99] * 9, *[0.5, 0.2, -0.3, -0.6], *[0.99] * (n - 14))
+    found = mine(items(n), questions, texts, MiningSettings(num_options=5, top_k=2))[0]
+    assert sorted(ids(found)) == ["q010", "q011", "q012", "q013"]
+    assert found.looked_at == 16
+    short = mine(items(n), questions, texts, MiningSettings(num_options=6, top_k=2))[0]
+    assert len(short.negatives) == 4  # all say the same as one of these or as the right one
+    assert short.looked_at == n - 1
+
+
+def test_rows_that_are_kept_apart_lend_each_other_nothing() -> None:
+    questions, texts = circle(1, 0.8, 0.7, 0.6), circle(1, 0.6, 0.5, 0.4)
+    found = mine(items(4), questions, texts, MiningSettings(num_options=3), kept_apart={"q000": ["q001", "elsewhere"]})
+    assert ids(found[0]) == ["q002", "q003"]
+    assert "q000" in ids(found[1])  # only said of one direction
+    random = MiningSettings(num_options=3, negatives="random")
+    for seed in range(20):
+        assert "q001" not in ids(mine(items(4), questions, texts, random, seed=seed, kept_apart={"q000": ["q001"]})[0])
+
+
+def test_pools_lend_nothing_to_each_other() -> None:
+    rows = [replace(item, pool="train" if place % 2 else "test") for place, item in enumerate(items(40))]
+    for negatives in ("hard", "random"):
+        mined = mine(rows, around(40, 1), around(40, 2), MiningSettings(negatives=negatives, same_text=2))
+        pools = {row.id: row.pool for row in rows}
+        assert all(pools[one.id] == pools[other] for one in mined for other in ids(one))
+        assert all(len(one.negatives) == 4 for one in mined)
+
+
+def test_ranking_by_other_embeddings() -> None:
+    questions, texts = circle(1, 0.8, 0.8, 0.8), circle(1, 0.8, 0.6, 0.1)
+    ranking = circle(1, 0.1, 0.6, 0.8)
+    settings = MiningSettings(num_options=3)
+    assert ids(mine(items(4), questions, texts, settings)[0]) == ["q001", "q002"]
+    found = mine(items(4), questions, texts, settings, ranked_by=ranking)[0]
+    assert ids(found) == ["q003", "q002"]
+    assert [n.cos_text for n in found.negatives] == [0.1, 0.6]
+
+
+@given(st.integers(2, 40), st.integers(0, 50), st.sampled_from(["hard", "random"]), st.integers(2, 6))
+@settings(max_examples=40, deadline=None)
+def test_whatever_comes_the_options_are_fit(n: int, seed: int, negatives: str, num_options: int) -> None:
+    rows = items(n)
+    rng = np.random.default_rng(seed)
+    rows = [replace(row, question=f"why {rng.integers(n)}", text=f"answer {rng.integers(n)}") for row in rows]
+    words = sorted({row.question for row in rows} | {row.text for row in rows})
+    of_word = dict(zip(words, around(len(words), seed), strict=True))
+    questions = np.stack([of_word[row.question] for row in rows])
+    texts = np.stack([of_word[row.text] for row in rows])
+    settings_ = MiningSettings(negatives=negatives, num_options=num_options, top_k=3)
+    mined = mine(rows, questions, texts, settings_, seed=seed)
+    by_id = {row.id: (row, q, t) for row, q, t in zip(rows, questions, texts, strict=True)}
+    cosine = lambda a, b: round(float(a.astype(float) @ b.astype(float)), 4)  # noqa: E731
+    for one in mined:
+        right, question, text = by_id[one.id]
+        chosen = [by_id[negative.id] for negative in one.negatives]
+        assert len(chosen) <= num_options - 1
+        assert one.id not in ids(one)
+        for negative, (row, q, t) in zip(one.negatives, chosen, strict=True):
+            assert negative.text == row.text
+            assert text_key(row.text) != text_key(right.text)
+            assert negative.cos_question == cosine(q, question) < 0.9
+            assert negative.cos_text == cosine(t, text) < 0.9
+        assert all(cosine(a[2], b[2]) < 0.9 for a, b in combinations(chosen, 2))
+        if len(chosen) < num_options - 1:  # then nothing that could be added was left out
+            for row, q, t in by_id.values():
+                if row.id == one.id or cosine(q, question) >= 0.9 or text_key(row.text) == text_key(right.text):
+                    continue
+                assert any(cosine(t, other) >= 0.9 for other in [text, *(c[2] for c in chosen)])
+    order = rng.permutation(n)
+    shuffled = mine([rows[i] for i in order], questions[order], texts[order], settings_, seed=seed)
+    assert [mined[i] for i in order] == list(shuffled)
+
+
+def test_random_negatives_follow_the_seed_and_reach_everybody() -> None:
+    n = 60
+    questions, texts = around(n, 3, 20), around(n, 4, 20)
+    settings_ = MiningSettings(negatives="random")
+    one, again, other = (mine(items(n), questions, texts, settings_, seed=seed) for seed in (1, 1, 2))
+    assert one == again != other
+    assert {n.kind for mined in one for n in mined.negatives} == {"random"}
+    lent = Counter(
+        name
+        for seed in range(30)
+        for mined in mine(items(n), questions, texts, settings_, seed=seed)
+        for name in ids(mined)
+    )
+    assert len(lent) == n
+    expected = 30 * 4
+    assert all(expected * 0.6 < times < expected * 1.4 for times in lent.values())
+
+
+def test_two_questions_with_one_id_are_refused() -> None:
+    with pytest.raises(InputError, match="share an id"):
+        mine([*items(2), items(1)[0]], around(3, 0), around(3, 0), MiningSettings())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"top_k": 0}, {"num_options": 1}, {"beta": -1}, {"beta": float("nan")}, {"tau": 2}, {"alpha": 0},
+     {"alpha": float("inf")}, {"same_text": 0}, {"same_question": float("nan")}, {"negatives": "soft"}],
+    ids=str,
+)  # fmt: skip
+def test_settings_that_make_no_sense_are_refused(wrong: dict) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        MiningSettings(**wrong)
+
+
+def negatives(count: int) -> list[Negative]:
+    return [Negative(f"n{i}", f"wrong {i}", 0.5, 0.5, 0.25, "hard") for i in range(count)]
+
+
+def test_options_keep_their_sources_and_the_index_is_uniform() -> None:
+    counts = Counter[int]()
+    orders = Counter[tuple[str, ...]]()
+    for number in range(4000):
+        choice = arrange("right", negatives(4), 7, f"q{number}", "answer")
+        assert choice.options[choice.answer_index] == "right"
+        assert choice.sources[choice.answer_index] is None
+        assert [s.text if s else "right" for s in choice.sources] == list(choice.options)
+        assert sorted(choice.options) == ["right", "wrong 0", "wrong 1", "wrong 2", "wrong 3"]
+        counts[choice.answer_index] += 1
+        orders[choice.options] += 1
+    chi_square = sum((counts[place] - 800) ** 2 / 800 for place in range(5))
+    assert chi_square < 18.47  # p = .001 with four degrees of freedom
+    assert len(orders) == 120
+    assert arrange("right", negatives(4), 7, "q1", "answer") == arrange("right", negatives(4), 7, "q1", "answer")
+    places = [[arrange("r", negatives(4), 7, f"q{n}", kind).answer_index for n in range(50)]
+              for kind in ("answer", "explanation")]  # fmt: skip
+    assert places[0] != places[1]
