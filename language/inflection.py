@@ -5,8 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal
 
+from .lexicon import verb_forms
+
 Tag = Literal["VB", "VBZ", "VBP", "VBD", "VBN", "VBG", "NN", "NNS", "JJ", "JJR", "JJS", "RB"]
 
+_COMMON = frozenset(("find", "see", "leave", "feel", "grind", "lie", "shoot", "fall", "wind", "bind", "bear", "tear"))
 BE = {"VB": "be", "VBZ": "is", "VBP": "are", "VBD": "was", "VBN": "been", "VBG": "being"}
 
 
@@ -15,7 +18,11 @@ def readings(word: str) -> dict[str, tuple[str, ...]]:
     """Give the lemmas that a word can have as "NOUN", "VERB", "ADJ", "ADV" and "AUX", from lemminflect's dictionary."""
     import lemminflect
 
-    found: dict[str, tuple[str, ...]] = lemminflect.getAllLemmas(word.lower())
+    lower = word.lower()
+    found: dict[str, tuple[str, ...]] = dict(lemminflect.getAllLemmas(lower))
+    for lemma, forms in verb_forms().items():
+        if lower in forms.values() and lemma not in found.get("VERB", ()):
+            found["VERB"] = (*found.get("VERB", ()), lemma)
     return found
 
 
@@ -27,8 +34,19 @@ def verb_lemma(word: str) -> str:
         return "be"
     import lemminflect
 
-    found: tuple[str, ...] = lemminflect.getLemma(lower, "VERB")
-    return found[0] if found else lower
+    if lower == "lay":  # "lay the sheet on the plate"; the past of "lie" is rare in captions
+        return "lay"
+    for lemma, forms in verb_forms().items():
+        if lower in forms.values():
+            return lemma
+    known = readings(lower).get("VERB", ())
+    found: tuple[str, ...] = known or lemminflect.getLemma(lower, "VERB")
+    return min(found, key=lambda lemma: _rank(lemma, lower)) if found else lower
+
+
+def _rank(lemma: str, form: str) -> int:
+    """Prefer the verb that is commoner: "found" is of "find", "saw" of "see"."""
+    return 0 if lemma in _COMMON else 1 if lemma != form else 2
 
 
 @lru_cache(maxsize=1 << 14)
@@ -41,6 +59,8 @@ def inflect(lemma: str, tag: Tag) -> str:
         form = BE[tag]
     elif tag == "VBP":
         form = head
+    elif tag in verb_forms().get(head, {}):
+        form = verb_forms()[head][tag]
     else:
         found: tuple[str, ...] = lemminflect.getInflection(head, tag)
         form = found[0] if found else head
@@ -48,9 +68,20 @@ def inflect(lemma: str, tag: Tag) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
+def _forms(lemma: str, tag: Tag) -> tuple[str, ...]:
+    """Give all forms of a verb for a tag: "lighted" and "lit"."""
+    import lemminflect
+
+    found: tuple[str, ...] = lemminflect.getInflection(lemma, tag)
+    # The regular form is in use beside the irregular one where both exist; "lied" is never of "lie (down)".
+    return (*found, inflect(lemma, tag))
+
+
+@lru_cache(maxsize=1 << 14)
 def is_verb_form(word: str, tag: Tag) -> bool:
     """Tell whether a word can be this form of a verb in the dictionary."""
-    return any(inflect(lemma, tag) == word.lower() for lemma in readings(word).get("VERB", ()))
+    lower = word.lower()
+    return any(lower in _forms(lemma, tag) for lemma in readings(lower).get("VERB", ()))
 
 
 def can_be_verb(word: str) -> bool:
@@ -61,3 +92,17 @@ def can_be_verb(word: str) -> bool:
 def is_only_verb(word: str) -> bool:
     """Tell whether the dictionary has a word as the base of a verb and as nothing else but an auxiliary."""
     return is_verb_form(word, "VB") and set(readings(word)) <= {"VERB", "AUX"}
+
+
+@lru_cache(maxsize=1 << 14)
+def is_plural_noun(word: str) -> bool:
+    """Tell whether a word is the plural of a noun, and not its singular too."""
+    lower = word.lower()
+    return any(lower != lemma and inflect(lemma, "NNS") == lower for lemma in readings(lower).get("NOUN", ()))
+
+
+@lru_cache(maxsize=1 << 14)
+def noun_lemma(word: str) -> str:
+    """Give the singular of a noun; the word itself if it is unknown."""
+    found = readings(word).get("NOUN", ())
+    return next((lemma for lemma in found if lemma != word.lower()), word.lower())

@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 Style = Literal["declarative", "imperative", "noun_phrase"]
 
+_LETTER = r"[\w\u0300-\u036f]"  # with accents that are characters of their own
 TOKEN = re.compile(
-    r"""
+    rf"""
     \[UNK\]                                   # the placeholder of a dropped word
   | [^\W\d_]+?(?=n['’]t\b)                    # does|n't, ca|n't
   | n['’]t\b
   | ['’](?:s|re|ve|ll|d|m)\b                  # it|'s
-  | \d+(?:[.,:/]\d+)*(?:st|nd|rd|th|s)?(?![-\w])  # 1,000  3.5  1/2  2nd
-  | \w+(?:[-'’]\w+)*?(?=['’](?:s|re|ve|ll|d|m)\b)
-  | \w+(?:[-'’]\w+)*                          # t-shirt, o'clock
-  | \.{2,}
+  | (?:[^\W\d_]\.){{2,}}(?!\w)                # a.m.  U.S.
+  | \d+(?:[.,:/]\d+)+\w*(?:-\w+)*             # 1,000  3.5oz  1/2-inch  9:30pm
+  | {_LETTER}+(?:[-'’]{_LETTER}+)*?(?=['’](?:s|re|ve|ll|d|m)\b)
+  | {_LETTER}+(?:[-'’]{_LETTER}+)*            # t-shirt, o'clock, 2nd
+  | \.{{2,}}
   | [^\w\s]
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_SENTENCE_END = frozenset({".", "!", "?"})
-_CONSONANT_SOUND = re.compile(r"one\b|once\b|eu|ewe|ouija|uni(?![nm])|us[aeiu]|uk|ur[ai]n|ut[ei]|u\b|uv\b|ubiq")
-_VOWEL_SOUND = re.compile(r"[aeiou]|hours?\b|hourly|honest|honou?r|heir|[fhlmnrsx]\b|8|1[18]\b")
-_SPELLED = re.compile(r"[AEFHILMNORSX][A-Z]{1,4}\b")  # FBI, NBA: said letter by letter
+_SENTENCE_END = frozenset({".", "!", "?", "…"})
+_OPENING = frozenset({'"', "'", "“", "‘", "(", "[", "«"})
+_CLOSING = frozenset({'"', "'", "”", "’", ")", "]", "»"})
+_ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "vs", "approx"})  # never the end of a sentence
+_CONSONANT_SOUND = re.compile(
+    r"one\b|ones\b|onesie|once\b|eu|ewe|ouija|uni(?![nm]|dent|ron)|us[aeiu]|uk|ur[ai]n|ut[ei]|uto|u\b|uv\b|ufo|ubiq"
+)
+_VOWEL_SOUND = re.compile(
+    r"[aeiou]|hour|honest|honou?r|heir|[fhlmnrsx]\b|8|1[18](?!\d)|18\d\d(?!\d)"
+    r"|(?:fbi|fps|hdtv|hd|html|lcd|lgbt|mc|mma|mp[34]|mri|msn|mtv|nba|nfl|nhl|npc|rpg|rv|sms|suv|x-?box)s?\b"
+)
+_CAPITALS = re.compile(r"[A-Z]{2,5}s?\b")
+_ARTICLE = re.compile(r"(?<![^\s])an?$", re.IGNORECASE)
+# Capitals are said letter by letter (NBA), or as a word where they begin as words do (NASA).
+_SPELLED = re.compile(r"[AEFHILMNORSX]")
+_SAID = re.compile(r"(?!SUV|HIV|SOS|SAT|LAX)(?:[FHLMNRX]|S[CHKLMNPTW]?|F[LR])[AEIOUY][A-Z]+\b|ONE\b|EURO?\b")
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,14 @@ class Caption:
         """Write the caption with other words; see `edit`."""
         return edit(self.text, self.tokens, changes, before)
 
+    def replace(self, changes: Mapping[int, str]) -> str:
+        """Write the caption with other texts in place of tokens, exactly as given: nothing else follows them."""
+        parts, place = [], 0
+        for number, token in enumerate(self.tokens):
+            parts += [self.text[place : token.start], changes.get(number, token.text)]
+            place = token.end
+        return "".join(parts) + self.text[place:]
+
 
 def tokenize(text: str) -> tuple[Token, ...]:
     """Split a text into tokens; what is between them is space."""
@@ -96,17 +118,26 @@ def tokenize(text: str) -> tuple[Token, ...]:
 
 
 def sentence_ranges(tokens: Sequence[Token]) -> tuple[range, ...]:
-    """Divide tokens into sentences, each with the marks that end it."""
-    found, start = [], 0
-    for number, token in enumerate(tokens):
-        last = number + 1 == len(tokens)
-        ends = (token.text in _SENTENCE_END or set(token.text) == {"."}) and (
-            last or tokens[number + 1].text not in _SENTENCE_END | {'"', "'", "”", ")"}
-        )
-        if ends or last:
-            found.append(range(start, number + 1))
-            start = number + 1
+    """Divide tokens into sentences, each with the marks that end it and the quotes and brackets closed behind them."""
+    found, start, ended = [], 0, False
+    for number in range(len(tokens)):
+        ended = _ends(tokens, number) or (ended and _closes(tokens, number))
+        following = number + 1
+        if following == len(tokens) or (ended and not _ends(tokens, following) and not _closes(tokens, following)):
+            found.append(range(start, following))
+            start, ended = following, False
     return tuple(found)
+
+
+def _ends(tokens: Sequence[Token], number: int) -> bool:
+    text = tokens[number].text
+    short = text == "." and number > 0 and tokens[number - 1].lower in _ABBREVIATIONS
+    return (text in _SENTENCE_END or set(text) == {"."}) and not short
+
+
+def _closes(tokens: Sequence[Token], number: int) -> bool:
+    """Tell whether a token is a quote or bracket that follows without a space."""
+    return number > 0 and tokens[number].text in _CLOSING and tokens[number].start == tokens[number - 1].end
 
 
 @dataclass
@@ -115,8 +146,9 @@ class _Piece:
 
     gap: str
     text: str
-    changed: bool
-    first: bool = False  # of its sentence, which begins with a capital
+    changed: bool  # it, or that a word before it is gone
+    first: bool = False  # word of its sentence
+    capital: bool = False  # whether that began with one
 
 
 def edit(
@@ -138,39 +170,50 @@ def edit(
         The new text.
     """
     before = before or {}
-    starts = {sentence.start for sentence in sentence_ranges(tokens)}
+    sentences = {sentence.start: sentence for sentence in sentence_ranges(tokens)}
     pieces: list[_Piece] = []
-    place, first, capital = 0, False, False
-    held: str | None = None  # the gap of a deleted first word
+    place, opener, first, capital, gone = 0, -1, False, False, False
+    held: str | None = None  # the gap of a deleted word that had nothing, or an opening mark, before it
     for number, token in enumerate(tokens):
         gap, place = held if held is not None else text[place : token.start], token.end
         held = None
-        if number in starts:
-            first = True
-            capital = token.text[:1].isupper()
+        if number in sentences:
+            opener = next((n for n in sentences[number] if tokens[n].is_word), -1)
+            first, capital = True, opener >= 0 and tokens[opener].text[:1].isupper()
         extra, new = before.get(number, ""), changes.get(number, token.text)
         if extra:
-            pieces.append(_Piece(gap or " " * bool(pieces), extra, True, first and capital))
-            gap, first = " ", False
+            pieces.append(_Piece(gap or " " * bool(pieces), extra, True, first, first and capital))
+            closing = not token.is_word and number not in sentences and token.start == tokens[number - 1].end
+            gap, first = " " * (not closing or token.text in _OPENING - _CLOSING), False
         if not new:
-            held = gap if first else None
+            opened = bool(pieces) and pieces[-1].text in _OPENING and not gap and token.is_word
+            held, gone = gap if first or opened else None, True
             continue
-        if number in starts and not first and number not in changes:
+        if number == opener and not first and number not in changes:
             new = without_capital(token)
-        if extra and not (new[0].isalnum() or new[0] in "[(“"):
-            gap = ""
-        pieces.append(_Piece(gap, new, number in changes, first and capital))
-        first = False
+        begins = first and any(character.isalnum() for character in new)
+        pieces.append(_Piece(gap, new, number in changes or gone, begins, begins and capital))
+        first, gone = first and not begins, False
     if before.get(len(tokens)):
         pieces.append(_Piece(" " * bool(pieces), before[len(tokens)], True))
-    for piece, following in pairwise(pieces):
-        if piece.text.lower() in ("a", "an") and (piece.changed or following.changed) and following.text[:1].isalnum():
-            article = indefinite_article(following.text)
-            piece.text = article.capitalize() if piece.text[0].isupper() else article
+    _choose_articles(pieces, text.isupper() and len(text) > 1)
     for piece in pieces:
-        if piece.first:
+        if piece.capital:
             piece.text = with_capital(piece.text)
     return "".join(piece.gap + piece.text for piece in pieces) + text[place:]
+
+
+def _choose_articles(pieces: Sequence[_Piece], all_capitals: bool) -> None:
+    """Write "a" or "an" where it or what follows is new; "A" inside a sentence is a letter ("vitamin A")."""
+    for number, piece in enumerate(pieces):
+        article = _ARTICLE.search(piece.text)
+        if not article or (article[0] == "A" and not piece.first and not all_capitals):
+            continue
+        following = next((other for other in pieces[number + 1 :] if other.text not in _OPENING), None)
+        if following and (piece.changed or following.changed) and following.text[:1].isalnum():
+            right = indefinite_article(following.text.lower() if all_capitals else following.text)
+            right = right.upper() if all_capitals else with_capital(right) if article[0][0].isupper() else right
+            piece.text = piece.text[: article.start()] + right
 
 
 def with_capital(text: str) -> str:
@@ -194,7 +237,7 @@ def like(word: str, model: str) -> str:
 
 def indefinite_article(following: str) -> str:
     """Choose "a" or "an" by the sound of the next word."""
-    if following.isupper() and len(following) > 1:
+    if _CAPITALS.match(following) and not _SAID.match(following):
         return "an" if _SPELLED.match(following) else "a"
-    word = following.lower()
+    word = unicodedata.normalize("NFD", following.lower())  # éclair
     return "an" if not _CONSONANT_SOUND.match(word) and _VOWEL_SOUND.match(word) else "a"

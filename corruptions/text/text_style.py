@@ -1,0 +1,352 @@
+"""Style: voice, negation, tense, and the words of reports and of talk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ...language.clauses import Clause, chains, clauses, main_clause
+from ...language.inflection import Tag, inflect, is_plural_noun, noun_lemma, verb_lemma
+from ...language.lexicon import phrasal_verbs, words
+from ...language.rewrite import (
+    change_tense,
+    full_form,
+    negate,
+    other_tense,
+    passive_obstacle,
+    remove_negation,
+    to_passive,
+)
+from ...language.words import Caption, like, tokenize, with_capital
+from .result import Unchanged
+from .tables import read_table
+
+TENSE_SHARE, LEAST, MOST = 0.1, 1, 10
+_PREPOSITIONS = frozenset(("on", "off", "up", "out", "over", "about", "at", "for", "in", "to"))
+
+
+def active_to_passive(caption: Caption) -> str | Unchanged:
+    """Put the first clause that has a passive into it, the main clause first.
+
+    Tense and aspect are kept, pronouns take the right case, and the agent is the whole noun phrase. "man riding a
+    horse" becomes "a horse being ridden by man". Orders stay.
+
+    Args:
+        caption: The tagged caption.
+
+    Returns:
+        The caption in the passive, or why it has none.
+
+    Reference:
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Passive"). The released code leaves None where it fails.
+    """
+    found = clauses(caption)
+    main = main_clause(caption)
+    if main is None:
+        return Unchanged("no verb")
+    for clause in [main, *(c for c in found if c is not main)]:
+        text = to_passive(caption, clause)
+        if text is not None:
+            return text
+    return Unchanged(passive_obstacle(caption, main))
+
+
+def reverse_neg(caption: Caption) -> str | Unchanged:
+    """Negate the main verb, or remove the negation that is there.
+
+    "does gymnastics" becomes "does not do gymnastics", an order "do not ...", "man riding a horse" becomes "man not
+    riding a horse". A noun phrase without a verb exchanges "with" and "without".
+
+    Args:
+        caption: The tagged caption.
+
+    Returns:
+        The caption that says the opposite, or why there is none.
+
+    Reference:
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Neg").
+    """
+    for clause in clauses(caption):
+        text = remove_negation(caption, clause)
+        if text is not None:
+            return text
+    main = main_clause(caption)
+    if main is not None:
+        return negate(caption, main) or Unchanged("no verb to negate")
+    exchanged = {"with": "without", "without": "with"}
+    for number, token in enumerate(caption.tokens):
+        if token.lower in exchanged and number:
+            return caption.edit({number: exchanged[token.lower]})
+    return Unchanged("no verb")
+
+
+def tense(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Put a tenth of the words' worth of verb groups into another tense: the present into the past, the past back.
+
+    Verbs that share a subject count as one group, so that "rides a horse and waves" becomes "rode a horse and waved".
+    An order becomes a record of what was done ("added the oil"). A participle behind a noun gets the past of "be":
+    "man who was riding a horse".
+
+    Args:
+        caption: The tagged caption.
+        rng: Draws which groups change.
+
+    Returns:
+        The caption in another tense, or why it has none.
+
+    Reference:
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"); n = clamp(int(.1 x words), 1, 10) as
+        in the released code.
+    """
+    groups = [group for group in chains(caption) if any(_has_tense(caption, clause) for clause in group)]
+    if not groups and any(clause.verb.form == "order" for clause in clauses(caption)):
+        return Unchanged("no order that looks different in the past")
+    if not groups:
+        return _participle_tense(caption)
+    wanted = min(max(int(TENSE_SHARE * len(caption.words)), LEAST), MOST)
+    drawn = rng.permutation(len(groups))[:wanted]
+    changed = [clause for number in sorted(drawn) for clause in groups[number]]
+    orders = {c.verb.main: inflect(c.verb.lemma, "VBD") for c in changed if c.verb.form == "order" and _plain(c)}
+    text = caption.edit(orders) if orders else change_tense(caption, changed)
+    return text if text not in (None, caption.text) else Unchanged("no verb that looks different in another tense")
+
+
+def _plain(clause: Clause) -> bool:
+    return clause.verb.negation is None and not clause.verb.auxiliaries
+
+
+def _has_tense(caption: Caption, clause: Clause) -> bool:
+    if clause.verb.form == "order":
+        return _plain(clause) and inflect(clause.verb.lemma, "VBD") != caption.tokens[clause.verb.main].lower
+    new = other_tense(caption, clause)
+    return new is not None and new != full_form(caption.tokens[clause.verb.first].text)
+
+
+def _participle_tense(caption: Caption) -> str | Unchanged:
+    """Give the first participle behind a noun a relative clause in the past."""
+    tokens = caption.tokens
+    for clause in clauses(caption):
+        main = tokens[clause.verb.first]
+        if clause.role != "modifier" or clause.subject is None or main.tag not in ("VBG", "VBN"):
+            continue
+        if clause.subject.stop > clause.verb.tokens[0] or not tokens[clause.subject.head].tag.startswith(("NN", "CD")):
+            continue
+        last = tokens[clause.verb.tokens[0] - 1]
+        if not last.is_word:
+            continue
+        person = tokens[clause.subject.head].lower in words("people")
+        be = "were" if clause.subject.plural else "was"
+        return caption.edit({}, {clause.verb.tokens[0]: f"{'who' if person else 'that'} {be}"})
+    return Unchanged("no verb with a tense")
+
+
+# --- formal and casual ---
+
+
+def formal(caption: Caption) -> str | Unchanged:
+    """Write the caption as in a report: full forms, words of reports, capitals, a full stop, "Please" before an order.
+
+    Args:
+        caption: The tagged caption.
+
+    Returns:
+        The formal caption, or why it is formal already.
+
+    Reference:
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Formal"): there a model, here rules and a table.
+    """
+    changes, before = _exchange(caption, "formal")
+    tokens = caption.tokens
+    for number, token in enumerate(tokens):
+        word = token.lower.replace("’", "'")
+        after = tokens[number + 1].lower.replace("’", "'") if number + 1 < len(tokens) else ""
+        if after in ("n't", "t") and token.tag in ("MD", "VBZ", "VBP", "VBD", "VB"):
+            changes[number] = like(full_form(word), token.text)
+        elif word in ("n't", "t") and token.tag == "RB":
+            changes[number] = " not"
+        elif word in ("'s", "s", "'re", "'m", "'ve", "'ll") and token.tag in ("VBZ", "VBP", "MD"):
+            changes[number] = " " + full_form("'s" if word == "s" else word)
+        elif word == "i" and token.tag == "PRP":
+            changes[number] = "I"
+    for number, token in enumerate(tokens):
+        if changes.get(number) == " not" and changes.get(number - 1) == "can":
+            changes[number - 1], changes[number] = "cannot", ""
+        if changes.get(number, "").startswith(" ") and caption.text[token.start - 1 : token.start].isspace():
+            changes[number] = changes[number].strip()
+    start = next((n for n in caption.words), None)
+    if start is None:
+        return Unchanged("no word")
+    if caption.style == "imperative" and tokens[start].lower != "please":
+        before[start] = f"please {before.get(start, '')}".strip()
+    elif _bare_noun(caption, start):
+        before[start] = "a" if changes.get(start, tokens[start].text)[0].lower() not in "aeiou" else "an"
+    text = _finished(caption.edit(changes, before))
+    return text if text != caption.text else Unchanged("formal already")
+
+
+def _bare_noun(caption: Caption, start: int) -> bool:
+    """Tell whether a caption begins with one person without an article: "man riding a horse"."""
+    while caption.tokens[start].tag == "JJ" and start + 1 < len(caption.tokens):
+        start += 1
+    token = caption.tokens[start]
+    after = caption.tokens[start + 1] if start + 1 < len(caption.tokens) else None
+    single = (
+        token.tag == "NN" and token.lower in words("people") and token.lower not in ("someone", "somebody", "people")
+    )
+    return single and not is_plural_noun(token.lower) and (after is None or not after.tag.startswith(("NN", "POS")))
+
+
+def _finished(text: str) -> str:
+    """Begin every sentence with a capital and end the last with a full stop."""
+    text = text.rstrip()
+    tokens = tokenize(text)
+    starts = [t for n, t in enumerate(tokens) if n == 0 or tokens[n - 1].text in (".", "!", "?")]
+    for token in starts:
+        text = text[: token.start] + with_capital(token.text) + text[token.end :]
+    ended = text[-1:] in (".", "!", "?", '"', "”", ")")
+    return text if ended else text.rstrip(" ,;:-") + "."
+
+
+def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
+    """Write the caption as in talk: contractions and words of talk; where none fits, an opening such as "ok, so".
+
+    Args:
+        caption: The tagged caption.
+        rng: Draws the opening.
+
+    Returns:
+        The casual caption, or why there is none.
+
+    Reference:
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"): there a model, here rules and a table.
+    """
+    changes, before = _exchange(caption, "casual")
+    for number, clitic in list(_contractions(caption, changes)):
+        changes[number - 1] = changes.get(number - 1, caption.tokens[number - 1].text) + clitic
+        changes[number] = ""
+    if changes or before:
+        return caption.edit(changes, before)
+    start = next((n for n in caption.words), None)
+    if start is None:
+        return Unchanged("no word")
+    if any(token.lower == "cannot" for token in caption.tokens):
+        return caption.edit({n: "can't" for n, token in enumerate(caption.tokens) if token.lower == "cannot"})
+    openings = read_table("text_style")["casual"]["openings"][caption.style]
+    return caption.edit({}, {start: str(openings[int(rng.integers(len(openings)))])})
+
+
+def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tuple[int, str]]:
+    """Give the contractions: "isn't", "they're", "a guy's riding"."""
+    tokens = caption.tokens
+    negative = ("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "could", "would", "should")
+    clitics = {"is": "'s", "are": "'re", "am": "'m", "have": "'ve", "will": "'ll"}
+    for number, token in enumerate(tokens):
+        before = tokens[number - 1]  # of the first, the last: passed over
+        if number in changes or not number or changes.get(number - 1) == "":
+            continue
+        joined = caption.text[before.end : token.start] == " "
+        after = tokens[number + 1] if number + 1 < len(tokens) else None
+        if token.lower == "not" and before.lower in negative and joined:
+            yield number, "n't"
+        elif token.lower in clitics and joined and after is not None and after.lower != "not" and after.is_word:
+            pronoun = before.lower in ("it", "he", "she", "they", "we", "you", "i", "there", "that", "who")
+            pronoun = pronoun and (token.lower == "is" or before.lower not in ("there", "that", "who"))
+            if token.lower == "have" and after.tag != "VBN":
+                continue
+            noun = token.lower == "is" and before.tag == "NN" and after.tag == "VBG" and number >= 2
+            noun = noun and before.lower in words("people") and not before.lower.endswith("s")
+            if pronoun or noun:
+                yield number, clitics[token.lower]
+
+
+def _exchange(caption: Caption, register: str) -> tuple[dict[int, str], dict[int, str]]:
+    """Exchange words and phrases by the table of a register."""
+    table = read_table("text_style")[register]
+    tokens = caption.tokens
+    changes: dict[int, str] = {}
+    phrases = sorted(table["phrases"].items(), key=lambda pair: -len(str(pair[0]).split()))
+    lower = [token.lower for token in tokens]
+    for phrase, new in phrases:
+        parts, _, condition = str(phrase).partition(" +")
+        wanted = parts.split()
+        if parts not in caption.text.lower():
+            continue
+        for number in range(len(tokens) - len(wanted) + 1):
+            stop = number + len(wanted)
+            if lower[number:stop] != wanted or any(n in changes for n in range(number, stop)):
+                continue
+            if new == "from" and number and tokens[number - 1].tag == "CC":
+                continue
+            if condition and not (stop < len(tokens) and tokens[stop].tag == condition):
+                continue
+            if wanted == ["inside"] and not (stop < len(tokens) and tokens[stop].tag in ("DT", "PRP$")):
+                continue
+            changes[number] = like(str(new), tokens[number].text) if tokens[number].text[:1].isupper() else str(new)
+            changes.update(dict.fromkeys(range(number + 1, stop), ""))
+    for number, token in enumerate(tokens):
+        if number in changes or not token.is_word:
+            continue
+        found = _exchanged(caption, number, table)
+        if found is not None:
+            changes[number], length = like(found[0], token.text), found[1]
+            changes.update(dict.fromkeys(range(number + 1, number + length), ""))
+    return changes, {}
+
+
+def _exchanged(caption: Caption, number: int, table: Mapping[str, Mapping[str, str]]) -> tuple[str, int] | None:
+    """Give the word for a word, in its form, and how many tokens it stands for."""
+    tokens = caption.tokens
+    token = tokens[number]
+    after = tokens[number + 1] if number + 1 < len(tokens) else None
+    if token.tag in ("VB", "VBZ", "VBP", "VBD", "VBN", "VBG"):
+        lemma = verb_lemma(token.lower)
+        if after is not None and f"{lemma} {after.lower}" in table["verbs"]:
+            follows = tokens[number + 2] if number + 2 < len(tokens) else None
+            new = table["verbs"][f"{lemma} {after.lower}"]
+            if follows is not None and (_begins_phrase(follows.tag) or new.endswith(" to")):
+                return inflect(new, _tag(token.tag)), 2
+        new = table["verbs"].get(lemma, "")
+        if not new:
+            return None
+        if new.split()[-1] in _PREPOSITIONS and " " in new:
+            passive = token.tag == "VBN"
+            if passive or after is None or not _begins_phrase(after.tag) or after.tag == "PRP":
+                return None
+        else:
+            lone = after is None or not _begins_phrase(after.tag)
+            phrasal = after is not None and (after.tag == "RP" or (lemma, after.lower) in phrasal_verbs())
+            if phrasal or (lone and new in table["objects"] and token.tag != "VBN"):
+                return None
+        return inflect(new, _tag(token.tag)), 1
+    if token.tag in ("NN", "NNS"):
+        lemma = noun_lemma(token.lower)
+        new = table["nouns"].get(token.lower) or table["nouns"].get(lemma, "")
+        if not new:
+            return None
+        count = tokens[number - 1] if number else None
+        several = count is not None and count.tag == "CD" and count.lower not in ("1", "one") and "/" not in count.text
+        if several and token.lower in ("tsp", "tbsp", "min"):
+            return _plural(new), 1
+        plural = token.tag == "NNS" or token.lower in words("plural_words")
+        if plural and token.lower not in table["nouns"] and lemma != token.lower:
+            return _plural(new), 1
+        return new, 1
+    kind = "adjectives" if token.tag.startswith("JJ") else "adverbs" if token.tag == "RB" else ""
+    found = table[kind].get(token.lower) if kind else None
+    return (found, 1) if found else None
+
+
+def _begins_phrase(tag: str) -> bool:
+    return tag.startswith(("DT", "NN", "PRP", "CD", "JJ", "WRB", "WP"))
+
+
+def _tag(tag: str) -> Tag:
+    forms: dict[str, Tag] = {"VBZ": "VBZ", "VBD": "VBD", "VBN": "VBN", "VBG": "VBG"}
+    return forms.get(tag, "VB")
+
+
+def _plural(phrase: str) -> str:
+    head, _, last = phrase.rpartition(" ")
+    form = inflect(last, "NNS")
+    return f"{head} {form}".strip()
