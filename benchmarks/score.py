@@ -1,0 +1,98 @@
+"""Time and memory of `stressreel score`: CLAVI's 114,342 answers, and 126 settings of 1,000 x 1,000 similarities.
+
+python benchmarks/score.py --charades DIR
+
+The outputs are built by the real commands without videos. The suite's 35 text perturbations are declared in its
+build.json and not built: retrieval reads the matrices and table `clean` alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from stressreel.corruptions.registry import list_corruptions
+from stressreel.metrics.inputs import suite_settings
+from stressreel.records.output import open_output
+
+CLIPS = 1000
+START = "import sys; from stressreel.cli.main import {0}; {0}()"
+
+
+def command(function: str, *arguments: object) -> tuple[float, float, float]:
+    """Run a command; give wall seconds, CPU seconds and peak memory in MB."""
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-c", START.format(function), *map(str, arguments)], stdout=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{function} {arguments} failed")
+    return time.perf_counter() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def clavi(folder: Path, charades: Path) -> Path:
+    """Build CLAVI without videos and answer every question."""
+    out, file = folder / "clavi", folder / "answers.jsonl"
+    command("build_clavi", "--charades", charades, "--no-render", "--out", out, "--no-progress")
+    rng = np.random.default_rng(0)
+    with open(file, "w") as handle:
+        for row in open_output(out).rows("questions", ["question_id"]):
+            answer = ("No.", "yes")[int(rng.integers(2))]
+            handle.write(json.dumps({"id": row["question_id"], "answer": answer}) + "\n")
+    return file
+
+
+def suite(folder: Path) -> int:
+    """Make a suite of 1,000 clips and a similarity matrix for every setting; give their number."""
+    source, out, matrices = folder / "msrvtt", folder / "suite", folder / "similarity"
+    source.mkdir()
+    matrices.mkdir()
+    lines = [f"ret{n},msr{n},video{n},a person does thing number {n}" for n in range(CLIPS)]
+    (source / "MSRVTT_JSFUSION_test.csv").write_text("\n".join(["key,vid_key,video_id,sentence", *lines, ""]))
+    command("build_perturbed", "--msrvtt", source, "--no-render", "--out", out, "--no-progress")
+    info = json.loads((out / "build.json").read_text())
+    names = [corruption.name for corruption in list_corruptions("text")]
+    info["settings"]["text_perturbations"] = names
+    info["counts"] |= {name: {"test": CLIPS} for name in names}
+    (out / "build.json").write_text(json.dumps(info))
+    settings = suite_settings(info)
+    rng = np.random.default_rng(0)
+    for setting in settings:
+        matrix = rng.standard_normal((CLIPS, CLIPS), np.float32)
+        matrix[np.arange(CLIPS), np.arange(CLIPS)] += 3
+        np.save(matrices / f"{setting.name}.npy", matrix)
+    return len(settings)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--charades", type=Path, required=True, help="folder of Charades' annotations")
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bench-score-") as name:
+        folder = Path(name)
+        answers = clavi(folder, arguments.charades)
+        settings = suite(folder)
+        runs = {
+            "clavi, all answers": ("score", folder / "clavi", "--predictions", answers, "--split", "all"),
+            f"{settings} settings": ("score", folder / "suite", "--similarity", folder / "similarity"),
+        }
+        print(f"{'':24}{'wall s':>9}{'CPU s':>9}{'peak MB':>9}")
+        for title, given in runs.items():
+            for _ in range(arguments.rounds):
+                wall, cpu, memory = command("main", *given)
+                print(f"{title:24}{wall:9.2f}{cpu:9.2f}{memory:9.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""`stressreel compare`: whether two models differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from ..metrics.folder import Scored
+
+
+@click.command("compare")
+@click.argument("a", type=click.Path(path_type=Path))
+@click.argument("b", type=click.Path(path_type=Path))
+@click.option("--on", type=click.Path(path_type=Path), help="Output that A and B are predictions for.")
+@click.option("--split", help="With --on: split to score, or all. [default: test where there is one, else all]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap's seed.")
+@click.option(
+    "--resamples",
+    type=click.IntRange(min=100),
+    default=1000,
+    show_default=True,
+    help="Resamples of the bootstrap over source videos.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def command(
+    a: Path, b: Path, on: Path | None, split: str | None, seed: int, resamples: int, as_json: bool, debug: bool
+) -> None:
+    """Compare two models: the differences B - A of all scores, with paired intervals.
+
+    A and B are folders that `stressreel score` wrote, or predictions files (or folders of similarities) with --on OUT.
+    """
+    from ..metrics.bootstrap import differences, estimates
+    from ..metrics.folder import pair_up
+    from ..metrics.inputs import measure_of
+    from ..metrics.scores import Cell, Table, cell_json, dump, interval_line, text_table
+
+    one, other = (read(path, on, split, seed, resamples) for path in (a, b))
+    first, second, notes = pair_up(one, other)
+    measure = measure_of(one.about["benchmark"], first.cells)
+    left = estimates(first, measure, seed=seed, resamples=resamples)
+    right = estimates(second, measure, seed=seed, resamples=resamples)
+    difference = differences(first, second, measure, seed=seed, resamples=resamples)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, left[name].value, right[name].value, gap, verdict(gap.low, gap.high)) for name, gap in difference.items()
+    )
+    interval = {"sources": len(first.sources), "resamples": resamples, "seed": seed}
+    if as_json:
+        keys = ("score", "a", "b", "difference", "verdict")
+        listed = [dict(zip(keys, map(cell_json, row), strict=True)) for row in rows]
+        click.echo(dump({"a": str(a), "b": str(b), "interval": interval, "scores": listed, "notes": notes}), nl=False)
+        return
+    title = f"{one.about['benchmark']}, {one.about['split']}: A {one.name}, B {other.name}"
+    click.echo(text_table(Table("compare", title, ("score", "A", "B", "B - A [95 % interval]", "verdict"), rows)))
+    click.echo()
+    for note in notes:
+        click.echo(note)
+    click.echo(interval_line(interval))
+    click.echo("Each line is a test of its own at 5 %: of many, some differ by chance.")
+
+
+def read(path: Path, on: Path | None, split: str | None, seed: int, resamples: int) -> Scored:
+    """Read scores, or score predictions on an output."""
+    from ..metrics.folder import SCORES, Scored, read_scores
+    from ..metrics.inputs import How, score_output
+    from ..metrics.predictions import read_predictions
+    from ..records.output import open_output
+
+    if on is None or (path / SCORES).is_file():
+        return read_scores(path)
+    output = open_output(on)
+    how = How("", seed=seed, resamples=resamples)
+    folder = path if path.is_dir() else None
+    scores = score_output(output, None if folder else read_predictions(path), folder, split, how)
+    about = {
+        "benchmark": scores.benchmark,
+        "split": scores.split,
+        "output": {"fingerprint": output.info["fingerprint"]},
+    }
+    return Scored(path.name, about, scores.tally)
+
+
+def verdict(low: float, high: float) -> str:
+    """Say what an interval of B - A shows."""
+    if low > 0:
+        return "B higher"
+    if high < 0:
+        return "A higher"
+    return "no difference shown" if low <= high and (low, high) != (0.0, 0.0) else "equal" if low == high else "–"

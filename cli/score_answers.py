@@ -1,0 +1,149 @@
+"""The main form of `stressreel score`: predictions on an output, or retrieval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ..metrics.scores import Scores
+    from ..records.output import FinishedOutput
+
+SHOWN_ROWS = 40
+
+
+def common(function: Any) -> Any:
+    """Add the options that all scores of predictions share."""
+    for option in reversed(
+        (
+            click.option("--split", help="Split to score, or all. [default: test where there is one, else all]"),
+            click.option(
+                "--partial", is_flag=True, help="Score what is there: gaps, doubled and unknown ids are counted."
+            ),
+            click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap's seed."),
+            click.option(
+                "--resamples",
+                type=click.IntRange(min=100),
+                default=1000,
+                show_default=True,
+                help="Resamples of the bootstrap over source videos.",
+            ),
+            click.option("--json", "as_json_text", is_flag=True, help="Print scores.json instead of tables."),
+            click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+@click.command("answers")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--predictions",
+    type=click.Path(path_type=Path),
+    help="JSON lines, JSON, CSV or Parquet with id and answer.",
+)
+@click.option(
+    "--similarity",
+    type=click.Path(path_type=Path),
+    help="For build-perturbed: folder with <setting>.npy or .safetensors (clips x captions), or .jsonl (ranked).",
+)
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Folder for scores.json, scores.md, pictures. [default: <predictions>.scores beside the predictions]",
+)
+@click.option(
+    "--first-index", type=click.Choice(["0", "1"]), default="0", show_default=True, help="What number 1st options have."
+)
+@common
+def command(
+    out: Path,
+    predictions: Path | None,
+    similarity: Path | None,
+    folder: Path | None,
+    first_index: str,
+    split: str | None,
+    partial: bool,
+    seed: int,
+    resamples: int,
+    as_json_text: bool,
+    debug: bool,
+) -> None:
+    """Score answers (or retrieval) on the output of a build in OUT."""
+    from ..metrics.inputs import How, score_output
+    from ..metrics.predictions import read_predictions
+    from ..records.output import open_output
+
+    if (predictions is None) == (similarity is None):
+        raise click.UsageError("Give either --predictions FILE or --similarity DIR.")
+    given = predictions or similarity or Path()
+    output = open_output(out)
+    target = target_folder(folder, given, output)
+    how = How("", partial, int(first_index), seed, resamples)
+    scores = score_output(output, read_predictions(predictions) if predictions else None, similarity, split, how)
+    finish(scores, output, given, target, seed, resamples, as_json_text=as_json_text)
+
+
+def target_folder(folder: Path | None, given: Path, output: FinishedOutput) -> Path:
+    """Choose where scores are written: never into the output, which holds nothing but what was built.
+
+    Raises:
+        InputError: The folder lies in the output.
+    """
+    from ..errors import InputError
+
+    target = folder or given.with_name(f"{given.stem if given.suffix else given.name}.scores")
+    if target.resolve().is_relative_to(output.path.resolve()):
+        raise InputError(f"scores would be written to {target}, in the output itself. Give another folder with --out.")
+    return target
+
+
+def finish(
+    scores: Scores,
+    output: FinishedOutput,
+    given: Path,
+    target: Path,
+    seed: int,
+    resamples: int,
+    *,
+    as_json_text: bool,
+) -> None:
+    """Write and print a score."""
+    from ..data_cards.score_figures import score_figures
+    from ..metrics.folder import write_scores
+    from ..metrics.inputs import predictions_identity
+    from ..metrics.scores import answers_line, as_json, dump, headline_table, interval_line, text_table
+
+    about = {
+        "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
+        "predictions": predictions_identity(given),
+        "interval": {
+            "level": 0.95,
+            "method": "paired percentile bootstrap over source videos",
+            "sources": len(scores.tally.sources),
+            "resamples": resamples,
+            "seed": seed,
+        },
+    }
+    write_scores(target, scores, about, score_figures(scores))
+    if as_json_text:
+        click.echo(dump(as_json(scores, about)), nl=False)
+        return
+    click.echo(answers_line(scores))
+    for row in scores.answers.get("unreadable_first", [])[:5]:
+        click.echo(f"  cannot read {row['id']}: {row['answer']!r}")
+    for table in (headline_table(scores), *scores.tables):
+        click.echo()
+        if len(table.rows) > SHOWN_ROWS:
+            click.echo(f"{table.title}: {len(table.rows)} rows, in scores.md and scores.json")
+        else:
+            click.echo(text_table(table))
+    click.echo()
+    for note in scores.notes:
+        click.echo(note)
+    click.echo(interval_line(about["interval"]))
+    click.echo(f"Wrote {target}")

@@ -1,0 +1,208 @@
+"""Figures of scores, drawn like those of the cards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..metrics.bootstrap import Estimate, Floats
+from ..metrics.robustness import CLEAN, Setting, gamma_relative
+from ..metrics.scores import Scores, Table
+from .plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINES = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d")
+PANEL_IN = 2.5
+MAIN_SCORES = ("R@5", "accuracy")
+
+
+def score_figures(scores: Scores) -> dict[str, bytes]:
+    """Draw the figures of a score, by file name; those whose settings were not scored are left out."""
+    if scores.benchmark == "perturbed":
+        return robustness_figures(scores)
+    return {"scores.png": headline_png(scores)}
+
+
+def headline_png(scores: Scores) -> bytes:
+    """Draw the headline numbers with their intervals, and beside them the accuracy by type where there are types."""
+    by_type = next((table for table in scores.tables if table.name == "by_type"), None)
+
+    def draw(figure: Figure) -> None:
+        panels = figure.subplots(1, 2, squeeze=False)[0] if by_type else [figure.subplots()]
+        bars(panels[0], scores.headline, "Scores, 95 % intervals")
+        if by_type:
+            fine = next(table for table in scores.tables if table.name == "fine_grained")
+            _fine_grained(panels[1], fine)
+
+    count = max(len(scores.headline), 12 if by_type else 0)
+    return _png(draw, 1.0 + 0.3 * count)
+
+
+def bars(axes: Axes, values: Mapping[str, Estimate], title: str) -> None:
+    """Draw scores from 0 to 1 as bars with intervals."""
+    places = range(len(values))
+    axes.barh(places, [_or_zero(each.value) for each in values.values()], 0.7, color=BLUE)
+    for place, each in zip(places, values.values(), strict=True):
+        if not isnan(each.low):
+            axes.plot([each.low, each.high], [place, place], color=INK, linewidth=1.4, solid_capstyle="butt")
+        right = each.value if isnan(each.high) else each.high
+        axes.annotate(
+            "–" if isnan(each.value) else f"{each.value:.3f}",
+            (_or_zero(right), place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+            color=PALE,
+        )
+    axes.set_yticks(places, list(values))
+    axes.invert_yaxis()
+    axes.set_title(title)
+    _shares(axes, "x", top=1.12)
+
+
+def _fine_grained(axes: Axes, table: Table) -> None:
+    """Draw Table 15: accuracy on V and V′ for each type and wording."""
+    labels = list(dict.fromkeys(f"{row[1]} {row[2]}".removesuffix(" -") for row in table.rows))
+    for number, (variant, colour) in enumerate((("V", BLUE), ("V′", ORANGE))):
+        found = {f"{row[1]} {row[2]}".removesuffix(" -"): row[3] for row in table.rows if row[0] == variant}
+        values = [_or_zero(found.get(label)) for label in labels]
+        places = [place + 0.2 * (2 * number - 1) for place in range(len(labels))]
+        axes.barh(places, values, 0.37, color=colour, label=variant)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.set_title("Accuracy by type and wording")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=2)
+    _shares(axes, "x")
+
+
+def robustness_figures(scores: Scores) -> dict[str, bytes]:
+    """Draw scores against severity, text perturbations, and pairs (the paper's Figures 18, 16 and 4)."""
+    table = next(table for table in scores.tables if table.name == "settings")
+    names = list(dict.fromkeys(str(row[0]) for row in table.rows))
+    shown = next((name for name in MAIN_SCORES if name in names), names[0])
+    values = {
+        Setting(str(visual), int(str(severity)), str(text)): float(str(value))
+        for score, visual, severity, text, value, *_ in table.rows
+        if score == shown
+    }
+    families = {
+        str(row[3]): str(row[2])
+        for row in next(table for table in scores.tables if table.name == "perturbations").rows
+        if row[1] != "multimodal"
+    }
+    figures = {}
+    if any(setting.modality == "video" for setting in values):
+        figures["severity.png"] = severity_png(values, families, shown)
+    if any(setting.modality == "text" for setting in values):
+        figures["text.png"] = text_png(values, families, shown)
+    if any(setting.modality == "multimodal" for setting in values):
+        figures["pairs.png"] = pairs_png(values, shown)
+    return figures
+
+
+def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], score: str) -> bytes:
+    """Draw a score against severity, one panel a family."""
+    visual = {setting.visual: families[setting.visual] for setting in values if setting.modality == "video"}
+    panels: dict[str, list[str]] = {}
+    for name, family in visual.items():
+        panels.setdefault(family, []).append(name)
+    rows = -(-len(panels) // 3)
+    top = max(values.values()) * 1.08 or 1.0
+
+    def draw(figure: Figure) -> None:
+        grid = figure.subplots(rows, min(3, len(panels)), squeeze=False).ravel()
+        for axes, (family, names) in zip(grid, panels.items(), strict=False):
+            axes.axhline(values[Setting()], color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label=CLEAN)
+            for number, name in enumerate(names):
+                points = sorted((s.severity, value) for s, value in values.items() if s.visual == name and not s.text)
+                axes.plot(*zip(*points, strict=True), marker="o", markersize=3.5, color=LINES[number % 5], label=name)
+            axes.set_title(family)
+            axes.set_xticks(sorted({s.severity for s in values if s.severity}))
+            axes.set_xlabel("severity")
+            axes.set_ylabel(score)
+            axes.legend(fontsize=8)
+            _shares(axes, "y", top=top)
+        for axes in grid[len(panels) :]:
+            axes.set_visible(False)
+
+    return _png(draw, PANEL_IN * rows + 0.3)
+
+
+def text_png(values: Mapping[Setting, float], families: Mapping[str, str], score: str) -> bytes:
+    """Draw a score under each text perturbation, coloured by family, with the clean score as a line."""
+    found = [(setting.text, value) for setting, value in values.items() if setting.modality == "text"]
+    order = list(dict.fromkeys(families[name] for name, _ in found))
+    colours = dict(zip(order, (*LINES, GREY, "#7a6a58"), strict=False))
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        for place, (name, value) in enumerate(found):
+            axes.barh(place, _or_zero(value), 0.75, color=colours[families[name]])
+        for family in order:
+            axes.barh(0, 0, color=colours[family], label=family)
+        axes.axvline(values[Setting()], color=INK, linewidth=1.2, linestyle=(0, (4, 3)), label=CLEAN)
+        axes.set_yticks(range(len(found)), [name for name, _ in found])
+        axes.set_ylim(len(found) - 0.4, -0.6)
+        axes.set_title(f"{score} under text perturbations")
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        _shares(axes, "x", top=max(values.values()) * 1.08 or 1.0)
+
+    return _png(draw, 1.1 + 0.2 * max(len(found), 6))
+
+
+def pairs_png(values: Mapping[Setting, float], score: str) -> bytes:
+    """Draw relative robustness of pairs as a heat map (Figure 4); first row and column: one of the two alone."""
+    pairs = [setting for setting in values if setting.modality == "multimodal"]
+    visual = list(dict.fromkeys((s.visual, s.severity) for s in pairs))
+    text = list(dict.fromkeys(s.text for s in pairs))
+    clean = values[Setting()]
+
+    def relative(setting: Setting) -> float:
+        value: Floats = gamma_relative(np.array([clean]), np.array([values.get(setting, np.nan)]))
+        return float(value[0])
+
+    grid = np.array([[relative(Setting(*(v or ("", 0)), t)) for t in ["", *text]] for v in [None, *visual]])
+    grid[0, 0] = np.nan
+    top = max(1.0, float(np.nanmax(grid)))
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        image = axes.imshow(np.ma.masked_invalid(grid), cmap="viridis", vmin=0, vmax=top)
+        for row, column in np.ndindex(*grid.shape):
+            value = grid[row, column]
+            if not isnan(value):
+                colour = "white" if value < 0.6 * top else INK
+                axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8, color=colour)
+        axes.set_xticks(range(len(text) + 1), ["video alone", *text], rotation=40, ha="right")
+        axes.set_yticks(range(len(visual) + 1), ["text alone", *(name for name, _ in visual)])
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        axes.axhline(0.5, color="white", linewidth=3)
+        axes.axvline(0.5, color="white", linewidth=3)
+        axes.set_title(f"Relative robustness of pairs, {score}")
+        figure.colorbar(image, ax=axes, shrink=0.8, label="γr")
+
+    return _png(draw, 2.2 + 0.42 * (len(visual) + 1))
+
+
+def _shares(axes: Axes, counted: str, top: float = 1.0) -> None:
+    """Make an axis one of scores from 0 up."""
+    from matplotlib.ticker import MaxNLocator
+
+    _plain(axes, "x" if counted == "x" else "y")
+    axis = axes.xaxis if counted == "x" else axes.yaxis
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter("{x:g}")
+    (axes.set_xlim if counted == "x" else axes.set_ylim)(0, top)
+
+
+def _or_zero(value: object) -> float:
+    number = float(value) if isinstance(value, float | int) else 0.0
+    return 0.0 if isnan(number) else number

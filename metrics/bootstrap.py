@@ -1,0 +1,149 @@
+"""Confidence intervals for scores: a paired bootstrap over source videos.
+
+Questions about one source video stand or fall together, so the video is what is drawn, not the question (a cluster
+bootstrap). Every score here is a function of means, and a mean over a drawn sample of videos is a ratio of sums: all
+resamples are one matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..seeds import rng_for
+
+Floats = NDArray[np.float64]
+Means = Mapping[str, Floats]
+Measure = Callable[[Means], dict[str, Floats]]
+"""Turns the means of cells into scores; works on the whole sample (number 0) and all resamples at once."""
+
+RESAMPLES = 1000
+LEVEL = 0.95
+MOST_UNDEFINED = 0.05
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A score with its interval.
+
+    Attributes:
+        value: On all source videos; NaN if it is not defined there (0 / 0).
+        low: Lower end of the interval; NaN if more than 5 % of the resamples leave the score undefined, or if there
+            are fewer than two source videos.
+        high: Upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Sums of what was right, by source video and cell: all that means, and so scores, are made from.
+
+    Attributes:
+        sources: The source videos.
+        cells: Names of the cells, such as "BA" or "jpeg-3 R@5".
+        sums: What was right, shape (sources, cells).
+        counts: Out of how many, the same shape.
+    """
+
+    sources: tuple[str, ...]
+    cells: tuple[str, ...]
+    sums: Floats
+    counts: Floats
+
+    def means(self, weights: Floats) -> dict[str, Floats]:
+        """Give the mean of every cell for each row of weights (`resample`); NaN where a cell is empty."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = (weights @ self.sums) / (weights @ self.counts)
+        return {cell: means[:, number] for number, cell in enumerate(self.cells)}
+
+    def totals(self) -> dict[str, int]:
+        """Count what each cell's mean is over."""
+        return {cell: round(total) for cell, total in zip(self.cells, self.counts.sum(axis=0), strict=True)}
+
+
+def tally(sources: Sequence[str], cells: Mapping[str, tuple[NDArray[np.intp], Floats]]) -> Tally:
+    """Sum values by source video.
+
+    Args:
+        sources: The source videos' names.
+        cells: For each cell, the source (its position in `sources`) and the value of every item in it.
+    """
+    sums = np.zeros((len(sources), len(cells)))
+    counts = np.zeros_like(sums)
+    for number, (where, values) in enumerate(cells.values()):
+        sums[:, number] = np.bincount(where, weights=values, minlength=len(sources))
+        counts[:, number] = np.bincount(where, minlength=len(sources))
+    return Tally(tuple(sources), tuple(cells), sums, counts)
+
+
+def resample(sources: int, seed: int, resamples: int = RESAMPLES) -> Floats:
+    """Draw how often each source video is in each resample.
+
+    The draw depends on the number of videos and the seed alone, so two models scored on one output share it: that makes
+    their comparison a paired one.
+
+    Args:
+        sources: Number of source videos.
+        seed: Seed of the draw.
+        resamples: Number of resamples.
+
+    Returns:
+        Weights of shape (1 + resamples, sources); row 0 is all ones, the sample itself.
+    """
+    rng = rng_for(seed, "bootstrap", sources)
+    drawn = rng.multinomial(sources, np.full(sources, 1 / sources), size=resamples)
+    return np.vstack([np.ones(sources), drawn])
+
+
+def estimate(values: Floats) -> Estimate:
+    """Take value 0 and the percentile interval of the others."""
+    value, drawn = float(values[0]), values[1:]
+    undefined = np.isnan(drawn)
+    if np.isnan(value) or not drawn.size or undefined.mean() > MOST_UNDEFINED:
+        return Estimate(value, np.nan, np.nan)
+    low, high = np.quantile(drawn[~undefined], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Estimate(value, float(low), float(high))
+
+
+def estimates(counted: Tally, measure: Measure, *, seed: int = 0, resamples: int = RESAMPLES) -> dict[str, Estimate]:
+    """Score a tally, with intervals.
+
+    Args:
+        counted: The sums.
+        measure: The scores as a function of means.
+        seed: Seed of the bootstrap.
+        resamples: Number of resamples.
+    """
+    drawn = resamples if len(counted.sources) > 1 else 0
+    scores = measure(counted.means(resample(len(counted.sources), seed, drawn)))
+    return {name: estimate(values) for name, values in scores.items()}
+
+
+def differences(
+    first: Tally, second: Tally, measure: Measure, *, seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, Estimate]:
+    """Score `second` minus `first` on the same resamples of the same source videos.
+
+    Args:
+        first: One model.
+        second: The other, on the same source videos.
+        measure: The scores as a function of means.
+        seed: Seed of the bootstrap.
+        resamples: Number of resamples.
+
+    Raises:
+        ValueError: The two are not about the same source videos.
+    """
+    if first.sources != second.sources:
+        raise ValueError("two tallies over different source videos cannot be paired")
+    drawn = resamples if len(first.sources) > 1 else 0
+    weights = resample(len(first.sources), seed, drawn)
+    one, other = measure(first.means(weights)), measure(second.means(weights))
+    return {name: estimate(other[name] - one[name]) for name in one if name in other}

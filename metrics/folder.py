@@ -1,0 +1,130 @@
+"""The folder that a score is written to, and read from for comparisons."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..records.files import write_atomic
+from .bootstrap import Tally
+from .scores import Scores, as_json, as_markdown, dump
+
+SCORES, REPORT, SUMS = "scores.json", "scores.md", "per_source.parquet"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A score read back.
+
+    Attributes:
+        name: What to call it.
+        about: The content of `scores.json`.
+        tally: The sums by source video.
+    """
+
+    name: str
+    about: dict[str, Any]
+    tally: Tally
+
+
+def write_scores(folder: Path, scores: Scores, about: Mapping[str, Any], figures: Mapping[str, bytes]) -> None:
+    """Write a score: JSON, Markdown, figures, and the sums by source video.
+
+    Raises:
+        OutputError: The folder cannot be written.
+    """
+    for name, picture in figures.items():
+        write_atomic(folder / name, picture)
+    write_atomic(folder / REPORT, as_markdown(scores, about, list(figures)))
+    write_atomic(folder / SUMS, _parquet(scores.tally))
+    write_atomic(folder / SCORES, dump(as_json(scores, about)))
+
+
+def _parquet(tally: Tally) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns: dict[str, Any] = {"source_id": list(tally.sources)}
+    for number, cell in enumerate(tally.cells):
+        columns[f"sum: {cell}"] = tally.sums[:, number]
+        columns[f"count: {cell}"] = tally.counts[:, number].astype(np.int32)
+    target = io.BytesIO()
+    pq.write_table(pa.table(columns), target, compression="zstd")
+    return target.getvalue()
+
+
+def read_scores(path: Path) -> Scored:
+    """Read what `write_scores` wrote.
+
+    Args:
+        path: The folder, or its `scores.json`.
+
+    Raises:
+        InputError: It is no such folder, or it is damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = path.parent if path.name == SCORES else path
+    if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
+        raise InputError(
+            f"{path} is no folder of scores: it has no {SCORES} and {SUMS}. Give what `stressreel score` wrote, "
+            "or two predictions files and --on OUT."
+        )
+    try:
+        about = json.loads((folder / SCORES).read_text(encoding="utf-8"))
+        table = pq.read_table(folder / SUMS)
+        cells = tuple(name.removeprefix("sum: ") for name in table.column_names if name.startswith("sum: "))
+        sums, counts = (
+            np.array([table.column(f"{kind}: {cell}").to_numpy() for cell in cells], np.float64).T
+            for kind in ("sum", "count")
+        )
+        sources = tuple(table.column("source_id").to_pylist())
+        return Scored(about["predictions"]["file"], about, Tally(sources, cells, sums, counts))
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        raise InputError(f"{folder} is damaged ({type(error).__name__}: {error}). Score again.") from error
+
+
+def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
+    """Bring two scores to the cells that both have.
+
+    Returns:
+        The two tallies, and what a reader has to know.
+
+    Raises:
+        InputError: They are not of the same questions.
+    """
+    for key, what in (("benchmark", "benchmark"), ("split", "split")):
+        if one.about[key] != other.about[key]:
+            raise InputError(
+                f"{one.name} and {other.name} cannot be compared: one is of {what} {one.about[key]}, the other of "
+                f"{other.about[key]}."
+            )
+    prints = [scored.about["output"]["fingerprint"] for scored in (one, other)]
+    if prints[0] != prints[1]:
+        raise InputError(
+            f"{one.name} and {other.name} are scored on different outputs (fingerprints {prints[0][:16]} and "
+            f"{prints[1][:16]}). Score both on the same one."
+        )
+    shared = [cell for cell in one.tally.cells if cell in set(other.tally.cells)]
+    first, second = _cut(one.tally, shared), _cut(other.tally, shared)
+    outcome = [" chose " not in cell for cell in shared]  # what was chosen wrongly has no common count
+    if first.sources != second.sources or not np.array_equal(first.counts[:, outcome], second.counts[:, outcome]):
+        raise InputError(
+            f"{one.name} and {other.name} answer different questions (one was scored with --partial?). Paired "
+            "differences need the same questions in both."
+        )
+    alone = len(set(one.tally.cells) ^ set(other.tally.cells))
+    return first, second, [f"{alone} cells are in one of the two only, and left out."] * bool(alone)
+
+
+def _cut(tally: Tally, cells: Sequence[str]) -> Tally:
+    places = [tally.cells.index(cell) for cell in cells]
+    return Tally(tally.sources, tuple(cells), tally.sums[:, places], tally.counts[:, places])

@@ -1,0 +1,199 @@
+"""Robustness to perturbations.
+
+Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visual and Language Perturbations" (arXiv
+2207.02159), section 5.2: absolute robustness γa = 1 − (R_clean − R_pert) and relative robustness
+γr = 1 − (R_clean − R_pert) / R_clean, with R from 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .bootstrap import Estimate, Floats, Means, Tally
+from .scores import Cell, Table
+
+CLEAN = "clean"
+
+
+@dataclass(frozen=True, order=True)
+class Setting:
+    """What was shown: a visual perturbation at a severity, a text perturbation, both, or neither.
+
+    Attributes:
+        visual: Name of the visual perturbation, or "".
+        severity: 1 to 5; 0 without a visual perturbation.
+        text: Name of the text perturbation, or "".
+    """
+
+    visual: str = ""
+    severity: int = 0
+    text: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name as files and cells have it: `clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`."""
+        parts = [f"{self.visual}-{self.severity}"] * bool(self.visual) + [self.text] * bool(self.text)
+        return "+".join(parts) or CLEAN
+
+    @property
+    def modality(self) -> str:
+        """Give "clean", "video", "text" or "multimodal"."""
+        return {(0, 0): "clean", (1, 0): "video", (0, 1): "text"}.get(
+            (bool(self.visual), bool(self.text)), "multimodal"
+        )
+
+
+def gamma_absolute(clean: Floats, perturbed: Floats) -> Floats:
+    """Absolute robustness."""
+    return 1 - (clean - perturbed)
+
+
+def gamma_relative(clean: Floats, perturbed: Floats) -> Floats:
+    """Relative robustness; NaN where the clean score is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(clean > 0, 1 - (clean - perturbed) / clean, np.nan)
+
+
+def cell(setting: Setting, score: str) -> str:
+    """Name the cell of a score under a setting."""
+    return f"{setting.name} {score}"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What was measured.
+
+    Attributes:
+        settings: The settings, clean first.
+        scores: Names of the scores, such as "R@1".
+        families: Family of each perturbation.
+    """
+
+    settings: tuple[Setting, ...]
+    scores: tuple[str, ...]
+    families: Mapping[str, str]
+
+    def groups(self) -> dict[tuple[str, str], dict[str, list[Setting]]]:
+        """Group settings: by (modality, family), then by perturbation. Pairs of both modalities are one family."""
+        found: dict[tuple[str, str], dict[str, list[Setting]]] = {}
+        for setting in self.settings:
+            if setting.modality == "clean":
+                continue
+            name = setting.visual or setting.text
+            both = setting.modality == "multimodal"
+            family = "pairs" if both else self.families[name]
+            members = found.setdefault((setting.modality, family), {})
+            members.setdefault(setting.name if both else name, []).append(setting)
+        return found
+
+
+GAMMAS = {"γa": gamma_absolute, "γr": gamma_relative}
+PAIRS = "pairs"
+
+
+def measure(suite: Suite, means: Means) -> dict[str, Floats]:
+    """Give each score's clean value and its robustness by modality and family.
+
+    Robustness is averaged over severities, then over the perturbations of the family (of the modality).
+
+    Args:
+        suite: What was measured.
+        means: Means of the cells (`cell`).
+    """
+    result: dict[str, Floats] = {}
+    groups = suite.groups()
+    for score in suite.scores:
+        clean = means[cell(Setting(), score)]
+        result[f"{score} clean"] = clean
+        for kind, gamma in GAMMAS.items():
+            by_modality: dict[str, list[Floats]] = {}
+            by_family: dict[str, Floats] = {}
+            for (modality, family), members in groups.items():
+                of_each = [
+                    np.mean([gamma(clean, means[cell(setting, score)]) for setting in settings], axis=0)
+                    for settings in members.values()
+                ]
+                by_modality.setdefault(modality, []).extend(of_each)
+                if family != PAIRS:
+                    by_family[f"{score} {kind} {modality}, {family}"] = np.mean(of_each, axis=0)
+            for modality, of_each in by_modality.items():
+                result[f"{score} {kind} {modality}"] = np.mean(of_each, axis=0)
+            result |= by_family
+    return result
+
+
+def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Choose the numbers to report first: clean, and both robustnesses of each modality; families are in a table."""
+    return {name: value for name, value in scored.items() if ", " not in name}
+
+
+def tables(suite: Suite, counted: Tally, scored: Mapping[str, Estimate]) -> tuple[Table, ...]:
+    """Give the robustness by family, by perturbation, and every setting.
+
+    Args:
+        suite: What was measured.
+        counted: The sums.
+        scored: The estimates of `measure`'s scores.
+    """
+    means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
+    families: list[tuple[Cell, ...]] = []
+    single: list[tuple[Cell, ...]] = []
+    settings_rows: list[tuple[Cell, ...]] = []
+    for score in suite.scores:
+        clean = means[cell(Setting(), score)]
+
+        def gammas(settings: Sequence[Setting], kind: str, score: str = score, clean: float = clean) -> list[float]:
+            found = np.array([means[cell(setting, score)] for setting in settings])
+            return [float(x) for x in GAMMAS[kind](np.full(len(found), clean), found)]
+
+        for (modality, family), members in suite.groups().items():
+            every = [setting for settings in members.values() for setting in settings]
+            key = modality if family == PAIRS else f"{modality}, {family}"
+            families.append(
+                (
+                    score,
+                    modality,
+                    family,
+                    *(
+                        x
+                        for kind in GAMMAS
+                        for x in (scored[f"{score} {kind} {key}"], float(np.std(gammas(every, kind))))
+                    ),
+                    len(every),
+                )
+            )
+            for name, settings in members.items():
+                spread = [
+                    x for kind in GAMMAS for x in (np.mean(gammas(settings, kind)), np.std(gammas(settings, kind)))
+                ]
+                single.append((score, modality, family, name, *map(float, spread), len(settings)))
+        for setting in suite.settings:
+            value = means[cell(setting, score)]
+            pair = [float(gamma(np.array([clean]), np.array([value]))[0]) for gamma in GAMMAS.values()]
+            settings_rows.append((score, setting.visual, setting.severity, setting.text, value, *pair))
+    heads = ("γa", "± std", "γr", "± std ", "settings")
+    return (
+        Table(
+            "families",
+            "Robustness by family",
+            ("score", "modality", "family", *heads),
+            tuple(families),
+            "Mean over severities, then over perturbations; std over all settings of the family.",
+        ),
+        Table(
+            "perturbations",
+            "Robustness by perturbation",
+            ("score", "modality", "family", "perturbation", *heads),
+            tuple(single),
+            "Mean and std over severities.",
+        ),
+        Table(
+            "settings",
+            "Every setting",
+            ("score", "visual", "severity", "text", "value", "γa", "γr"),
+            tuple(settings_rows),
+        ),
+    )

@@ -1,0 +1,180 @@
+"""What scoring gives: headline numbers with intervals, tables, and the sums that they come from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan
+from typing import Any
+
+from .bootstrap import Estimate, Tally
+
+Cell = str | int | float | Estimate | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of scores.
+
+    Attributes:
+        name: Its key in `scores.json`.
+        title: What it shows.
+        headings: Column names.
+        rows: Texts, counts (int), scores (float; NaN is shown as a dash) or scores with intervals.
+        note: What a reader has to know.
+    """
+
+    name: str
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of one predictions file on one output.
+
+    Attributes:
+        benchmark: The builder's name.
+        split: The split scored, or "all".
+        answers: Counts of what was read, missing, unreadable; see `predictions.Joined.summary`.
+        headline: The numbers to report, with intervals.
+        tables: Everything else.
+        tally: The sums by source video, for comparisons.
+        notes: What a reader has to know.
+    """
+
+    benchmark: str
+    split: str
+    answers: dict[str, Any]
+    headline: dict[str, Estimate]
+    tables: tuple[Table, ...]
+    tally: Tally
+    notes: tuple[str, ...] = field(default=())
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Write a score; a dash if it is not defined."""
+    return "–" if value is None or isnan(value) else f"{value:.{digits}f}"
+
+
+def cell_text(cell: Cell) -> str:
+    """Write a cell of a table."""
+    if isinstance(cell, Estimate):
+        interval = "" if isnan(cell.low) else f" [{number(cell.low)}, {number(cell.high)}]"
+        return number(cell.value) + interval
+    if isinstance(cell, float) or cell is None:
+        return number(cell)
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def cell_json(cell: Cell) -> Any:
+    """Turn a cell into a JSON value: an undefined score is null."""
+    if isinstance(cell, Estimate):
+        return {name: None if isnan(x) else x for name, x in vars(cell).items()}
+    return None if isinstance(cell, float) and isnan(cell) else cell
+
+
+def headline_table(scores: Scores) -> Table:
+    """Put the headline numbers into a table."""
+    rows = tuple((name, estimate) for name, estimate in scores.headline.items())
+    title = f"{scores.benchmark}, {scores.split}"
+    return Table("headline", title, ("score", "value [95 % interval]"), rows)
+
+
+def text_table(table: Table) -> str:
+    """Set a table for a terminal: texts left, numbers right."""
+    lines = [table.headings, *(tuple(map(cell_text, row)) for row in table.rows)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(table.headings))]
+    left = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(widths))]
+    shown = [table.title, ""] if table.title else []
+    for line in lines:
+        cells = [
+            cell.ljust(width) if is_text else cell.rjust(width)
+            for cell, width, is_text in zip(line, widths, left, strict=True)
+        ]
+        shown.append("  ".join(cells).rstrip())
+    return "\n".join([*shown, *([table.note] if table.note else [])])
+
+
+def markdown_table(table: Table) -> str:
+    """Set a table in Markdown."""
+    texts = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(table.headings))]
+    lines = [
+        "| " + " | ".join(table.headings) + " |",
+        "|" + "|".join("---" if text else "--:" for text in texts) + "|",
+        *("| " + " | ".join(cell_text(cell).replace("|", "\\|") for cell in row) + " |" for row in table.rows),
+    ]
+    return "\n".join([f"## {table.title}", "", *lines, *(["", table.note] if table.note else [])])
+
+
+def as_json(scores: Scores, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the content of `scores.json`.
+
+    Args:
+        scores: The scores.
+        about: What they are of: output, predictions, bootstrap.
+    """
+    return {
+        "benchmark": scores.benchmark,
+        "split": scores.split,
+        **about,
+        "answers": scores.answers,
+        "headline": {name: cell_json(estimate) for name, estimate in scores.headline.items()},
+        "tables": {
+            table.name: [dict(zip(table.headings, map(cell_json, row), strict=True)) for row in table.rows]
+            for table in scores.tables
+        },
+        "notes": list(scores.notes),
+    }
+
+
+def as_markdown(scores: Scores, about: Mapping[str, Any], pictures: Sequence[str]) -> str:
+    """Give the content of `scores.md`."""
+    output, predictions = about["output"], about["predictions"]
+    lines = [
+        f"# Scores: {scores.benchmark}, {scores.split}",
+        "",
+        f"Predictions `{predictions['file']}` on version {output['dataset_version']}, fingerprint "
+        f"`{output['fingerprint'][:16]}`.",
+        answers_line(scores),
+        interval_line(about["interval"]),
+        "",
+        *(line for picture in pictures for line in (f"![{picture.removesuffix('.png')}]({picture})", "")),
+    ]
+    for table in (headline_table(scores), *scores.tables):
+        lines += [markdown_table(table), ""]
+    for note in scores.notes:
+        lines += [f"* {note}"]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def answers_line(scores: Scores) -> str:
+    """Say in one line what was read and what was not."""
+    counts = scores.answers
+    parts = [f"{counts['scored']:,} answers scored"]
+    for key, words in (
+        ("unreadable", "unreadable (count as wrong)"),
+        ("missing", "missing (left out)"),
+        ("doubled", "given more than once (the first counts)"),
+        ("unknown", "not in this output (left out)"),
+        ("of_other_splits", "of other splits (left out)"),
+    ):
+        if counts.get(key):
+            parts.append(f"{counts[key]:,} {words}")
+    return ", ".join(parts) + "."
+
+
+def interval_line(interval: Mapping[str, Any]) -> str:
+    """Say what the intervals are."""
+    return (
+        f"Intervals: 95 %, paired bootstrap over {interval['sources']:,} source videos, "
+        f"{interval['resamples']:,} resamples, seed {interval['seed']}."
+    )
+
+
+def dump(value: Any) -> str:
+    """Write JSON for people and machines; refuses NaN."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

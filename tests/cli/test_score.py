@@ -1,0 +1,296 @@
+"""`stressreel score`, `compare` and `permute` on what the builders build."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from commands import run
+from stressreel.metrics.inputs import read_captions, suite_settings
+from stressreel.records.output import open_output
+
+Row = dict[str, object]
+
+
+def write(path: Path, rows: list[Row]) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def answer(built: Path, path: Path, choose: Callable[[Row], object], split: str = "test") -> Path:
+    rows = open_output(built).rows("questions", None, split)
+    return write(path, [{"id": row["question_id"], "answer": choose(row)} for row in rows])
+
+
+@pytest.fixture(scope="session")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Recipes of the built-in captioned clips; read only."""
+    out = tmp_path_factory.mktemp("suite") / "out"
+    arguments = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "noise,jpeg", "--no-render")
+    done = run("build-perturbed", *arguments, "--out", out, "--no-progress")
+    assert done.code == 0, done.err
+    return out
+
+
+def matrices(suite: Path, folder: Path) -> Path:
+    output = open_output(suite)
+    captions = read_captions(output, "all")
+    folder.mkdir()
+    for setting in suite_settings(output.info):
+        perfect = np.full((len(captions.clips), len(captions.ids)), -1.0, np.float32)
+        perfect[captions.clip, np.arange(len(captions.ids))] = -2.0 if setting.severity == 3 else 1.0
+        np.save(folder / f"{setting.name}.npy", perfect)
+    return folder
+
+
+def test_clavi_writes_and_prints_the_same_numbers(built: Path, tmp_path: Path) -> None:
+    file = answer(built, tmp_path / "yes.jsonl", lambda row: "Yes.")
+    done = run("stressreel", "score", built, "--predictions", file)
+    assert done.code == 0, done.err
+    assert "balanced accuracy   0.500 [0.500, 0.500]\n" in done.out
+    folder = tmp_path / "yes.scores"
+    assert {path.name for path in folder.iterdir()} == {"scores.json", "scores.md", "scores.png", "per_source.parquet"}
+    scores = json.loads((folder / "scores.json").read_text())
+    assert scores["headline"]["CAcc_V complement"]["value"] == 0
+    assert scores["headline"]["accuracy"]["value"] == pytest.approx(6 / 19)
+    assert str(tmp_path) not in (folder / "scores.json").read_text()
+    again = run("stressreel", "score", "--json", "--predictions", file, built)
+    assert json.loads(again.out) == scores
+    assert "| CAcc_V complement | 0.000 [0.000, 0.000] |" in (folder / "scores.md").read_text()
+    assert (folder / "scores.png").read_bytes()[1:4] == b"PNG"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda rows: rows[1:], "have no prediction"),
+        (lambda rows: [*rows, rows[0]], "more than once"),
+        (lambda rows: [*rows, {"id": "x", "answer": "yes"}], "not in this output (x)"),
+    ],
+)
+def test_gaps_are_refused_unless_partial(
+    built: Path, tmp_path: Path, change: Callable[[list[Row]], list[Row]], says: str
+) -> None:
+    good = answer(built, tmp_path / "p.jsonl", lambda row: "no")
+    write(good, change([json.loads(line) for line in good.read_text().splitlines()]))
+    done = run("stressreel", "score", built, "--predictions", good)
+    assert done.code == 1
+    assert says in done.err
+    assert not (tmp_path / "p.scores").exists()
+    assert run("stressreel", "score", built, "--predictions", good, "--partial").code == 0
+
+
+def test_the_output_itself_stays_as_it_is(built: Path, tmp_path: Path) -> None:
+    file = answer(built, tmp_path / "p.jsonl", lambda row: "no")
+    done = run("stressreel", "score", built, "--predictions", file, "--out", built / "scores")
+    assert done.code == 1
+    assert "in the output itself" in done.err
+    assert not (built / "scores").exists()
+
+
+@pytest.mark.parametrize("arguments", [(), ("--predictions", "a", "--similarity", "b")])
+def test_wrong_usage(built: Path, arguments: tuple[str, ...]) -> None:
+    assert run("stressreel", "score", built, *arguments).code == 2
+
+
+def test_unreadable_answers_are_listed(built: Path, tmp_path: Path) -> None:
+    file = answer(built, tmp_path / "p.jsonl", lambda row: "perhaps" if row["type"] == "E" else "no")
+    done = run("stressreel", "score", built, "--predictions", file)
+    assert "unreadable (count as wrong)" in done.out
+    assert "'perhaps'" in done.out
+
+
+def test_compare_two_models(built: Path, tmp_path: Path) -> None:
+    good = answer(built, tmp_path / "good.jsonl", lambda row: ("no", "yes")[row["answer"]], "train")  # type: ignore[index]
+    bad = answer(built, tmp_path / "bad.jsonl", lambda row: "yes", "train")
+    done = run("stressreel", "compare", bad, good, "--on", built, "--split", "train", "--json")
+    assert done.code == 0, done.err
+    found = {row["score"]: row for row in json.loads(done.out)["scores"]}
+    assert found["accuracy"]["verdict"] == "B higher"
+    assert found["accuracy"]["difference"]["value"] == pytest.approx(13 / 19)
+    for file in (good, bad):
+        assert run("stressreel", "score", built, "--predictions", file, "--split", "train").code == 0
+    folders = run("stressreel", "compare", tmp_path / "bad.scores", tmp_path / "good.scores", "--json")
+    assert [row["difference"] for row in json.loads(folders.out)["scores"]] == [
+        row["difference"] for row in json.loads(done.out)["scores"]
+    ]
+    alone = run("stressreel", "compare", good, good)
+    assert alone.code == 1
+    assert "no folder of scores" in alone.err
+
+
+def test_partial_scores_are_not_compared_with_whole_ones(built: Path, tmp_path: Path) -> None:
+    whole = answer(built, tmp_path / "whole.jsonl", lambda row: "no")
+    part = write(tmp_path / "part.jsonl", [json.loads(line) for line in whole.read_text().splitlines()[5:]])
+    for file in (whole, part):
+        assert run("stressreel", "score", built, "--predictions", file, "--partial").code == 0
+    done = run("stressreel", "compare", tmp_path / "whole.scores", tmp_path / "part.scores")
+    assert done.code == 1
+    assert "different questions" in done.err
+
+
+def test_retrieval_from_matrices(suite: Path, tmp_path: Path) -> None:
+    folder = matrices(suite, tmp_path / "sim")
+    done = run("stressreel", "score", suite, "--similarity", folder, "--json")
+    assert done.code == 0, done.err
+    scores = json.loads(done.out)
+    assert scores["headline"]["R@1 clean"]["value"] == 1
+    assert scores["headline"]["R@1 γr video"]["value"] == 0.5  # severity 1 perfect, severity 3 the worst
+    assert {row["family"]: row["settings"] for row in scores["tables"]["families"] if row["score"] == "R@1"} == {
+        "noise": 8,
+        "digital": 2,
+    }
+    assert (tmp_path / "sim.scores" / "severity.png").is_file()
+
+
+def test_clips_in_another_order_score_the_same(suite: Path, tmp_path: Path) -> None:
+    folder = matrices(suite, tmp_path / "sim")
+    captions = read_captions(open_output(suite), "all")
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(len(captions.clips)), rng.permutation(len(captions.ids))
+    for path in folder.glob("*.npy"):
+        np.save(path, np.load(path)[np.ix_(rows, columns)])
+    (folder / "clips.txt").write_text("\n".join(captions.clips[number] for number in rows))
+    (folder / "captions.txt").write_text("\n".join(captions.ids[number] for number in columns))
+    done = run("stressreel", "score", suite, "--similarity", folder, "--json")
+    assert json.loads(done.out)["headline"]["R@1 clean"]["value"] == 1
+
+
+def test_ranked_lists_and_missing_settings(suite: Path, tmp_path: Path) -> None:
+    folder = matrices(suite, tmp_path / "sim")
+    captions = read_captions(open_output(suite), "all")
+    (folder / "jpeg-3.npy").unlink()
+    done = run("stressreel", "score", suite, "--similarity", folder)
+    assert done.code == 1
+    assert "missing (jpeg-3)" in done.err
+    others = {clip: [other for other in captions.clips if other != clip] for clip in captions.clips}
+    rows = [{"id": name, "ranked": [clip, *others[clip]]} for name, clip in zip(captions.ids, captions.of, strict=True)]
+    write(folder / "jpeg-3.jsonl", rows)
+    done = run("stressreel", "score", suite, "--similarity", folder, "--json")
+    assert done.code == 0, done.err
+    found = {(r["score"], r["visual"], r["severity"]): r for r in json.loads(done.out)["tables"]["settings"]}
+    assert found["R@1", "jpeg", 3]["value"] == 1
+    assert found["R@1", "shot_noise", 3]["value"] == 0
+
+
+@pytest.mark.parametrize(("shape", "says"), [((2, 3), "expected"), ((0, 0), "expected")], ids=["small", "empty"])
+def test_matrices_of_another_shape_are_refused(suite: Path, tmp_path: Path, shape: tuple[int, int], says: str) -> None:
+    folder = matrices(suite, tmp_path / "sim")
+    np.save(folder / "jpeg-1.npy", np.zeros(shape, np.float32))
+    done = run("stressreel", "score", suite, "--similarity", folder)
+    assert done.code == 1
+    assert says in done.err
+
+
+def test_answers_under_every_setting(suite: Path, tmp_path: Path) -> None:
+    output = open_output(suite)
+    captions = read_captions(output, "all")
+    first = {clip: text for clip, text in zip(captions.of, captions.texts, strict=True)}
+    rows: list[Row] = [
+        {
+            "setting": setting.name,
+            "id": clip,
+            "answer": first[captions.clips[number - 1] if setting.severity == 3 else clip].upper(),
+        }
+        for setting in suite_settings(output.info)
+        for number, clip in enumerate(captions.clips)
+    ]
+    done = run("stressreel", "score", suite, "--predictions", write(tmp_path / "p.jsonl", rows), "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["headline"]["accuracy γa video"]["value"] == 0.5
+    judged = [
+        {
+            "setting": row["setting"],
+            "id": row["id"],
+            "question": "q1",
+            "correct": not str(row["setting"]).endswith("-3"),
+        }
+        for row in rows
+    ]
+    again = run("stressreel", "score", suite, "--predictions", write(tmp_path / "q.jsonl", judged), "--json")
+    assert json.loads(again.out)["headline"] == json.loads(done.out)["headline"]
+    write(tmp_path / "q.jsonl", judged[1:])
+    assert run("stressreel", "score", suite, "--predictions", tmp_path / "q.jsonl").code == 1
+
+
+def test_modality_importance_of_clavi(built: Path, tmp_path: Path) -> None:
+    truth = ("no", "yes")
+    video = answer(built, tmp_path / "v.jsonl", lambda row: "no")
+    text = answer(built, tmp_path / "t.jsonl", lambda row: "no")
+    both = answer(built, tmp_path / "b.jsonl", lambda row: truth[row["answer"]])  # type: ignore[index]
+    done = run(
+        *("stressreel", "score", "modalities", built, f"video={video}", f"text={text}", f"video+text={both}"),
+        *("--json", "--items", tmp_path / "items.csv"),
+    )
+    assert done.code == 0, done.err
+    shares = {row["category"]: row["questions"] for row in json.loads(done.out)["categories"]}
+    total = shares.pop("total")
+    assert shares["complementary"] * 19 == 6 * total
+    assert shares["modality-agnostic correct"] * 19 == 13 * total
+    assert len((tmp_path / "items.csv").read_text().splitlines()) == total + 1
+
+
+def test_modality_importance_of_own_questions(tmp_path: Path) -> None:
+    questions = [{"id": str(n), "answer": "b", "options": ["a", "b"], "source_id": f"s{n % 2}"} for n in range(4)]
+    own = write(tmp_path / "q.jsonl", questions)
+    files = {}
+    for name, chosen in {"v": "bbaa", "t": "baba", "v+t": "bbbb"}.items():
+        rows = [{"id": str(n), "answer": letter} for n, letter in enumerate(chosen)]
+        files[name] = write(tmp_path / f"{name.replace('+', '')}.jsonl", rows)
+    pairs = [f"{name}={file}" for name, file in files.items()]
+    done = run("stressreel", "score", "modalities", own, *pairs, "--json")
+    assert done.code == 0, done.err
+    counts = {row["category"]: row["questions"] for row in json.loads(done.out)["categories"]}
+    assert counts == {
+        **{"v-biased": 1, "t-biased": 1, "complementary": 1, "modality-agnostic correct": 1},
+        **{"modality-agnostic incorrect": 0, "none": 0, "total": 4},
+    }
+    missing = run("stressreel", "score", "modalities", own, *pairs[:2])
+    assert missing.code == 1
+    assert "missing: t+v" in missing.err
+
+
+def test_permute(built: Path, tmp_path: Path) -> None:
+    targets = [tmp_path / name for name in ("a.parquet", "b.parquet")]
+    for target in targets:
+        done = run("stressreel", "permute", built, "--to", target, "--sets", 2, "--split", "all", "--seed", 3)
+        assert done.code == 0, done.err
+    rows, again = (pq.read_table(target).to_pylist() for target in targets)
+    assert rows == again
+    output = open_output(built)
+    source = {row["pair_id"]: row["source_id"] for row in output.rows("pairs")}
+    questions = {row["question_id"]: row for row in output.rows("questions")}
+    assert len(rows) == 4 * len(questions)
+    assert {row["seed"] for row in rows} == {3, 4}
+    for row in rows:
+        own = questions[row["id"]]
+        assert (row["text_of"] if row["permuted"] == "video" else row["video_of"]) == row["id"]
+        other = questions[row["video_of" if row["permuted"] == "video" else "text_of"]]
+        assert source[other["pair_id"]] != source[own["pair_id"]]
+        assert row["video_id"] == questions[row["video_of"]]["video_id"]
+        assert row["text"] == questions[row["text_of"]]["question"]
+
+
+def test_open_ended(tmp_path: Path) -> None:
+    pytest.importorskip("pycocoevalcap")
+    from nltk.corpus import wordnet
+
+    try:
+        wordnet.ensure_loaded()
+    except LookupError:
+        pytest.skip("no WordNet: set NLTK_DATA")
+    rows: list[Row] = [
+        {"id": str(n), "answer": f"the cat saw mouse number {n}", "explanation": f"it was hungry {n} times"}
+        for n in range(3)
+    ]
+    right = write(tmp_path / "right.jsonl", rows)
+    done = run("stressreel", "score", "open-ended", right, "--predictions", right, "--no-sbert", "--json")
+    assert done.code == 0, done.err
+    scores = json.loads(done.out)
+    assert scores["scores"]["A"]["BLEU-1"] == pytest.approx(1)
+    assert scores["scores"]["E"]["SBERT"] is None
+    assert "CapsMIX" not in scores
+    short = write(tmp_path / "short.jsonl", rows[1:])
+    assert run("stressreel", "score", "open-ended", right, "--predictions", short, "--no-sbert").code == 1

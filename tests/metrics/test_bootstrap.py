@@ -1,0 +1,63 @@
+"""Intervals: seeded, over source videos, paired."""
+
+import numpy as np
+import pytest
+from stressreel.metrics.bootstrap import Tally, differences, estimates, tally
+
+
+def plain(means):
+    return {"score": means["all"]}
+
+
+def counted(seed: int, *, sources: int = 60, each: int = 10, share: float = 0.5, same: bool = False) -> Tally:
+    rng = np.random.default_rng(seed)
+    where = np.repeat(np.arange(sources), each)
+    values = rng.random(sources if same else sources * each) < share
+    return tally(
+        [str(n) for n in range(sources)], {"all": (where, (np.repeat(values, each) if same else values) * 1.0)}
+    )
+
+
+def test_the_value_is_the_mean_and_the_interval_holds_it() -> None:
+    data = counted(1)
+    found = estimates(data, plain)["score"]
+    assert found.value == pytest.approx(data.sums.sum() / data.counts.sum())
+    assert found.low < found.value < found.high
+
+
+def test_an_interval_is_that_of_the_standard_error() -> None:
+    found = estimates(counted(2, sources=400, each=1), plain, resamples=4000)["score"]
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * 0.5 / np.sqrt(400), rel=0.1)
+
+
+def test_questions_of_one_video_do_not_count_as_independent() -> None:
+    wide, narrow = (estimates(counted(3, same=same), plain)["score"] for same in (True, False))
+    assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
+
+
+def test_it_is_seeded() -> None:
+    first, again, other = (estimates(counted(4), plain, seed=seed)["score"] for seed in (0, 0, 1))
+    assert first == again
+    assert first != other
+
+
+def test_a_model_does_not_differ_from_itself_and_a_pair_is_narrower_than_two() -> None:
+    one, two = counted(5, same=True), counted(5, same=True)
+    found = differences(one, two, plain)["score"]
+    assert (found.value, found.low, found.high) == (0, 0, 0)
+
+
+def test_a_clear_difference_is_seen() -> None:
+    found = differences(counted(6, share=0.4), counted(7, share=0.6), plain)["score"]
+    assert found.low > 0
+
+
+def test_one_source_video_has_no_interval() -> None:
+    found = estimates(counted(8, sources=1), plain)["score"]
+    assert np.isnan(found.low)
+    assert not np.isnan(found.value)
+
+
+def test_other_source_videos_cannot_be_paired() -> None:
+    with pytest.raises(ValueError, match="paired"):
+        differences(counted(1, sources=3), counted(1, sources=4), plain)

@@ -1,0 +1,72 @@
+"""Causal questions, settings' names, and comparisons of suites."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stressreel.errors import InputError
+from stressreel.metrics.inputs import How, measure_of, read_setting, score_causal
+from stressreel.metrics.predictions import Predictions
+from stressreel.metrics.robustness import Setting
+
+KINDS = [{"kind": kind} for kind in ("right", "hard", "swap")]
+ROWS = [
+    {
+        "qid": f"q{number}",
+        "source_id": f"S01E0{number % 2}",
+        "options": ["ran", "hid", "slept"],
+        "answer_index": 0,
+        "sources": KINDS,
+        "explanation_options": ["fear", "joy", "rain"],
+        "explanation_index": 1,
+        "explanation_sources": [{"kind": "hard"}, {"kind": "right"}, {"kind": "hard"}],
+    }
+    for number in range(4)
+]
+SPLITS = ["test"] * 3 + ["train"]
+
+
+def predict(*answers: tuple[str, ...]) -> Predictions:
+    names = ("id", "answer", "explanation")
+    return Predictions(Path("p.jsonl"), [dict(zip(names, row, strict=False)) for row in answers])
+
+
+def test_causal_questions_with_explanations() -> None:
+    found = score_causal(
+        ROWS, SPLITS, predict(("q0", "A", "joy"), ("q1", "A", "C"), ("q2", "swap?", "joy")), How("test")
+    )
+    assert {name: each.value for name, each in found.headline.items()} == pytest.approx(
+        {"A": 2 / 3, "E": 2 / 3, "A+E": 1 / 3}
+    )
+    assert found.answers["unreadable"] == 1
+    assert {row[:2]: row[2] for row in found.tables[0].rows} == pytest.approx(
+        {("A", "hard"): 0, ("A", "swap"): 0, ("E", "hard"): 1 / 3}
+    )
+
+
+def test_without_explanations_protocol_2_is_not_scored_and_that_is_said() -> None:
+    found = score_causal(ROWS, SPLITS, predict(("q0", "C"), ("q1", "A"), ("q2", "slept")), How("test"))
+    assert list(found.headline) == ["A"]
+    assert found.tables[0].rows[1] == ("A", "swap", pytest.approx(2 / 3), 3)
+    assert "protocol 2" in found.notes[0]
+
+
+def test_other_splits_are_counted_and_gaps_refused() -> None:
+    answers = [("q0", "A"), ("q1", "A"), ("q2", "A"), ("q3", "A")]
+    assert score_causal(ROWS, SPLITS, predict(*answers), How("test")).answers["of_other_splits"] == 1
+    with pytest.raises(InputError, match="have no prediction"):
+        score_causal(ROWS, SPLITS, predict(*answers[:2]), How("test"))
+
+
+@pytest.mark.parametrize(
+    "setting", [Setting(), Setting("jpeg", 3), Setting(text="no_verbs"), Setting("box_jumble", 3, "all_male")]
+)
+def test_names_of_settings_are_read_back(setting: Setting) -> None:
+    assert read_setting(setting.name) == setting
+
+
+def test_a_suites_measure_comes_from_its_cells() -> None:
+    cells = [f"{name} R@1" for name in ("clean", "jpeg-1", "no_verbs", "jpeg-3+no_verbs")]
+    scores = measure_of("perturbed", cells)({name: np.array([0.5]) for name in cells})
+    assert scores["R@1 γr multimodal"] == 1
+    assert "R@1 γa video, digital" in scores

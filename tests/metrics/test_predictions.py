@@ -1,0 +1,128 @@
+"""Answers are read forgivingly and never guessed."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from stressreel.errors import InputError
+from stressreel.metrics.predictions import MISSING, UNREADABLE, YES_NO, join, read_answer, read_predictions
+
+OPTIONS = ("Tom was hungry", "Jerry ran away", "the dog barked", "I fell", "A bell rang")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *((text, 1) for text in ("Yes.", "yes", " YES ", "y", "true", "Answer: yes", "The answer is yes.", '"Yes"')),
+        *((text, 1) for text in (True, 1, 1.0, "1", "Yes, he opens the door")),
+        *((text, 0) for text in ("No", "no.", "N", "false", False, 0, "0", "No, it was before")),
+        *(
+            (text, None)
+            for text in ("", None, "maybe", "yes or no", "Yes, no", 2, -1, "A", "(b)", "it is yes", [], 0.5)
+        ),
+        *((text, None) for text in (float("nan"), float("inf"), "nothing", "yesterday")),
+    ],
+)
+def test_yes_and_no(value: object, expected: int | None) -> None:
+    assert read_answer(value, YES_NO) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *((text, 1) for text in (" B", "b", "(b)", "B.", "b)", "B. because he was afraid", "Option B", "[B]", "**B**")),
+        *((text, 1) for text in (1, "1", "(1)", "Jerry ran away", "jerry ran away.", "B. Jerry ran away")),
+        *((text, 0) for text in (0, "A", "a:", "Answer: A")),
+        ("I fell", 3),
+        ("A bell rang", 4),
+        *((text, None) for text in ("B. Tom was hungry", "F", 5, -1, "5", "a cat", "", None, True, "A or B", "A, B")),
+    ],
+)
+def test_options(value: object, expected: int | None) -> None:
+    assert read_answer(value, OPTIONS) == expected
+
+
+def test_numbers_may_begin_at_one_but_never_for_yes_and_no() -> None:
+    assert read_answer(1, OPTIONS, first=1) == 0
+    assert read_answer("5", OPTIONS, first=1) == 4
+    assert read_answer(0, OPTIONS, first=1) is None
+    assert read_answer(1, YES_NO, first=1) == 1
+
+
+ROWS = [{"id": "q1", "answer": "yes"}, {"id": "q2", "answer": "No."}]
+
+
+def write(path: Path, rows: list[dict[str, object]]) -> Path:
+    if path.suffix == ".jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)) + "\n\n")
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(rows))
+    elif path.suffix == ".csv":
+        path.write_text("\ufeff" + ",".join(rows[0]) + "\n" + "\n".join(",".join(map(str, r.values())) for r in rows))
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv", ".parquet"])
+def test_every_format_gives_the_same(tmp_path: Path, ending: str) -> None:
+    joined = join(read_predictions(write(tmp_path / f"p{ending}", ROWS)), ["q2", "q1"])
+    assert joined.picks.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (ROWS[:1], "1 of 2 ids have no prediction (q2)"),
+        ([*ROWS, ROWS[0]], "1 ids are given more than once (q1)"),
+        ([*ROWS, {"id": "q9", "answer": "no"}], "1 ids are not in this output (q9)"),
+    ],
+)
+def test_gaps_are_refused_and_counted_with_partial(tmp_path: Path, rows: list[dict[str, object]], says: str) -> None:
+    file = read_predictions(write(tmp_path / "p.jsonl", rows))
+    with pytest.raises(InputError) as refused:
+        join(file, ["q1", "q2"])
+    assert says in str(refused.value)
+    joined = join(file, ["q1", "q2"], partial=True)
+    summary = joined.summary()
+    assert summary["missing"] + summary["doubled"] + summary["unknown"] == 1
+    assert joined.picks[0] == 1
+
+
+def test_unreadable_is_listed_and_other_splits_are_counted(tmp_path: Path) -> None:
+    rows = [{"id": "q1", "answer": "perhaps"}, {"id": "t1", "answer": "yes"}]
+    joined = join(
+        read_predictions(write(tmp_path / "p.jsonl", rows)), ["q1", "q2"], others=frozenset({"t1"}), partial=True
+    )
+    assert joined.picks.tolist() == [UNREADABLE, MISSING]
+    assert joined.unreadable == ((("q1", "perhaps"),), 1)
+    assert joined.elsewhere == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("p.txt", "x", "ends in .txt"),
+        ("p.jsonl", "{}\n{", "line 2: not JSON"),
+        ("p.jsonl", "[1]", "line 1: expected an object"),
+        ("p.json", '[1, "x"]', "must hold objects"),
+        ("p.csv", "id,answer\n1,2,3\n", "row 2"),
+        ("p.parquet", "no", "cannot be read"),
+        ("p.jsonl", "", "holds no predictions"),
+        ("p.jsonl", '{"id": 1, "reply": "yes"}', "no column 'answer'"),
+        ("p.jsonl", '{"name": 1, "answer": "yes"}', "no column 'id'"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: str, says: str) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(InputError) as refused:
+        join(read_predictions(path), ["1"])
+    assert says in str(refused.value)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no predictions file"):
+        read_predictions(tmp_path / "p.jsonl")

@@ -1,0 +1,64 @@
+"""Robustness by the paper's definitions."""
+
+import numpy as np
+import pytest
+from stressreel.metrics.bootstrap import estimates, tally
+from stressreel.metrics.robustness import Setting, Suite, cell, gamma_absolute, gamma_relative, measure, tables
+
+CLEAN = Setting()
+
+
+def test_gammas_by_definition() -> None:
+    clean, perturbed = np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.5, 0.25, 0.0, 0.6])
+    assert gamma_absolute(clean, perturbed) == pytest.approx([1, 0.75, 0.5, 1.1])
+    assert gamma_relative(clean, perturbed) == pytest.approx([1, 0.5, 0, 1.2])
+    assert np.isnan(gamma_relative(np.array([0.0]), np.array([0.0]))).all()
+
+
+def test_names_of_settings() -> None:
+    assert [
+        setting.name
+        for setting in (CLEAN, Setting("jpeg", 3), Setting(text="no_verbs"), Setting("jpeg", 3, "no_verbs"))
+    ] == ["clean", "jpeg-3", "no_verbs", "jpeg-3+no_verbs"]
+
+
+def test_means_over_severities_then_perturbations() -> None:
+    values = {
+        CLEAN: 0.8,
+        Setting("jpeg", 1): 0.8,
+        Setting("jpeg", 5): 0.4,  # jpeg: γr 1 and 0.5, mean 0.75
+        Setting("mpeg1", 1): 0.2,  # γr 0.25; with one severity, it weighs as much as jpeg
+        Setting("jumble", 1): 0.8,
+        Setting(text="no_verbs"): 0.4,
+        Setting("jpeg", 3, "no_verbs"): 0.2,
+    }
+    suite = Suite(
+        tuple(values), ("R@1",), {"jpeg": "digital", "mpeg1": "digital", "jumble": "temporal", "no_verbs": "drop_text"}
+    )
+    items = np.zeros(10, np.intp)
+    cells = {
+        cell(setting, "R@1"): (items, np.repeat([1.0, 0.0], [round(10 * value), 10 - round(10 * value)]))
+        for setting, value in values.items()
+    }
+    counted = tally(["one"], cells)
+    found = {name: each.value for name, each in estimates(counted, lambda means: measure(suite, means)).items()}
+    assert found == pytest.approx(
+        {
+            "R@1 clean": 0.8,
+            "R@1 γa video": (0.8 + 0.4 + 1) / 3,
+            "R@1 γr video": (0.75 + 0.25 + 1) / 3,
+            "R@1 γa text": 0.6,
+            "R@1 γr text": 0.5,
+            "R@1 γa multimodal": 0.4,
+            "R@1 γr multimodal": 0.25,
+            "R@1 γa video, digital": 0.6,
+            "R@1 γr video, digital": 0.5,
+            "R@1 γa video, temporal": 1,
+            "R@1 γr video, temporal": 1,
+            "R@1 γa text, drop_text": 0.6,
+            "R@1 γr text, drop_text": 0.5,
+        }
+    )
+    by_family = tables(suite, counted, estimates(counted, lambda means: measure(suite, means)))[0]
+    digital = next(row for row in by_family.rows if row[2] == "digital")
+    assert digital[6] == pytest.approx(np.std([1, 0.5, 0.25]))
