@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .builders.perturbed import load as load
     from .corruptions.registry import list_corruptions as list_corruptions
+    from .corruptions.text.engine import corrupt_text as corrupt_text
     from .corruptions.visual.engine import corrupt as corrupt
 
 __version__ = _version("stressreel")
-__all__ = ["__version__", "corrupt", "list_corruptions", "load"]
+__all__ = ["__version__", "corrupt", "corrupt_text", "list_corruptions", "load"]
 
 _HOMES = {
     "corrupt": "corruptions.visual.engine",
+    "corrupt_text": "corruptions.text.engine",
     "list_corruptions": "corruptions.registry",
     "load": "builders.perturbed",
 }

