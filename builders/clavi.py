@@ -268,8 +268,7 @@ class ClaviBuilder:
     settings: ClaviSettings
     videos: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def renders(self) -> bool:
+    def renders(self, unit: Unit) -> bool:
         """Whether videos are made."""
         return self.settings.render
 

@@ -16,6 +16,7 @@ from ..records.schema import Row
 from ..templates import load_questions
 from ..video.thumbnails import UNDECODABLE, look_at, misplaced
 from .clavi import ANSWERS
+from .decord_checks import check_decord
 
 FLIPPING = ("BE", "BA")
 LINKS = ("complement_question_id", "counterpart_question_id")
@@ -240,4 +241,5 @@ def clavi_checks(info: Mapping[str, Any], *, decode: bool, workers: int) -> dict
             return check_permutation(output, workers)
 
         checks["permutation"] = permutation
+        checks["decord"] = lambda output: check_decord(output, workers)
     return checks

@@ -1,4 +1,4 @@
-"""MSRVTT-P and YouCook2-P: every clip under 18 visual perturbations at five severities.
+"""MSRVTT-P and YouCook2-P: every clip under 18 visual perturbations at five severities; captions: `perturbed_text`.
 
 Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visual and Language Perturbations" (arXiv
 2207.02159), section 3.1 and appendix A.1.
@@ -7,6 +7,7 @@ Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visu
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -19,8 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..corruptions.registry import check_name, check_severity, visual_corruptions
+from ..corruptions.text.engine import Mode
+from ..corruptions.text.tools import Tools
 from ..corruptions.visual.engine import Recipe
 from ..errors import InputError, VideoError
+from ..language.tagger import StyleOption
 from ..records.files import sha256_file, sha256_text
 from ..records.output import open_output
 from ..records.plan import Facts, Plan, Skip, Unit
@@ -32,6 +36,18 @@ from ..video.encode import EncodeSettings, Mp4Writer
 from ..video.index import FrameIndex, open_video
 from ..video.store import FrameStore, to_rgb
 from ..video.transcode import through_codec
+from .perturbed_text import (
+    MULTIMODAL,
+    MULTIMODAL_CONFIG,
+    Pair,
+    is_text,
+    pair_rows,
+    perturb_texts,
+    text_configs,
+    text_rows,
+    text_tables,
+    text_units,
+)
 from .source_videos import missing_source, source_stamp
 
 CLEAN = "clean"
@@ -50,6 +66,8 @@ COLUMNS = (
     Column("end_s", "float64", "where it ends"),
     Column("num_frames", "int32", "frames"),
     Column("fps", "float64", "frames divided by seconds"),
+    Column("source_frames", "int32", "frames of what was perturbed as a whole: the source, or the clip if cut first"),
+    Column("first_frame", "int32", "number in these of the clip's first frame"),
     Column("sha256", "string", "of the file in `video`"),
 )
 VIDEO = Column("video", "video", "MP4, H.264")
@@ -57,7 +75,7 @@ VIDEO = Column("video", "video", "MP4, H.264")
 
 @dataclass(frozen=True)
 class PerturbedSettings:
-    """What decides a build of perturbed clips besides its inputs.
+    """What decides a build of perturbed clips and captions besides its inputs.
 
     Attributes:
         seed: Seed of every draw.
@@ -69,6 +87,10 @@ class PerturbedSettings:
         crf: x264's constant rate factor.
         preset: x264's preset.
         lossless: Keep the perturbed RGB frames bit for bit.
+        text_perturbations: Names, in the paper's order.
+        caption_style: What the captions are; see `language.tagger.Tagger.analyse`.
+        text_mode: "released" repeats the word tables of the released code in the family `bias`.
+        pairs: Combinations, as visual:text.
     """
 
     seed: int = 0
@@ -79,10 +101,14 @@ class PerturbedSettings:
     crf: int = EncodeSettings.crf
     preset: str = EncodeSettings.preset
     lossless: bool = False
+    text_perturbations: tuple[str, ...] = ()
+    caption_style: StyleOption = "declarative"
+    text_mode: Mode = "stressreel"
+    pairs: tuple[str, ...] = ()
 
 
 def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ...]:
-    """Give the tables of a suite: `clean` and one for each perturbation."""
+    """Give the visual tables of a suite: `clean` and one for each perturbation."""
     columns = (*COLUMNS, VIDEO) if videos else COLUMNS
     configs = [Config(CLEAN, "the clips as they are, encoded like the others", columns, default=True, key_columns=2)]
     for name in names:
@@ -90,6 +116,20 @@ def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ..
         meaning = f"{corruption.family}; levels are {corruption.unit}"
         configs.append(Config(name, meaning, columns, key_columns=2))
     return tuple(configs)
+
+
+def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:
+    """Give all tables of a suite."""
+    return (
+        *perturbed_configs(settings.perturbations, videos=settings.render),
+        *text_configs(settings.text_perturbations),
+        *([MULTIMODAL_CONFIG] if settings.pairs else []),
+    )
+
+
+def visual_tables(info: Mapping[str, Any]) -> list[str]:
+    """Name the visual tables of a finished suite, `clean` first."""
+    return [name for name in (CLEAN, *info["settings"]["perturbations"]) if name in info["counts"]]
 
 
 def plan_perturbed(
@@ -104,7 +144,7 @@ def plan_perturbed(
 
     A unit is a source video with all its clips, and all perturbations if its clips are whole videos. A source of which
     clips are cut may be long, so it gets one unit for each perturbation: a kill loses less, and the source is decoded
-    once for each.
+    once for each. Captions have units of their own, as they need no video; a combination belongs to its clip.
 
     Args:
         clips: The captioned clips.
@@ -112,12 +152,17 @@ def plan_perturbed(
         limit: Plan only the first so many clips by id.
         identity: What else decides the content: dataset version, tool versions, hashes of inputs.
         notes: Counts from reading.
+
+    Raises:
+        InputError: The name of a video makes two units one.
     """
     chosen = sorted(clips, key=lambda clip: clip.id)[:limit]
     sources: dict[tuple[str, str], list[CaptionedClip]] = {}
     for clip in chosen:
         sources.setdefault((clip.split, clip.source_id), []).append(clip)
-    units = []
+    units = list(text_units(chosen, settings.text_perturbations))
+    splits_of = Counter(source for _, source in sources)
+    combined = {Pair.read(pair).visual for pair in settings.pairs}
     for (split, source), members in sorted(sources.items()):
         rows = [
             {"clip_id": c.id, "captions": list(c.captions), "start_s": c.start_s, "end_s": c.end_s} for c in members
@@ -126,16 +171,26 @@ def plan_perturbed(
         whole = all(clip.start_s is None for clip in members)
         for group in [names] if whole else [[name] for name in names]:
             unit_id = source if whole else f"{source}.{group[0]}"
-            if len({key for key in sources if key[1] == source}) > 1:
+            if splits_of[source] > 1:
                 unit_id += f".{split}"
-            units.append(Unit(unit_id, split, source, {"clips": rows, "perturbations": group}))
-    table = sha256_text(repr([visual_corruptions()[name] for name in settings.perturbations]))
+            filled = (*group, *([MULTIMODAL] if combined & set(group) else []))
+            units.append(Unit(unit_id, split, source, {"clips": rows, "perturbations": group}, tables=filled))
+    for unit_id, times in Counter(unit.id for unit in units).items():
+        if times > 1:
+            raise InputError(
+                f"two pieces of work would both be named {unit_id!r}, as one video is named like a part of another "
+                f"(video, perturbation or split, with dots between). Rename the video {unit_id}."
+            )
+    tables = text_tables(settings.text_perturbations)
+    if settings.perturbations:
+        table = sha256_text(repr([visual_corruptions()[name] for name in settings.perturbations]))
+        tables = {"visual.yaml": table, **tables}
     return Plan(
         builder="perturbed",
-        identity={**(identity or {}), "settings": asdict(settings), "limit": limit, "tables": {"visual.yaml": table}},
+        identity={**(identity or {}), "settings": asdict(settings), "limit": limit, "tables": tables},
         units=tuple(sorted(units, key=lambda unit: unit.id)),
-        configs=perturbed_configs(settings.perturbations, videos=settings.render),
-        noun="source video" if all(clip.start_s is None for clip in chosen) else "unit",
+        configs=suite_configs(settings),
+        noun="source video" if all(unit.id == unit.source_id for unit in units) else "unit",
         notes=dict(notes or {}),
     )
 
@@ -147,26 +202,29 @@ class PerturbedBuilder:
     Attributes:
         settings: See `PerturbedSettings`.
         videos: Path of each source video by id, as text.
+        tools: What text perturbations use.
     """
 
     settings: PerturbedSettings
     videos: Mapping[str, str] = field(default_factory=dict)
+    tools: Tools = field(default_factory=Tools)
 
-    @property
-    def renders(self) -> bool:
-        """Whether videos are made."""
-        return self.settings.render
+    def renders(self, unit: Unit) -> bool:
+        """Whether videos are made, or captions perturbed."""
+        return is_text(unit) or self.settings.render
 
     def missing(self, unit: Unit) -> Skip | None:
         """Look whether the source video is there and opens."""
-        return missing_source(unit, self.videos)
+        return None if is_text(unit) else missing_source(unit, self.videos)
 
     def stamp(self, unit: Unit) -> str:
         """Give the source file's size and time of change."""
         return source_stamp(unit, self.videos)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
-        """Write every clip under every perturbation; see `records.plan.Builder`."""
+        """Write every clip under every perturbation, or perturb captions; see `records.plan.Builder`."""
+        if is_text(unit):
+            return perturb_texts(unit, self.settings, self.tools)
         path = Path(self.videos[unit.source_id])
         facts = with_index(path, lambda index: self._render(unit, index, folder))
         return facts | {"files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
@@ -193,6 +251,8 @@ class PerturbedBuilder:
                     facts["clips"][clip["clip_id"]] = {
                         "num_frames": len(frames),
                         "fps": float(len(frames) / seconds),
+                        "source_frames": len(stretch),
+                        "first_frame": frames.start - stretch.start,
                     }
                 for name in unit.payload["perturbations"]:
                     same: dict[str, list[Path]] = {}
@@ -254,7 +314,10 @@ class PerturbedBuilder:
                         writers.pop(number).close()
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Give one row for every clip, perturbation and severity."""
+        """Give one row for every clip, perturbation and severity, and for its combinations; or for every caption."""
+        if is_text(unit):
+            yield from text_rows(unit, facts)
+            return
         for name in unit.payload["perturbations"]:
             for clip in unit.payload["clips"]:
                 if facts and clip["clip_id"] not in facts["clips"]:
@@ -271,6 +334,8 @@ class PerturbedBuilder:
                         "end_s": clip["end_s"],
                         "num_frames": None,
                         "fps": None,
+                        "source_frames": None,
+                        "first_frame": None,
                         "sha256": None,
                     }
                     if facts:
@@ -278,6 +343,7 @@ class PerturbedBuilder:
                         row |= facts["clips"][clip["clip_id"]]
                         row |= {"sha256": facts["sha256"][file], "video": file}
                     yield name, row
+                yield from pair_rows(name, clip, self.settings.pairs)
 
 
 def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
@@ -414,14 +480,17 @@ def load(
         split: Only rows of this split.
 
     Raises:
-        InputError: No such output, table, severity or folder.
+        InputError: No such output, table, severity, split or folder.
     """
     output = open_output(Path(out))
-    if output.info["builder"] != "perturbed" or name not in output.info["counts"]:
-        tables = ", ".join(output.info["counts"]) if output.info["builder"] == "perturbed" else "none"
+    known = visual_tables(output.info) if output.info["builder"] == "perturbed" else []
+    if name not in known:
+        tables = ", ".join(known) or "none"
         raise InputError(f"{out} has no perturbation {name!r}. It has: {tables}.")
     if severity is not None:
         check_severity(severity, name)
+    if split is not None and split not in output.splits(name):
+        raise InputError(f"{out} has no split {split!r} of {name}. It has: {', '.join(output.splits(name))}.")
     if not Path(videos).is_dir():
         raise InputError(f"there is no folder {videos}. Give the folder of the source videos as videos=.")
     settings = PerturbedSettings(**output.info["settings"])
@@ -430,5 +499,7 @@ def load(
         for row in output.rows(name, [column.name for column in COLUMNS], split)
         if severity is None or row["severity"] == severity
     ]
+    if not rows:
+        raise InputError(f"{out} has no {name} of severity {severity}. Its rows have others, or none were built.")
     found = find_videos([Path(videos)], {row["source_id"] for row in rows}, output.info["video_folders"])
     return PerturbedClips(rows, name, settings, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +20,14 @@ from ..corruptions.registry import check_name
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..video.thumbnails import UNDECODABLE, look_at, misplaced
-from .perturbed import CLEAN, PerturbedSettings, recipe_for
+from .decord_checks import check_decord
+from .perturbed import CLEAN, PerturbedSettings, recipe_for, visual_tables
+from .perturbed_text_checks import text_checks
 
 Check = Callable[[FinishedOutput], Iterator[str]]
 SAME = ("captions", "source_id", "start_s", "end_s")
 LENGTH = ("num_frames", "fps")
+PLACE = ("source_frames", "first_frame")
 
 
 def check_rows(output: FinishedOutput) -> Iterator[str]:
@@ -34,7 +39,7 @@ def check_rows(output: FinishedOutput) -> Iterator[str]:
     skipped = {skip["unit_id"] for skip in output.info["skips"]["list"]}
     clips: dict[str, tuple[str, Row]] = {}
     found: dict[str, dict[tuple[str, int], int]] = {}
-    for name in output.info["counts"]:
+    for name in visual_tables(output.info):
         counts = found.setdefault(name, {})
         for split in output.splits(name):
             for row in output.rows(name, ["clip_id", "severity", *SAME], split):
@@ -62,7 +67,7 @@ def check_rows(output: FinishedOutput) -> Iterator[str]:
 
 def check_levels(output: FinishedOutput) -> Iterator[str]:
     """Levels and effective levels are those of the registry."""
-    for name in output.info["counts"]:
+    for name in visual_tables(output.info):
         for row in output.rows(name, ["clip_id", "severity", "level", "effective_level"]):
             severity = row["severity"]
             expected: tuple[str | None, str | None] = (None, None)
@@ -75,19 +80,31 @@ def check_levels(output: FinishedOutput) -> Iterator[str]:
 
 
 def check_same_length(output: FinishedOutput) -> Iterator[str]:
-    """Every perturbed clip has the number of frames and the rate of the clean one."""
-    clean = {row["clip_id"]: row for row in output.rows(CLEAN, ["clip_id", *LENGTH])}
-    for name in output.info["counts"]:
-        for row in output.rows(name, ["clip_id", "severity", *LENGTH]):
-            for column in LENGTH:
+    """Every perturbed clip has the number of frames, the rate and the place in its source of the clean one.
+
+    The place lies inside the source, and sources of the same name are equally long.
+    """
+    settings = PerturbedSettings(**output.info["settings"])
+    columns = ["clip_id", "source_id", *LENGTH, *PLACE]
+    clean = {row["clip_id"]: row for row in output.rows(CLEAN, columns)}
+    lengths: dict[str, int] = {}
+    for name in visual_tables(output.info):
+        for row in output.rows(name, ["severity", *columns]):
+            for column in (*LENGTH, *PLACE):
                 expected = clean.get(row["clip_id"], row)[column]
                 if row[column] != expected:
                     yield f"{_title(name, row)}: {column} is {row[column]}, of the clean clip {expected}"
+            last, length = row["first_frame"] + row["num_frames"], row["source_frames"]
+            if row["first_frame"] < 0 or last > length:
+                yield f"{_title(name, row)}: frames {row['first_frame']} to {last - 1} are not in 0 to {length - 1}"
+            expected = lengths.setdefault(_key(row, settings), length)
+            if length != expected:
+                yield f"{_title(name, row)}: source_frames is {length}, of another clip of that source {expected}"
 
 
 def check_clamped(output: FinishedOutput) -> Iterator[str]:
     """Levels that FFmpeg clamps to the same quantiser give the same file."""
-    for name in output.info["counts"]:
+    for name in visual_tables(output.info):
         if name == CLEAN or check_name(name).scope != "file":
             continue
         files: dict[tuple[str, str], tuple[int, str]] = {}
@@ -109,7 +126,7 @@ class Seen:
         sizes: The (width, height) of its frames.
         seconds: Its length.
         clock: Hash of all timestamps.
-        wrong: Frames that the index map puts elsewhere; see `misplaced`.
+        wrong: Frames that the index map puts elsewhere; see `disordered`.
     """
 
     problem: str = ""
@@ -120,38 +137,113 @@ class Seen:
     wrong: tuple[tuple[int, int], ...] = ()
 
 
-def see(content: bytes, clean: bytes | None = None, order: NDArray[np.int64] | None = None) -> Seen:
-    """Decode a video, and compare it with its clean one if an index map is given (work of a process).
+Thumbnails = tuple[Path, int]
+"""A file with the thumbnails of a clean clip, and the number of its first frame in what was perturbed as a whole."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a temporal perturbation shows.
+
+    Attributes:
+        shown: int64, shape (num_frames,): number of the frame shown at each position, in what was perturbed as a whole.
+        clean: The clean clips that show frames of that; the clip's own first.
+        furthest: How far two thumbnails of one frame may be apart, root mean square; see `noise_limit`.
+    """
+
+    shown: NDArray[np.int64]
+    clean: tuple[Thumbnails, ...]
+    furthest: float
+
+
+def noise_limit(settings: PerturbedSettings) -> float:
+    """Give a distance of thumbnails that the encoder's noise does not reach, in grey levels.
+
+    At crf 23 five real clips of 160x120 and more reached 2.1; x264's quantiser doubles every 6.
+    """
+    return float(12 * 2 ** (max(0 if settings.lossless else settings.crf - 23, 0) / 6))
+
+
+def see(content: bytes, order: Order | None = None, keep: Path | None = None) -> Seen:
+    """Decode a video, and compare it with clean ones if its order is given (work of a process).
 
     Args:
         content: The video as MP4.
-        clean: The clean video.
-        order: Which frame of the clean video each position shows.
+        order: Which frame each position shows.
+        keep: Where to keep its thumbnails, for the comparison of others.
     """
     try:
-        look = look_at(content, pictures=order is not None)
+        look = look_at(content, pictures=bool(order or keep))
     except UNDECODABLE as error:
         return Seen(problem=f"it cannot be decoded ({error})")
-    wrong: list[tuple[int, int]] = []
-    if clean is not None and order is not None and look.num_frames == len(order):
-        try:
-            source = look_at(clean)
-        except UNDECODABLE:
-            source = None
-        if source and source.num_frames == len(order):
-            wrong = misplaced(look.pictures, source.pictures, order)
+    if keep:
+        np.save(keep, look.pictures.astype(np.uint8))
+    wrong = disordered(look.pictures, order) if order and look.num_frames == len(order.shown) else []
     clock = sha256(repr((look.time_base, look.times.tolist())).encode()).hexdigest()
     return Seen(num_frames=look.num_frames, sizes=look.sizes, seconds=look.seconds, clock=clock, wrong=tuple(wrong))
+
+
+def disordered(pictures: NDArray[np.float32], order: Order) -> list[tuple[int, int]]:
+    """Find the frames that are not those that the order says; see `misplaced`.
+
+    A frame that some clean clip shows is compared with it, and may be no further from it than the encoder's noise.
+    Where a source is perturbed as a whole, other frames come from where no clip is: the first position that shows such
+    a frame is believed, and later ones are compared with it.
+
+    Args:
+        pictures: Thumbnails of the video.
+        order: What it shows.
+
+    Returns:
+        The position of each wrong frame, and the frame that it looks like; -1 if it is none that is known.
+    """
+    numbers = order.shown.tolist()
+    wanted = {*numbers}
+    known: dict[int, NDArray[np.float32]] = {}
+    for own, (path, first) in enumerate(order.clean):
+        if path.is_file():  # else it could not be decoded, which is a problem of its own
+            for number, picture in enumerate(np.load(path).astype(np.float32), first):
+                if own == 0 or number in wanted:
+                    known.setdefault(number, picture)
+    seen = [position for position, number in enumerate(numbers) if number in known]
+    wrong = _unlike(pictures, seen, numbers, known, order.furthest)
+    held = []
+    for position, number in enumerate(numbers):
+        if known.setdefault(number, pictures[position]) is not pictures[position]:
+            held.append(position)
+    held = sorted({*held} - {*seen})
+    return sorted(wrong + _unlike(pictures, held, numbers, known, order.furthest))
+
+
+def _unlike(
+    pictures: NDArray[np.float32],
+    positions: list[int],
+    numbers: list[int],
+    known: Mapping[int, NDArray[np.float32]],
+    furthest: float,
+) -> list[tuple[int, int]]:
+    """Find which of some positions look less like the frame with their number than like another, or not like it."""
+    if not positions:
+        return []
+    places = {number: place for place, number in enumerate(known)}
+    order = np.array([places[numbers[position]] for position in positions])
+    shown, source = pictures[positions], np.stack([*known.values()])
+    apart = np.sqrt(((shown - source[order]) ** 2).mean(1))
+    wrong = dict.fromkeys(np.flatnonzero(apart > furthest).tolist(), -1)
+    wrong |= {place: [*known][closest] for place, closest in misplaced(shown, source, order)}
+    return [(positions[place], number) for place, number in wrong.items()]
 
 
 def see_all(output: FinishedOutput, workers: int) -> Iterator[tuple[str, str]]:
     """Decode every video once, in worker processes; only a few are held in memory.
 
+    The thumbnails of clean clips, a kilobyte a frame, wait in a temporary folder.
+
     Yields:
         The name of a check, "decoded" or "index_maps", and a problem.
     """
     clean: dict[str, Seen] = {}
-    waiting: deque[tuple[str, Row, NDArray[np.int64] | None, Future[Seen]]] = deque()
+    waiting: deque[tuple[str, Row, Order | None, Future[Seen]]] = deque()
 
     def finished(most: int) -> Iterator[tuple[str, str]]:
         while len(waiting) > most:
@@ -161,49 +253,52 @@ def see_all(output: FinishedOutput, workers: int) -> Iterator[tuple[str, str]]:
                 clean[row["clip_id"]] = seen
             for problem in _differences(row, seen, clean.get(row["clip_id"], seen)):
                 yield "decoded", f"{_title(name, row)}: {problem}"
-            if seen.wrong and order is not None:
-                position, shown = seen.wrong[0]
+            if seen.wrong and order:
+                position, number = seen.wrong[0]
+                count = "1 frame is" if len(seen.wrong) == 1 else f"{len(seen.wrong)} frames are"
+                shown = f"frame {number}" if number >= 0 else "a frame of no clean clip"
                 yield (
                     "index_maps",
-                    f"{_title(name, row)}: {len(seen.wrong)} frames are not where the recipe puts them; the first, "
-                    f"{position}, shows frame {shown} of the clean clip instead of {int(order[position])}",
+                    f"{_title(name, row)}: {count} not where the recipe puts them; the first, {position}, shows "
+                    f"{shown} instead of {int(order.shown[position])}",
                 )
 
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for name in output.info["counts"]:
-            for row, content, original, order in _tasks(output, name):
-                waiting.append((name, row, order, pool.submit(see, content, original, order)))
+    with (
+        tempfile.TemporaryDirectory(prefix="stressreel-") as folder,
+        ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool,
+    ):
+        for name in visual_tables(output.info):
+            for row, content, order, keep in _tasks(output, name, Path(folder)):
+                waiting.append((name, row, order, pool.submit(see, content, order, keep)))
                 yield from finished(2 * workers)
             yield from finished(0)  # what the clean ones are must be known before the others
 
 
-def _tasks(output: FinishedOutput, name: str) -> Iterator[tuple[Row, bytes, bytes | None, NDArray[np.int64] | None]]:
-    """Give each row of a table with its video and, where its frames can be compared, the clean video and the map.
-
-    Where clips are cut out of a source that was perturbed as a whole, a temporal perturbation may show frames from
-    outside the clip, and the length of the source is not recorded: those are not compared.
-    """
+def _tasks(output: FinishedOutput, name: str, folder: Path) -> Iterator[tuple[Row, bytes, Order | None, Path | None]]:
+    """Give each row of a table with its video, and its order if that is perturbed, or where to keep thumbnails."""
     settings = PerturbedSettings(**output.info["settings"])
-    temporal = name != CLEAN and check_name(name).scope == "index"
-    columns = ["clip_id", "severity", "source_id", "start_s", *LENGTH, "video"]
-    comparable = {
-        row["clip_id"]
-        for row in output.rows(CLEAN, ["clip_id", "start_s"])
-        if temporal and (settings.clip_first or row["start_s"] is None)
-    }
-    originals = output.rows(CLEAN, ["clip_id", "video"])  # its clips come in the order of all tables
-    clip, clean = None, b""
-    for row in output.rows(name, columns):
-        content = row.pop("video")["bytes"] or b""
-        key = row["clip_id"] if settings.clip_first else row["source_id"]
+    any_order = any(check_name(other).scope == "index" for other in settings.perturbations)
+    clean: dict[str, dict[str, Thumbnails]] = {}
+    for number, row in enumerate(output.rows(CLEAN, ["clip_id", "source_id", *PLACE])):
+        clean.setdefault(_key(row, settings), {})[row["clip_id"]] = (folder / f"{number}.npy", row["first_frame"])
+    for row in output.rows(name, ["clip_id", "severity", "source_id", *LENGTH, *PLACE, "video"]):
+        content, key = row.pop("video")["bytes"] or b"", _key(row, settings)
+        clips = clean.get(key, {})
         recipe = recipe_for(name, row["severity"], settings.seed, key)
-        if recipe is None or row["clip_id"] not in comparable:
-            yield row, content, None, None
-            continue
-        while clip != row["clip_id"]:
-            original = next(originals)
-            clip, clean = original["clip_id"], original["video"]["bytes"] or b""
-        yield row, content, clean, recipe.index_map(row["num_frames"])
+        order = keep = None
+        if recipe is None and any_order and row["clip_id"] in clips:
+            keep, _ = clips[row["clip_id"]]
+        elif recipe and recipe.corruption.scope == "index":
+            start = row["first_frame"]
+            shown = recipe.index_map(row["source_frames"])[start : start + row["num_frames"]]
+            own_first = sorted(clips, key=lambda clip_id: clip_id != row["clip_id"])
+            order = Order(shown, tuple(clips[clip_id] for clip_id in own_first), noise_limit(settings))
+        yield row, content, order, keep
+
+
+def _key(row: Row, settings: PerturbedSettings) -> str:
+    """Name what is perturbed as a whole."""
+    return str(row["clip_id"] if settings.clip_first else row["source_id"])
 
 
 def _differences(row: Row, seen: Seen, clean: Seen) -> Iterator[str]:
@@ -239,7 +334,7 @@ def perturbed_checks(info: Mapping[str, Any], *, decode: bool, workers: int) -> 
         decode: Whether to decode the videos.
         workers: Processes for decoding.
     """
-    checks: dict[str, Check] = {"rows": check_rows, "levels": check_levels}
+    checks: dict[str, Check] = {"rows": check_rows, "levels": check_levels, **text_checks(info)}
     if not info["settings"]["render"]:
         return checks
     checks |= {"same_length": check_same_length, "clamped": check_clamped}
@@ -257,5 +352,9 @@ def perturbed_checks(info: Mapping[str, Any], *, decode: bool, workers: int) -> 
 
             return run
 
-        checks |= {"decoded": seen("decoded"), "index_maps": seen("index_maps")}
+        checks |= {
+            "decoded": seen("decoded"),
+            "index_maps": seen("index_maps"),
+            "decord": lambda output: check_decord(output, workers),
+        }
     return checks

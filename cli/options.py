@@ -52,7 +52,8 @@ def _config_value(option: click.Option, value: Any, plain: bool, place: str) -> 
         return value == plain
     whole = isinstance(option.type, click.types.IntParamType)
     allowed: tuple[type, ...] = (int,) if whole else (str, int, float)
-    items = value if isinstance(value, list) and option.multiple else [value]
+    several = isinstance(value, list) and (option.multiple or option.nargs == len(value) > 1)
+    items = value if several else [value]
     for item in items:
         if isinstance(item, bool) or not isinstance(item, allowed):
             what = "a whole number" if whole else "a text or a number"

@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..builders.perturbed import CLEAN, recipe_for
+from ..builders.perturbed import CLEAN, PerturbedSettings, recipe_for, suite_configs, visual_tables
 from ..corruptions.registry import VisualCorruption, check_name
 from ..records.output import FinishedOutput
-from ..records.schema import Row
+from ..records.schema import Config, Row
 from ..video.decode import plane_view
 from ..video.thumbnails import frames_of
+from .perturbed_text import TextStatistics, measure_texts
 from .statistics import named
 
+PLACE = ("source_frames", "first_frame")
 CLIPS, FRAMES, AMONG = 3, 16, 32
 MAPS = 50
 BUILT_FROM = re.compile(r" --(msrvtt sample|msrvtt|youcook2|captions)(?= )")
@@ -35,13 +37,13 @@ class Origin:
         suite: Name of the suite.
         collection: Name of the collection of videos.
         license_fields: What the YAML head says about the licence.
-        paper: Clips and perturbed clips in the paper; 0 if it has no such suite.
+        paper: Clips, perturbed clips and perturbed captions in the paper; 0 if it has no such suite.
     """
 
     suite: str
     collection: str
     license_fields: dict[str, str]
-    paper: tuple[int, int] = (0, 0)
+    paper: tuple[int, int, int] = (0, 0, 0)
 
 
 ORIGINS = {
@@ -49,7 +51,7 @@ ORIGINS = {
         "MSRVTT-P on the built-in sample of stressreel", "the built-in sample", {"license": "cc0-1.0"}
     ),
     "msrvtt": Origin(
-        "MSRVTT-P, visual half",
+        "MSRVTT-P",
         "MSR-VTT",
         {
             "license": "other",
@@ -57,19 +59,19 @@ ORIGINS = {
             "license_link": "https://www.microsoft.com/en-us/research/publication/"
             "msr-vtt-a-large-video-description-dataset-for-bridging-video-and-language/",
         },
-        (1_000, 90_000),
+        (1_000, 90_000, 35_000),
     ),
     "youcook2": Origin(
-        "YouCook2-P, visual half",
+        "YouCook2-P",
         "YouCook2",
         {
             "license": "other",
             "license_name": "youcook2-for-research",
             "license_link": "http://youcook2.eecs.umich.edu/",
         },
-        (3_350, 301_500),
+        (3_350, 301_500, 103_850),
     ),
-    "captions": Origin("Visually perturbed clips", "a data set of the builder's own", {"license": "unknown"}),
+    "captions": Origin("Perturbed clips", "a data set of the builder's own", {"license": "unknown"}),
 }
 NOTES = {
     "clips": "clips read",
@@ -107,6 +109,7 @@ class PerturbedStatistics:
         compared: Clips whose frames were compared, and how many frames in all.
         maps: Number of clips whose index maps were computed.
         cut: Whether a clip is a part of its source.
+        text: What is counted of perturbed captions; None if there are none.
     """
 
     clips: tuple[Row, ...]
@@ -120,11 +123,12 @@ class PerturbedStatistics:
     compared: tuple[tuple[str, ...], int] = ((), 0)
     maps: int = 0
     cut: bool = False
+    text: TextStatistics | None = None
 
 
 def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
     """Count and measure everything that the card says; every video is read once and few are decoded."""
-    columns = ["clip_id", "captions", "source_id", "start_s", "end_s", "num_frames", "fps"]
+    columns = ["clip_id", "captions", "source_id", "start_s", "end_s", "num_frames", "fps", *PLACE]
     clips: list[Row] = []
     splits, sources = {}, {}
     for split in output.splits(CLEAN):
@@ -137,12 +141,13 @@ def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
         "sources": sources,
         "seconds": total_seconds(clips),
         "cut": any(row["start_s"] is not None for row in clips),
+        "text": measure_texts(output),
     }
     if output.info["settings"]["render"]:
         chosen = [clips[number] for number in spread(len(clips), CLIPS)]
         counted |= measure_files(output, {row["clip_id"] for row in chosen})
         mapped = [clips[number] for number in spread(len(clips), MAPS)]
-        counted |= {"moved": measure_maps(output, clips, mapped), "maps": len(mapped)}
+        counted |= {"moved": measure_maps(output, mapped), "maps": len(mapped)}
     return PerturbedStatistics(**counted)
 
 
@@ -168,7 +173,7 @@ def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
     psnr: BySeverity = {}
     clean_bytes: dict[str, int] = {}
     clean_frames: dict[str, list[NDArray[np.uint8]]] = {}
-    for name in output.info["counts"]:
+    for name in visual_tables(output.info):
         pixels = name == CLEAN or check_name(name).scope != "index"
         totals: dict[int, int] = {}
         cleans: dict[int, int] = {}
@@ -221,29 +226,20 @@ def decibels(errors: Sequence[float]) -> float:
     return 10 * log10(255**2 / mean) if mean else inf
 
 
-def measure_maps(output: FinishedOutput, clips: Iterable[Row], chosen: Sequence[Row]) -> BySeverity:
-    """Compute how far temporal perturbations move the frames of clips.
-
-    Where clips are cut out of a source that was perturbed as a whole, the source is taken to end with its last clip,
-    as its length is not recorded.
-    """
+def measure_maps(output: FinishedOutput, clips: Iterable[Row]) -> BySeverity:
+    """Compute how far temporal perturbations move the frames of clips."""
     settings = output.info["settings"]
-    first = settings["clip_first"]
-    ends: dict[str, float] = {}
-    for row in clips:
-        ends[row["source_id"]] = max(ends.get(row["source_id"], 0.0), row["end_s"] or 0.0)
+    clips = list(clips)
     moved: BySeverity = {}
     for name in settings["perturbations"]:
         for severity in settings["severities"] if check_name(name).scope == "index" else ():
             total = frames = 0
-            for row in chosen:
-                key = row["clip_id"] if first else row["source_id"]
+            for row in clips:
+                key = row["clip_id"] if settings["clip_first"] else row["source_id"]
                 recipe = recipe_for(name, severity, settings["seed"], key)
-                start = 0 if first or row["start_s"] is None else round(row["start_s"] * row["fps"])
-                stop = start + row["num_frames"]
-                length = stop if first else max(stop, round(ends[row["source_id"]] * row["fps"]))
-                shown = recipe.index_map(length) if recipe else np.arange(length)
-                total += int(np.abs(shown - np.arange(length))[start:stop].sum())
+                own = np.arange(row["first_frame"], row["first_frame"] + row["num_frames"])
+                shown = recipe.index_map(row["source_frames"])[own] if recipe else own
+                total += int(np.abs(shown - own).sum())
                 frames += row["num_frames"]
             moved.setdefault(name, {})[severity] = total / frames
     return moved
@@ -261,12 +257,21 @@ def origin_of(output: FinishedOutput) -> str:
     return found[1] if found else "captions"
 
 
+def title_of(output: FinishedOutput) -> str:
+    """Give the name of a suite, with the half that it is if it is not whole."""
+    settings = output.info["settings"]
+    half = {(True, False): ", visual half", (False, True): ", text half"}
+    return ORIGINS[origin_of(output)].suite + half.get(
+        (bool(settings["perturbations"]), bool(settings["text_perturbations"])), ""
+    )
+
+
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
     """Give the fields of the YAML head that depend on the benchmark."""
     kind = origin_of(output)
     origin = ORIGINS[kind]
     return {
-        "pretty_name": origin.suite if kind == "msrvtt sample" else f"{origin.suite}, built with stressreel",
+        "pretty_name": title_of(output) if kind == "msrvtt sample" else f"{title_of(output)}, built with stressreel",
         **({} if kind == "captions" else {"language": ["en"]}),
         **origin.license_fields,
         "task_categories": ["video-text-to-text"],
@@ -283,6 +288,8 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
     return {
         "kind": kind,
         "origin": ORIGINS[kind],
+        "title": title_of(output),
+        "text": measured.text,
         "stats": measured,
         "settings": settings,
         "severities": settings["severities"],
@@ -291,7 +298,9 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
         "drawn": drawn(corruptions),
         "filed": [corruption.name for corruption in corruptions if corruption.scope == "file"],
         "scopes": SCOPES,
-        "example": "gaussian_noise" if "gaussian_noise" in info["counts"] else settings["perturbations"][0],
+        "example": example_of(settings),
+        "kinds_of_tables": kinds_of_tables(output),
+        "visual_rows": sum(sum(info["counts"][name].values()) for name in visual_tables(info)),
         "rows": {name: sum(splits.values()) for name, splits in info["counts"].items()},
         "captions": sum(len(row["captions"]) for row in measured.clips),
         "lengths": sorted({row["num_frames"] / row["fps"] for row in measured.clips if row["num_frames"]}),
@@ -305,6 +314,28 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
         "notes": named(info["notes"], NOTES),
         "skips": named(info["skips"]["by_reason"], SKIPS),
     }
+
+
+def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:
+    """Give one table of each kind, with what the card says of it."""
+    settings = PerturbedSettings(**output.info["settings"])
+    visual, texts, pairs = len(settings.perturbations), settings.text_perturbations, settings.pairs
+    configs = suite_configs(settings)
+    others = "All tables" if not texts else "`clean` and the tables of visual perturbations" if visual else "`clean`"
+    verb = "has these" if others == "`clean`" else "have the same"
+    found = {f"{others} {verb} columns; a row is named by its first two.": configs[0]}
+    if texts:
+        title = "The tables of text perturbations have these columns; a row is named by its `caption_id`."
+        found[title] = configs[1 + visual]
+    if pairs:
+        found["`multimodal` has these; a row is named by all of them."] = configs[-1]
+    return found
+
+
+def example_of(settings: Mapping[str, Any]) -> str:
+    """Choose the table that the card opens as an example."""
+    visual, texts = settings["perturbations"], settings["text_perturbations"]
+    return "gaussian_noise" if "gaussian_noise" in visual else [*visual, *texts][0]
 
 
 def drawn(corruptions: Iterable[VisualCorruption]) -> dict[str, list[str]]:

@@ -11,10 +11,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from ..builders.perturbed import CLEAN, PerturbedSettings, recipe_for
+from ..builders.perturbed import CLEAN, PerturbedSettings
 from ..corruptions.registry import check_name
+from ..corruptions.visual.engine import Recipe
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..video.store import to_rgb
@@ -35,7 +36,8 @@ def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
     settings = PerturbedSettings(**output.info["settings"])
     if not settings.render:
         return {}
-    clean = next(output.rows(CLEAN, ["clip_id", "severity", "source_id", "start_s", "num_frames", "video"]))
+    columns = ["clip_id", "severity", "source_id", "num_frames", "source_frames", "first_frame", "video"]
+    clean = next(output.rows(CLEAN, columns))
     temporal = [name for name in settings.perturbations if check_name(name).scope == "index"]
     pixels = [name for name in settings.perturbations if name not in temporal]
     sheets = {}
@@ -80,52 +82,47 @@ def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], setting
 
 
 def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
-    """Draw what is shown at twelve moments of a clip, and, if it is known, which frame is shown at every moment."""
-    known = settings.clip_first or clean["start_s"] is None
-    count = clean["num_frames"]
+    """Draw what is shown at twelve moments of a clip, and which frame is shown at every moment."""
+    count, first = clean["num_frames"], clean["first_frame"]
     stop = min(count, AMONG)
     numbers = [n * (stop - 1) // max(STRIP - 1, 1) for n in range(min(STRIP, stop))]
     severities = [severity for severity in STRIP_SEVERITIES if severity in settings.severities] or settings.severities
     originals = frames_at(clean, numbers)
     width, height = fitted(originals[0], STRIP_CELL)
     plot = max(height, 48)
-    step = plot + (BAR + LINE if known else 0) + GAP
+    step = plot + BAR + LINE + GAP
     rows = 1 + len(names) * len(severities)
     right = LABEL + len(numbers) * (width + 2) + 4 * GAP
-    sheet = Sheet(right + (plot + MARGIN if known else 0), 2 * MARGIN + rows * step + (LINE if known else 0))
+    sheet = Sheet(right + plot + MARGIN, 2 * MARGIN + rows * step + LINE)
     top = MARGIN
 
-    def strip(title: str, line: str, frames: Sequence[Picture], shown: NDArray[np.int64] | None) -> None:
+    def strip(title: str, line: str, frames: Sequence[Picture], whole: NDArray[np.int64]) -> None:
+        shown = whole[first : first + stop]
         sheet.text(MARGIN, top, title, bold=True)
         sheet.text(MARGIN, top + LINE, line, colour=PALE)
         for place, frame in enumerate(frames):
             left = LABEL + place * (width + 2)
             sheet.paste(frame, left, top, width, height)
-            if shown is not None:
-                moved = shown[numbers[place]] != numbers[place]
-                words, colour = f"{shown[numbers[place]]}", ORANGE if moved else PALE
-                sheet.text(left, top + height + BAR, words, colour=colour)
-        if shown is not None:
-            sheet.bar(shown[:stop] / count, LABEL, top + height, len(frames) * (width + 2) - 2, BAR - 2)
-            sheet.plot(shown[:stop], right, top, plot, count)
+            number = int(shown[numbers[place]])
+            colour = PALE if number == first + numbers[place] else ORANGE
+            sheet.text(left, top + height + BAR, str(number), colour=colour)
+        sheet.bar((shown - first) / count, LABEL, top + height, len(frames) * (width + 2) - 2, BAR - 2)
+        sheet.plot(shown - first, right, top, plot, count)
 
-    strip("clean", f"clip {clean['clip_id']}", originals, np.arange(count) if known else None)
+    strip("clean", f"clip {clean['clip_id']}", originals, np.arange(clean["source_frames"]))
     top += step
     for name in names:
         found = {row["severity"]: row for row in rows_of(output, name, clean["clip_id"])}
         for severity in severities:
             if severity in found:
                 key = clean["clip_id"] if settings.clip_first else clean["source_id"]
-                recipe = recipe_for(name, severity, settings.seed, key)
-                shown = recipe.index_map(count) if recipe and known else None
-                line = f"severity {severity}: {check_name(name).level(severity)}"
-                strip(name, line, frames_at(found[severity], numbers), shown)
+                recipe = Recipe(check_name(name), severity, settings.seed, key)
+                line = f"severity {severity}: {recipe.corruption.level(severity)}"
+                strip(name, line, frames_at(found[severity], numbers), recipe.index_map(clean["source_frames"]))
             top += step
-    if known:
-        words = (
-            "bar: from blue, the first frame, to yellow, the last, for every frame shown; right: the same as a curve"
-        )
-        sheet.text(LABEL, top, words, colour=PALE)
+    words = "bar: from blue, the first frame, to yellow, the last, for every frame shown; right: the same as a curve"
+    outside = "; grey: from outside the clip" if count < clean["source_frames"] else ""
+    sheet.text(LABEL, top, words + outside, colour=PALE)
     return sheet.png()
 
 
@@ -182,19 +179,23 @@ class Sheet:
         self._image.paste(Image.fromarray(small), (left, top))
 
     def bar(self, shares: NDArray[np.float64], left: int, top: int, width: int, height: int) -> None:
-        """Draw numbers from 0 to 1 as colours, side by side."""
+        """Draw numbers from 0 to below 1 as colours, side by side; others in grey."""
         import matplotlib
 
-        colours = matplotlib.colormaps["viridis"](shares[np.arange(width) * len(shares) // width], bytes=True)
+        shares = shares[np.arange(width) * len(shares) // width]
+        colours = matplotlib.colormaps["viridis"](shares, bytes=True)
+        colours[(shares < 0) | (shares >= 1), :3] = ImageColor.getrgb(GREY)
         row = np.broadcast_to(colours[None, :, :3], (height, width, 3))
         self._image.paste(Image.fromarray(np.ascontiguousarray(row)), (left, top))
 
     def plot(self, shown: NDArray[np.int64], left: int, top: int, side: int, count: int) -> None:
-        """Draw in a square which frame (upwards) is shown at each moment (rightwards)."""
+        """Draw in a square which frame (upwards) is shown at each moment (rightwards), if it is one of the clip."""
         end = max(count - 1, 1)
         self._draw.rectangle((left, top, left + side, top + side), outline=GREY, fill="white")
         self._draw.line((left, top + side, left + side, top), fill=GRID)
         for position, frame in enumerate(shown.tolist()):
+            if not 0 <= frame < count:
+                continue
             x, y = left + position * side / end, top + side - frame * side / end
             self._draw.rectangle((round(x), round(y), round(x) + 1, round(y) + 1), fill=BLUE)
 

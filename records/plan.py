@@ -21,9 +21,10 @@ class Unit:
     Attributes:
         id: Unique in the plan; safe as a folder name.
         split: The split that its rows go to.
-        source_id: The source video.
+        source_id: The source video; empty if none is needed.
         payload: Everything that decides the result, as JSON values.
         cost: About how much work it is, in any measure; the longest are begun first.
+        tables: The configs that it has rows for; empty if it may have some for each.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Unit:
     source_id: str
     payload: dict[str, Any]
     cost: float = 0.0
+    tables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,17 +85,17 @@ class Plan:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The splits that have units, train before validation before test."""
+        """The splits that have units: train, validation, test, then what a benchmark calls otherwise."""
         order = ("train", "validation", "test")
-        return tuple(sorted({unit.split for unit in self.units}, key=order.index))
+        found = sorted({unit.split for unit in self.units})
+        return tuple(sorted(found, key=lambda split: order.index(split) if split in order else len(order)))
 
 
 class Builder(Protocol):
     """What the runtime asks of a benchmark. Instances are pickled to the workers."""
 
-    @property
-    def renders(self) -> bool:
-        """Whether units have to be rendered; if not, their facts are empty and no video is opened."""
+    def renders(self, unit: Unit) -> bool:
+        """Whether a unit has an expensive part, `render`; if not, its facts are empty and no video is opened."""
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Do the expensive part of a unit.
@@ -124,7 +126,7 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "
     """List the leaves in which two identities differ, as "name: old → new"."""
     lines = []
     for name in sorted({*before, *after}):
-        old, new = before.get(name), after.get(name)
+        old, new = (list(value) if isinstance(value, tuple) else value for value in (before.get(name), after.get(name)))
         if isinstance(old, dict) and isinstance(new, dict):
             lines += changed(old, new, f"{prefix}{name}.")
         elif old != new:

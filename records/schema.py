@@ -26,16 +26,19 @@ class Column:
 
     Attributes:
         name: Column name.
-        kind: "string", "int32", "int64", "float64", "bool", "strings" (a list), "label" (a ClassLabel with
-            `names`) or "video" (embedded bytes, decoded by `datasets.Video`).
+        kind: "string", "int32", "int64", "float64", "bool", "strings" (a list), "records" (a list of rows with the
+            columns `fields`), "label" (a ClassLabel with `names`) or "video" (embedded bytes, decoded by
+            `datasets.Video`).
         meaning: One line for the card, with the unit.
         names: The class names of a label, in the order of their integers.
+        fields: The columns of records.
     """
 
     name: str
     kind: str
     meaning: str
     names: tuple[str, ...] = ()
+    fields: tuple[Column, ...] = ()
 
     def arrow_type(self) -> pa.DataType:
         """Give the Arrow storage type."""
@@ -43,6 +46,8 @@ class Column:
             return pa.int64()
         if self.kind == "strings":
             return pa.list_(pa.string())
+        if self.kind == "records":
+            return pa.list_(pa.struct([(field.name, field.arrow_type()) for field in self.fields]))
         if self.kind == "video":
             return pa.struct([("bytes", pa.binary()), ("path", pa.string())])
         return _ARROW[self.kind]
@@ -53,6 +58,8 @@ class Column:
             return {"names": list(self.names), "_type": "ClassLabel"}
         if self.kind == "strings":
             return {"feature": {"dtype": "string", "_type": "Value"}, "_type": "List"}
+        if self.kind == "records":
+            return {"feature": {field.name: field.feature() for field in self.fields}, "_type": "List"}
         if self.kind == "video":
             return {"_type": "Video"}
         return {"dtype": self.kind, "_type": "Value"}

@@ -111,15 +111,16 @@ def run(
 
 def _work(plan: Plan, builder: Builder, output: Output, journal: Journal, options: Options, say: Say) -> list[Skip]:
     """Render what has no receipt yet; return all skips in plan order."""
-    if not builder.renders:
+    work = [unit for unit in plan.units if builder.renders(unit)]
+    if not work:
         return []
     todo = [
         unit
-        for unit in plan.units
+        for unit in work
         if not _has_receipt(unit, journal, output) or journal.stamps[unit.id] != builder.stamp(unit)
     ]
-    if len(todo) < len(plan.units):
-        say(f"taking up an earlier run: {len(plan.units) - len(todo)} of {len(plan.units)} are done")
+    if len(todo) < len(work):
+        say(f"taking up an earlier run: {len(work) - len(todo)} of {len(work)} are done")
     absent = preflight(builder, todo)
     if absent and not options.allow_missing:
         raise InputError(describe_missing(absent, plan.noun))
@@ -181,7 +182,7 @@ def _many(count: int, noun: str) -> str:
 
 def _check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
     counted = [skip for skip in skips if not skip.allowed]
-    tried = len(plan.units) - sum(skip.allowed for skip in skips)
+    tried = sum(bool(unit.source_id) for unit in plan.units) - sum(skip.allowed for skip in skips)
     share = len(counted) / max(tried, 1)
     if share > options.max_skip:
         lines = "\n  ".join(f"{skip.unit_id} ({skip.reason}): {skip.detail}" for skip in counted[:20])
@@ -191,7 +192,8 @@ def _check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
             f"{options.max_skip:.1%}.\n  {lines}{more}\nMend the videos, or raise --max-skip, and run the same command "
             "again: what was finished is kept."
         )
-    if {unit.id for unit in plan.units} <= {skip.unit_id for skip in skips}:
+    rendered = {unit.id for unit in plan.units if unit.source_id}
+    if rendered and rendered <= {skip.unit_id for skip in skips}:
         raise BuildError("every unit was skipped, so there is nothing to write.")
 
 
@@ -229,6 +231,8 @@ def _rows(builder: Builder, config: Config, units: Sequence[Unit], journal: Jour
     """Give the rows of one table as storage values, with their size in bytes and their unit."""
     videos = _video_columns(config)
     for unit in units:
+        if unit.tables and config.name not in unit.tables:
+            continue
         facts = journal.facts.get(unit.id, {})
         for name, row in builder.rows(unit, facts):
             if name == config.name:

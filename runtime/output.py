@@ -131,7 +131,8 @@ class Output:
             with suppress(OutputError):  # damaged: the other one may tell
                 tables |= set((read_state(file, (key,)) or {key: []})[key])
         try:
-            for name in ("build.json", "README.md"):  # build.json first: from here on nothing is complete
+            # build.json first: from here on nothing is complete
+            for name in ("build.json", "README.md", "text_shift.json"):
                 (self.path / name).unlink(missing_ok=True)
             for name in ("figures", *tables):
                 shutil.rmtree(self.path / name, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import tempfile
 from collections import Counter
@@ -187,4 +188,7 @@ def _compare_loaded(loaded: Mapping[str, object], config: Config, output: Finish
         if isinstance(table, datasets.Dataset) and len(table) != output.info["counts"][config.name].get(split):
             yield f"{config.name}/{split}: {len(table)} rows"
         if isinstance(table, datasets.IterableDataset):
-            next(iter(table.decode(False)))
+            rows = iter(table.decode(False))
+            next(rows)
+            del rows
+            gc.collect()  # else Arrow's reader of a stream that was left early may abort the process when that ends

@@ -162,7 +162,7 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
     files: dict[str, str] = {}
     owners: dict[str, tuple[str, tuple[float, float] | None]] = {}
     drafts: dict[tuple[str, tuple[float, float] | None], _Draft] = {}
-    for entry in _entries(path, problems):
+    for entry in entries(path, REQUIRED, ADVICE, problems):
         for key in sorted(entry.values.keys() - known):
             known.add(key)
             entry.wrong(key, f"no other columns than {', '.join(COLUMNS)}", key)
@@ -193,10 +193,21 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
     return gathered(clips, [path], {}, VIDEO_FOLDERS)
 
 
-def _entries(path: Path, problems: Problems) -> Iterator[Entry]:
+def entries(path: Path, required: Sequence[str], advice: str, problems: Problems) -> Iterator[Entry]:
+    """Read the rows of a CSV with a header (`.csv`) or the objects of JSON lines (`.jsonl`, `.ndjson`, `.json`).
+
+    Args:
+        path: The file.
+        required: Columns that a CSV must have. In JSON lines each entry is checked as its values are taken.
+        advice: What a row is, for the error of another ending.
+        problems: Takes malformed rows, which are left out.
+
+    Raises:
+        InputError: The file cannot be read, has another ending, or lacks a required column.
+    """
     kind = path.suffix.lower()
     if kind == ".csv":
-        for line, row in read_csv(path, REQUIRED, problems):
+        for line, row in read_csv(path, required, problems):
             yield Entry(row, path, problems, line)
     elif kind in JSON_SUFFIXES:
         for line, text in enumerate(StringIO(read_text(path)), 1):
@@ -211,7 +222,7 @@ def _entries(path: Path, problems: Problems) -> Iterator[Entry]:
             else:
                 problems.add(path, line, None, "one JSON object on each line", text.strip())
     else:
-        raise InputError(f"{path.name}: expected the ending .csv or {', '.join(JSON_SUFFIXES)}. {ADVICE}")
+        raise InputError(f"{path.name}: expected the ending .csv or {', '.join(JSON_SUFFIXES)}. {advice}")
 
 
 def _stem(name: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +78,7 @@ def corrupt(
             (H, W). Any size from 1x1. Three dimensions with a last one of 1 or 3 are one frame. Not modified.
         name: A perturbation; `list_corruptions("visual")` has them.
         severity: 1 to 5.
-        seed: Seed of what is drawn.
+        seed: Seed of what is drawn, 0 or more.
         key: What names the clip, such as its id: other keys, other draws.
         first_index: Index in the clip of the first frame given, so that a frame of a clip can be made alone.
             Temporal perturbations and video codecs need the whole clip, so 0.
@@ -86,13 +87,17 @@ def corrupt(
         uint8, same shape.
 
     Raises:
-        InputError: Unknown name, severity that is none, or an array of another kind.
+        InputError: Unknown name, severity that is none, an array of another kind, or a seed, key or first index of
+            another type (NumPy's integers will do).
 
     Reference:
         Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1; levels and differences in
         `corruptions/visual/declarations.yaml`.
     """
     corruption = check_name(name)
+    if not isinstance(key, str):
+        raise InputError(f"key must be a text; got {key!r}")
+    seed, first_index = _whole_number("seed", seed), _whole_number("first_index", first_index)
     recipe = Recipe(corruption, check_severity(severity, name), seed, key)
     clip = _as_clip(frames)
     if corruption.scope in ("index", "file") and first_index:
@@ -104,6 +109,17 @@ def corrupt(
     else:
         changed = np.stack([recipe.frame(frame, first_index + number) for number, frame in enumerate(clip)])
     return changed.reshape(frames.shape)
+
+
+def _whole_number(name: str, value: Any) -> int:
+    """Take an integer of Python or NumPy, which give the same draw."""
+    try:
+        number = -1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise InputError(f"{name} must be a whole number from 0 on; got {value!r}")
+    return number
 
 
 def _as_clip(frames: Any) -> NDArray[np.uint8]:

@@ -179,7 +179,7 @@ def test_videos_are_a_table_only_if_they_are_made(render: bool, names: str) -> N
     made = plan(ClaviSettings(render=render))
     assert [config.name for config in made.configs] == names.split()
     assert [config.name for config in made.configs if config.default] == ["questions"]
-    assert ClaviBuilder(ClaviSettings(render=render)).renders is render
+    assert ClaviBuilder(ClaviSettings(render=render)).renders(made.units[0]) is render
 
 
 def test_pairs_without_a_negative_control_are_left_out_and_counted() -> None:

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from commands import run
 from numpy.typing import NDArray
-from stressreel.builders.perturbed_checks import perturbed_checks
+from stressreel.builders.perturbed import PerturbedSettings
+from stressreel.builders.perturbed_checks import Order, disordered, noise_limit, perturbed_checks
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.runtime.verify import run_checks
 from stressreel.samples.cache import write_sample
@@ -144,6 +145,19 @@ def change_fps(out: Path) -> None:
     rewrite(out, "mpeg1", lambda rows: rows[0].update(fps=24.0))
 
 
+def change_the_place(out: Path) -> None:
+    rewrite(out, "jumble", lambda rows: rows[0].update(first_frame=1))
+
+
+def change_the_source_s_length(out: Path) -> None:
+    for name in ("clean", *NAMES):
+        rewrite(out, name, lambda rows: [row.update(source_frames=84) for row in rows])
+
+
+def cut_a_video_short(out: Path) -> None:
+    rewrite(out, "clean", lambda rows: put_video(rows[0], rows[0]["video"]["bytes"][:-4000]))
+
+
 def change_a_clamped_file(out: Path) -> None:
     rewrite(out, "mpeg1", lambda rows: rows[2].update(sha256="0" * 64))
 
@@ -203,12 +217,16 @@ BREAKS: list[tuple[str, Callable[[Path], None], str]] = [
     ("levels", give_clean_a_level, "clean: clip video90001"),
     ("same_length", change_num_frames, "num_frames is 84, of the clean clip 85"),
     ("same_length", change_fps, "fps is 24.0, of the clean clip 25.0"),
+    ("same_length", change_the_place, "jumble: clip video90001, severity 1: frames 1 to 85 are not in 0 to 84"),
+    ("same_length", change_the_source_s_length, "frames 0 to 84 are not in 0 to 83"),
     ("clamped", change_a_clamped_file, "not the file of severity 4, though both take effect as 31"),
     ("decoded", damage_a_video, "cannot be decoded"),
     ("decoded", empty_a_video, "clean: clip video90001: it cannot be decoded"),
     ("decoded", drop_the_last_frame, "84 frames, num_frames says 85"),
     ("decoded", change_the_size, "320x238, the clean clip 320x240"),
     ("decoded", change_the_speed, "it lasts 3.542 s, the clean clip 3.400 s"),
+    ("decord", damage_a_video, "impulse_noise: video90001_1.mp4: PyAV cannot decode it"),
+    ("decord", cut_a_video_short, "clean: video90001_0.mp4: decord"),
     ("index_maps", leave_unreversed, "frames are not where the recipe puts them"),
     ("index_maps", exchange_severities, "reverse_sampling: clip video90001, severity 5"),
 ]
@@ -281,13 +299,92 @@ def test_two_exchanged_frames_are_found(parts: Callable[..., Path], tmp_path: Pa
     assert "2 frames are not where the recipe puts them; the first, 3," in problem
 
 
-def test_parts_of_a_whole_source_are_not_compared(parts: Callable[..., Path]) -> None:
-    out = parts("whole", "--perturbations", "box_jumble,reverse_sampling")
-    output = open_output(out)
-    assert problems(output, "decoded") == problems(output, "index_maps") == []
-    clean = [row["video"]["bytes"] for row in rows(out, "clean")]
-    rewrite(out, "reverse_sampling", lambda rows: put_video(rows[0], clean[0]))
-    assert problems(output, "index_maps") == []
+TEMPORAL = ("sampling", "reverse_sampling", "jumble", "box_jumble", "freeze")
+
+
+@pytest.fixture(scope="module")
+def whole(parts: Callable[..., Path]) -> Path:
+    """Parts of a source that was perturbed as a whole; read only."""
+    return parts("whole", "--perturbations", "temporal,jpeg", "--severity", "2,5")
+
+
+def put(row: Row, frames: Iterable[NDArray[np.uint8]], path: Path) -> None:
+    put_video(row, encoded(frames, path, 30))
+
+
+class TestPartsOfAWholeSource:
+    def test_where_they_lie_is_recorded(self, whole: Path) -> None:
+        for name in ("clean", "jpeg", "freeze"):
+            places = {(row["start_s"], row["source_frames"], row["first_frame"]) for row in rows(whole, name)}
+            assert places == {(0.5, 90, 15), (1.2, 90, 36)}
+
+    def test_they_are_where_their_recipes_put_them(self, whole: Path) -> None:
+        output = open_output(whole)
+        assert problems(output, "same_length") == problems(output, "decoded") == problems(output, "index_maps") == []
+
+    @pytest.mark.parametrize("name", TEMPORAL)
+    @pytest.mark.parametrize("part", [0, 1])
+    def test_the_clean_clip_in_their_place_is_found(self, whole: Path, tmp_path: Path, name: str, part: int) -> None:
+        out = Path(shutil.copytree(whole, tmp_path / "copy"))
+        clean = rows(out, "clean")[part]["video"]["bytes"]
+        rewrite(out, name, lambda rows: put_video(rows[2 * part], clean))
+        (problem,) = problems(open_output(out), "index_maps")
+        assert problem.startswith(f"{name}: clip film_")
+        assert "not where the recipe puts them" in problem
+
+    @pytest.mark.parametrize("name", TEMPORAL)
+    def test_exchanged_severities_are_found(self, whole: Path, tmp_path: Path, name: str) -> None:
+        out = Path(shutil.copytree(whole, tmp_path / "copy"))
+
+        def change(rows: list[Row]) -> None:
+            rows[2]["video"], rows[3]["video"] = rows[3]["video"], rows[2]["video"]
+
+        rewrite(out, name, change)
+        assert len(problems(open_output(out), "index_maps")) == 2
+
+    def test_what_no_clip_shows_is_not_believed(self, whole: Path, tmp_path: Path) -> None:
+        out = Path(shutil.copytree(whole, tmp_path / "copy"))
+
+        def change(rows: list[Row]) -> None:
+            inverted = [255 - frame for frame in pictures(rows[0]["video"]["bytes"])]
+            put(rows[0], inverted, tmp_path / "new.mp4")
+
+        rewrite(out, "jumble", change)
+        (problem,) = problems(open_output(out), "index_maps")
+        assert "40 frames are not where" in problem  # of 42; two come from where no clip is
+        assert "a frame of no clean clip instead of" in problem
+
+    def test_a_wrong_place_is_found(self, whole: Path, tmp_path: Path) -> None:
+        out = Path(shutil.copytree(whole, tmp_path / "copy"))
+        for name in ("clean", *TEMPORAL, "jpeg"):
+            rewrite(out, name, lambda rows: [row.update(first_frame=row["first_frame"] + 1) for row in rows])
+        assert problems(open_output(out), "same_length") == []
+        assert len(problems(open_output(out), "index_maps")) >= 8
+
+
+@pytest.mark.parametrize(("position", "wrong"), [(0, [1, 2, 7]), (1, [1]), (6, [6]), (7, [7])])
+def test_a_held_frame_from_outside_is_compared_with_its_first(tmp_path: Path, position: int, wrong: list[int]) -> None:
+    """Frames 7 and 8 are in a clean clip; 2 and 3 are in none, so what is first shown for them is believed."""
+    source = np.random.default_rng(0).integers(0, 256, (10, 1024)).astype(np.uint8)
+    np.save(tmp_path / "0.npy", source[7:9])
+    shown = np.array([2, 2, 2, 3, 3, 7, 8, 2])
+    order = Order(shown, ((tmp_path / "0.npy", 7), (tmp_path / "gone.npy", 0)), 12.0)
+    pictures = source[shown].astype(np.float32)
+    assert disordered(pictures, order) == []
+    pictures[position] = source[5]
+    assert [found for found, _ in disordered(pictures, order)] == wrong
+
+
+def test_a_frame_of_no_clean_clip_is_called_that(tmp_path: Path) -> None:
+    np.save(tmp_path / "0.npy", np.full((2, 1024), 100, np.uint8))
+    order = Order(np.array([0, 1]), ((tmp_path / "0.npy", 0),), 12.0)
+    assert disordered(np.full((2, 1024), 111, np.float32), order) == []
+    assert disordered(np.full((2, 1024), 113, np.float32), order) == [(0, -1), (1, -1)]
+
+
+def test_the_noise_limit_follows_the_quantiser() -> None:
+    assert [noise_limit(PerturbedSettings(crf=crf)) for crf in (10, 23, 29, 35)] == [12, 12, 24, 48]
+    assert noise_limit(PerturbedSettings(crf=51, lossless=True)) == 12
 
 
 def test_misplaced_in_pieces_is_misplaced(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:

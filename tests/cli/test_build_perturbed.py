@@ -17,6 +17,7 @@ from stressreel.samples.cache import write_sample
 from stressreel.video.encode import write_video
 
 NAMES = [corruption.name for corruption in list_corruptions()]
+PLACE = ("source_frames", "first_frame")
 FAST = ("--preset", "ultrafast", "--no-progress")
 
 
@@ -135,6 +136,7 @@ class TestSameContent:
         assert run("build-perturbed", "--msrvtt", msrvtt, "--out", out, *arguments).code == 0
         assert run("stressreel", "verify", out).code == 0
         assert "video" not in rows(out, "freeze")[0]
+        assert {row[column] for row in rows(out, "freeze") for column in PLACE} == {None}
         for name in ("speckle_noise", "freeze"):
             clips = stressreel.load(out, name, videos=msrvtt / "videos" / "all", severity=4)
             stored = rows(lossless, name)
@@ -160,11 +162,13 @@ class TestClipsOfLongSources:
         shown = self.frames(tmp_path / "o", "sampling", 0.4)
         expected = [position // 16 * 16 for position in range(10, 50)]
         assert max(abs(a - b) for a, b in zip(shown, expected, strict=True)) <= 2
-        assert {row["start_s"]: row["num_frames"] for row in rows(tmp_path / "o", "jpeg")} == {0.4: 40, 1.6: 50}
+        made = {tuple(row[c] for c in ("start_s", "num_frames", *PLACE)) for row in rows(tmp_path / "o", "jpeg")}
+        assert made == {(0.4, 40, 100, 10), (1.6, 50, 100, 40)}
 
     def test_clip_first(self, long_source: Path, tmp_path: Path) -> None:
         arguments = ("--captions", long_source / "captions.csv", "--perturbations", "sampling", "--severity", 4)
         assert run("build-perturbed", *arguments, "--clip-first", "--out", tmp_path / "o", *FAST).code == 0
+        assert {tuple(row[c] for c in PLACE) for row in rows(tmp_path / "o", "sampling")} == {(40, 0), (50, 0)}
         shown = self.frames(tmp_path / "o", "sampling", 1.6)
         expected = [40 + position // 16 * 16 for position in range(50)]
         assert max(abs(a - b) for a, b in zip(shown, expected, strict=True)) <= 2
@@ -215,6 +219,12 @@ class TestUse:
         done = run("build-perturbed", "--msrvtt", msrvtt, "--perturbations", "gausian_noise", "--dry-run")
         refuses(done, "Did you mean 'gaussian_noise'")
 
+    def test_a_video_named_like_a_part_of_another(self, tmp_path: Path) -> None:
+        (tmp_path / "c.csv").write_text("video,caption,start,end\na.mp4,x,1,2\na.jpeg.mp4,y,,\n")
+        arguments = ("--captions", tmp_path / "c.csv", "--perturbations", "jpeg", "--dry-run")
+        refuses(run("build-perturbed", *arguments), "'a.jpeg'", "Rename the video a.jpeg.")
+        assert run("build-perturbed", *arguments, "--limit", 1).code == 0
+
     def test_missing_videos(self, msrvtt: Path, tmp_path: Path) -> None:
         arguments = ("--msrvtt", msrvtt, "--videos", tmp_path, "--out", tmp_path / "o", "--perturbations", "jpeg")
         refuses(run("build-perturbed", *arguments), "5 source videos missing", "--allow-missing")
@@ -226,6 +236,10 @@ class TestUse:
             stressreel.load(suite, "jpeg", videos=tmp_path / "none")
         with pytest.raises(stressreel.errors.InputError, match="is not in the folder"):
             stressreel.load(suite, "jpeg", videos=tmp_path)[0]
+        with pytest.raises(stressreel.errors.InputError, match="no split 'train' of jpeg"):
+            stressreel.load(suite, "jpeg", videos=tmp_path, split="train")
+        with pytest.raises(stressreel.errors.InputError, match="no clean of severity 3"):
+            stressreel.load(suite, "clean", videos=tmp_path, severity=3)
 
 
 @pytest.mark.shared

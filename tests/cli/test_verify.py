@@ -122,6 +122,13 @@ def record_another_order(out: Path) -> None:
     rewrite(shard(out, "pairs"), lambda rows: rows[0].update(in_a_frame=rows[0]["in_a_frame"] + 40))  # type: ignore[operator]
 
 
+def cut_a_video_short(out: Path) -> None:
+    def change(rows: list[Row]) -> None:
+        rows[0]["video"]["bytes"] = rows[0]["video"]["bytes"][:-4000]  # type: ignore[index]
+
+    rewrite(shard(out, "videos"), change)
+
+
 def break_card(out: Path) -> None:
     readme = out / "README.md"
     readme.write_text(readme.read_text().replace("1.2.0", "1.2.1"))
@@ -152,6 +159,7 @@ BREAKS: list[tuple[str, Callable[[Path], None]]] = [
     ("durations", break_length),
     ("permutation", leave_unswapped),
     ("permutation", record_another_order),
+    ("decord", cut_a_video_short),
     ("card", break_card),
     ("load_dataset", break_loading),
 ]

@@ -8,6 +8,7 @@ from stressreel.corruptions.registry import (
     VisualCorruption,
     list_corruptions,
     select_corruptions,
+    select_text_corruptions,
     visual_corruptions,
 )
 from stressreel.errors import InputError
@@ -75,7 +76,7 @@ def test_unknown_names_get_a_suggestion() -> None:
 
 
 def test_public_names() -> None:
-    assert set(stressreel.__all__) == {"__version__", "corrupt", "list_corruptions", "load"}
+    assert set(stressreel.__all__) == {"__version__", "corrupt", "corrupt_text", "list_corruptions", "load"}
     assert all(getattr(stressreel, name) for name in stressreel.__all__)
 
 
@@ -86,3 +87,35 @@ def test_list_command_shows_every_one() -> None:
         assert corruption.differs in shown
     rows = json.loads(run("stressreel", "list", "visual", "--json").out)
     assert [row["name"] for row in rows] == [corruption.name for corruption in list_corruptions()]
+
+
+TEXT_FAMILIES = {  # REFERENCE 2.2, Table 6 of the paper
+    "add_text": 2,
+    "bias": 4,
+    "change_char": 6,
+    "drop_text": 8,
+    "positional": 4,
+    "swap_text": 6,
+    "text_style": 5,
+}
+
+
+def test_thirty_five_text_perturbations_in_seven_families() -> None:
+    found = [corruption.family for corruption in list_corruptions("text")]
+    assert {family: found.count(family) for family in TEXT_FAMILIES} == TEXT_FAMILIES
+    assert len(found) == 35
+
+
+def test_names_and_names_of_the_paper_are_unique() -> None:
+    text = list_corruptions("text")
+    names = [corruption.name for corruption in text] + [corruption.name for corruption in list_corruptions()]
+    assert len(set(names)) == len(names)
+    assert len({corruption.paper for corruption in text}) == len(text)
+
+
+def test_select_text_by_name_family_and_all() -> None:
+    names = [corruption.name for corruption in select_text_corruptions(["drop_last", "bias", "all_male"])]
+    assert names == ["all_female", "all_male", "gender_neutral", "gender_swap", "drop_last"]
+    assert len(select_text_corruptions(["all"])) == 35
+    with pytest.raises(InputError, match=r"Did you mean 'typos'.*stressreel list text"):
+        select_text_corruptions(["typo"])

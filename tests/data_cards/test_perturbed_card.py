@@ -14,12 +14,13 @@ import stressreel
 import yaml
 from commands import run
 from jinja2 import UndefinedError
-from PIL import Image
+from PIL import Image, ImageColor
 from stressreel.builders.perturbed import COLUMNS, VIDEO, perturbed_configs
 from stressreel.corruptions.registry import list_corruptions
 from stressreel.data_cards.card import environment, render_card
 from stressreel.data_cards.perturbed import context, decibels, grows, measure_perturbed, spread
-from stressreel.data_cards.pictures import LABEL, MARGIN, perturbed_figures
+from stressreel.data_cards.pictures import BAR, EARLY, LABEL, MARGIN, Sheet, perturbed_figures
+from stressreel.data_cards.plots import GREY
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.samples.cache import write_sample
 from stressreel.video.ffmpeg import find_ffmpeg
@@ -60,7 +61,8 @@ def parts(bars, tmp_path_factory) -> FinishedOutput:
     folder = tmp_path_factory.mktemp("parts")
     bars.write(folder / "film.mp4", frames=90)
     (folder / "c.csv").write_text("video,caption,start,end\nfilm,first | one,0.5,1.5\nfilm,second,1.2,2.6\n")
-    given = ("--captions", folder / "c.csv", "--perturbations", "sampling,jpeg", "--severity", 4, "--lossless", *FAST)
+    given = ("--captions", folder / "c.csv", "--perturbations", "sampling,reverse_sampling,jpeg")
+    given += ("--severity", 4, "--lossless", *FAST)
     assert run("build-perturbed", *given, "--out", folder / "out").code == 0
     return open_output(folder / "out")
 
@@ -169,8 +171,8 @@ class TestText:
         info = parts.info | {"settings": parts.info["settings"] | {"clip_first": True}}
         text = render_card(parts.path, info)
         assert "cut out before it is perturbed" in text
-        assert "taken to end with their last clip" not in text
-        assert "taken to end with their last clip" in card(parts)
+        assert "those of the frames shown, orange" in text
+        assert "those of the frames shown, in the source, orange" in card(parts)
 
     def test_skips_and_notes(self, recipes):
         skips = {"count": 3, "by_reason": {"too_short": 2, "strange": 1}, "list": []}
@@ -279,9 +281,11 @@ class TestNumbers:
         assert table["jumble"][-1] == "not throughout"
 
     def test_displacements_of_parts(self, parts):
-        """The source is taken to end at 2.6 s, frame 78; the parts start at frames 36 and 15 and have 42 and 30."""
+        """The source has 90 frames; the parts start at frames 36 and 15 and have 42 and 30."""
         numbers = np.r_[36:78, 15:45]
-        assert strengths(card(parts), "Strength: order")["sampling"] == [f"{(numbers % 16).mean():.1f}"]
+        table = strengths(card(parts), "Strength: order")
+        assert table["sampling"] == [f"{(numbers % 16).mean():.1f}"]
+        assert table["reverse_sampling"] == [f"{np.abs((89 - numbers) // 16 * 16 - numbers).mean():.1f}"]
 
     def test_spread(self):
         assert spread(3, 5) == [0, 1, 2]
@@ -315,7 +319,7 @@ class TestPictures:
         with Image.open(io.BytesIO((output.path / "figures" / "pixels.png").read_bytes())) as picture:
             sheet = np.asarray(picture)
         row = rows(output, "clean")[0]
-        frame = [to_rgb(frame) for frame in frames_of(row["video"]["bytes"])][row["num_frames"] // 2]
+        frame = [to_rgb(frame) for frame in frames_of(row["video"]["bytes"])][min(EARLY, row["num_frames"] // 2)]
         expected = cv2.resize(frame, (180, 135), interpolation=cv2.INTER_AREA)
         assert np.array_equal(sheet[MARGIN : MARGIN + 135, LABEL : LABEL + 180], expected)
 
@@ -327,5 +331,11 @@ class TestPictures:
             assert set(perturbed_figures(build)) == {file}
             assert re.findall(r"figures/(\w+\.png)", render_card(build.path, build.info)) == [file]
 
-    def test_parts_without_known_maps_are_drawn_too(self, parts):
+    def test_frames_from_outside_a_part_are_grey(self, parts):
         assert set(perturbed_figures(parts)) == {"pixels.png", "temporal.png"}
+        sheet = Sheet(40, BAR)
+        sheet.bar(np.array([-0.1, 0.0, 0.99, 1.0]), 0, 0, 40, BAR)
+        with Image.open(io.BytesIO(sheet.png())) as picture:
+            colours = [picture.getpixel((10 * place + 5, 2)) for place in range(4)]
+        assert colours[0] == colours[3] == ImageColor.getrgb(GREY)
+        assert len({*colours}) == 3

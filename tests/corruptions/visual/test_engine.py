@@ -107,6 +107,34 @@ def test_wrong_names_and_arrays_are_refused() -> None:
         corrupt(clip(2), "jumble", severity=1, first_index=1)
 
 
+@pytest.mark.parametrize("name", [3, None, ["jpeg"]])
+def test_a_name_is_a_text(name: object) -> None:
+    with pytest.raises(InputError, match="unknown perturbation"):
+        corrupt(clip(1), name, severity=1)  # type: ignore[arg-type]
+
+
+def test_numpy_s_integers_draw_as_python_s() -> None:
+    frames = clip(3)
+    whole = corrupt(frames, "gaussian_noise", severity=1, seed=2, key="a")
+    number, seed = np.int64(1), np.uint8(2)
+    alone = corrupt(frames[1], "gaussian_noise", severity=1, seed=seed, key="a", first_index=number)  # type: ignore[arg-type]
+    assert np.array_equal(alone, whole[1])
+
+
+@pytest.mark.parametrize("given", [{"seed": -1}, {"seed": "a"}, {"seed": 1.0}, {"seed": True}, {"seed": np.arange(2)}])
+@pytest.mark.parametrize("name", ["gaussian_noise", "jpeg"])
+def test_a_seed_and_an_index_are_whole_numbers(name: str, given: dict) -> None:
+    with pytest.raises(InputError, match="seed must be a whole number from 0 on; got"):
+        corrupt(clip(1), name, severity=1, **given)
+    with pytest.raises(InputError, match="first_index must be a whole number from 0 on; got"):
+        corrupt(clip(1), name, severity=1, first_index=given["seed"])
+
+
+def test_a_key_is_a_text() -> None:
+    with pytest.raises(InputError, match="key must be a text; got 3"):
+        corrupt(clip(1), "gaussian_noise", severity=1, key=3)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", ["gaussian_noise", "zoom_blur", "rotation", "jpeg"])
 def test_4k(name: str) -> None:
     frame = np.random.default_rng(0).integers(0, 256, (2160, 3840, 3), np.uint8)

@@ -1,0 +1,47 @@
+"""The check of every output with videos that other readers see in them what this package sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from ..records.output import FinishedOutput
+from ..records.schema import Row
+from ..video.by_decord import differs_by_decord, spread
+
+SAMPLE = 20
+
+
+def check_decord(output: FinishedOutput, workers: int) -> Iterator[str]:
+    """Up to 20 videos at equal distances have in decord the frames that they have in PyAV."""
+    shards = [path for name in output.info["counts"] for path in output.shards(name)]
+    places = [
+        (path, group, number)
+        for path in shards
+        if "video" in pq.read_schema(path).names
+        for group, size in enumerate(group_sizes(path))
+        for number in range(size)
+    ]
+    rows = [(places[number][0], row_at(*places[number])) for number in spread(len(places), SAMPLE)]
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        found = pool.map(differs_by_decord, (row["video"]["bytes"] or b"" for _, row in rows))
+        for (path, row), problem in zip(rows, found, strict=True):
+            if problem:
+                yield f"{path.parent.name}: {row['video']['path']}: {problem}"
+
+
+def group_sizes(path: Path) -> list[int]:
+    """Count the rows of each row group of a shard."""
+    metadata = pq.read_metadata(path)
+    return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+
+
+def row_at(path: Path, group: int, number: int) -> Row:
+    """Read the video of one row of a row group."""
+    with pq.ParquetFile(path) as file:
+        row: Row = file.read_row_group(group, columns=["video"]).slice(number, 1).to_pylist()[0]
+    return row

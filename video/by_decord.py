@@ -1,0 +1,83 @@
+"""Videos as decord reads them, which most pipelines of video-language models do."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .store import to_rgb
+from .thumbnails import UNDECODABLE, frames_of
+
+COMPARED = 32
+TOLERANCE = 2  # grey levels; what two scalers may round apart
+NARROW = 128  # pixels; decord2 3.4.0 refuses some widths below: those that divide its padded rows, as 32, 48 and 96 do
+
+
+def spread(count: int, most: int) -> list[int]:
+    """Choose numbers below `count` at equal distances, the first and the last among them; all if there are few."""
+    most = min(count, most)
+    return [number * (count - 1) // max(most - 1, 1) for number in range(most)]
+
+
+def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int, NDArray[np.uint8]]]:
+    """Read frames at equal distances, by their numbers.
+
+    Args:
+        content: A video held in memory.
+        most: How many frames to read.
+
+    Returns:
+        How many frames there are, and those read by number: uint8 RGB, shape (height, width, 3).
+
+    Raises:
+        ValueError: decord refuses; in its own words.
+    """
+    import decord
+
+    try:
+        reader = decord.VideoReader(io.BytesIO(content), ctx=decord.cpu(0), num_threads=1)
+        numbers = spread(len(reader), most)
+        return len(reader), dict(zip(numbers, reader.get_batch(numbers).asnumpy(), strict=True))
+    except (RuntimeError, IndexError, decord.DECORDError) as error:
+        words = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+        raise ValueError(words[0]) from error
+
+
+def differs_by_decord(content: bytes) -> str:
+    """Compare frames as decord and as PyAV read them; H.264 in RGB, as of lossless videos, too.
+
+    Pictures narrower than 128 pixels are not compared, as decord cannot read some of them whoever wrote them.
+
+    Args:
+        content: A video held in memory.
+
+    Returns:
+        What differs; empty if nothing does.
+    """
+    try:
+        if next(frames_of(content)).width < NARROW:
+            return ""
+    except (*UNDECODABLE, StopIteration):
+        return "PyAV cannot decode it"
+    try:
+        counted, pictures = read_by_decord(content)
+    except ValueError as error:
+        return f"decord cannot read it ({error})"
+    count, wrong = 0, ""
+    try:
+        for count, frame in enumerate(frames_of(content), 1):
+            if count - 1 in pictures and not wrong:
+                wrong = _difference(count - 1, pictures[count - 1], to_rgb(frame))
+    except UNDECODABLE as error:
+        return f"PyAV cannot decode it ({error})"
+    return f"decord counts {counted} frames, PyAV {count}" if counted != count else wrong
+
+
+def _difference(number: int, picture: NDArray[np.uint8], expected: NDArray[np.uint8]) -> str:
+    if picture.shape != expected.shape:
+        sizes = ("{1}x{0}".format(*shown.shape) for shown in (picture, expected))
+        return "decord gives frames of {}, PyAV of {}".format(*sizes)
+    apart = int(np.abs(picture.astype(np.int16) - expected).max())
+    return f"frame {number} differs by {apart} grey levels between decord and PyAV" if apart > TOLERANCE else ""
