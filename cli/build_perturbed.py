@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import click
 from .build_clavi import PRESETS
 from .carry_out import carry_out
 from .options import DEFAULT_MAX_SKIP, build_options, exact_command
+from .text_options import chosen, describe_texts, read_text_options, text_options
 
 if TYPE_CHECKING:
     from ..builders.perturbed import PerturbedSettings
@@ -62,6 +63,7 @@ def read_severities(ctx: click.Context, param: click.Parameter, value: str) -> t
 @click.option("--lossless", is_flag=True, help="Keep the perturbed RGB frames bit for bit (large).")
 @click.option("--crf", type=click.IntRange(0, 51), default=23, show_default=True, help="x264's rate factor.")
 @click.option("--preset", type=click.Choice(PRESETS), default="veryfast", show_default=True, help="x264's preset.")
+@text_options
 @build_options("train", "validation", "test")
 def command(
     msrvtt: str | None,
@@ -87,16 +89,20 @@ def command(
     max_skip: float,
     allow_missing: bool,
     debug: bool,
+    **others: Any,
 ) -> None:
-    """Build the visual half of MSRVTT-P or YouCook2-P: 18 perturbations at five severities.
+    """Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 combinations.
 
     Every perturbation becomes a config of a Parquet dataset that datasets.load_dataset opens, beside the config
-    `clean`. --split all means the benchmark's own split: test of MSR-VTT, validation of YouCook2.
+    `clean`; combinations are rows of the config `multimodal`, which name a clip and a caption of the others. By default
+    the visual half is built; see --modality. --split all means the benchmark's own split: test of MSR-VTT, validation
+    of YouCook2.
 
     \b
     Examples:
       build-perturbed --msrvtt sample --severity 3 --out out/perturbed
-      build-perturbed --msrvtt ~/MSRVTT --out out/msrvtt-p --workers 8
+      build-perturbed --msrvtt ~/MSRVTT --modality all --out out/msrvtt-p --workers 8
+      build-perturbed --msrvtt ~/MSRVTT --modality text --text-perturbations change_char,typos --out out/msrvtt-text
       build-perturbed --youcook2 ~/YouCook2 --no-render --out out/youcook2-p
       build-perturbed --captions mine.csv --videos ~/clips --perturbations noise,jpeg --out out/mine-p
     """  # noqa: D301
@@ -107,8 +113,10 @@ def command(
         raise click.UsageError("Missing option '--out': the folder to build in.")
     if videos and not videos.is_dir():
         raise click.BadParameter(f"there is no folder {videos}", param_hint="--videos")
+    options = read_text_options(others, severities)
     from ..builders.perturbed import PerturbedBuilder, PerturbedSettings, plan_perturbed
-    from ..corruptions.registry import check_name, select_corruptions
+    from ..builders.perturbed_text import text_tools
+    from ..corruptions.registry import check_name, check_text_name, select_corruptions
     from ..errors import InputError
     from ..records.versions import tool_versions
     from ..sources.files import find_videos
@@ -116,32 +124,43 @@ def command(
 
     folder, clips = read_clips(msrvtt, youcook2, captions, split)
     names = tuple(c.name for c in select_corruptions([name.strip() for name in perturbations.split(",")]))
-    chosen: dict[str, Any] = (
-        {"crf": crf, "preset": preset, "lossless": lossless} if render else {}
-    )  # else nothing depends on them
-    settings = PerturbedSettings(seed, names, severities, clip_first, render, **chosen)
+    render = render and options.videos
+    made: dict[str, Any] = chosen(options, names, severities, bias=youcook2 is None)
+    if render:  # else nothing depends on them
+        made |= {"crf": crf, "preset": preset, "lossless": lossless}
+    if options.texts:
+        style = options.caption_style or ("imperative" if youcook2 else "declarative")
+        made |= {"caption_style": style, "text_mode": options.text_mode}
+    settings = PerturbedSettings(seed=seed, clip_first=clip_first, render=render, **made)
     if split != "all" and not clips.clips:
         raise InputError(f"the annotations have no clips of split {split!r}.")
-    tools = tool_versions(render=render, packages=("numpy", "opencv-python-headless"))
-    if render and any(check_name(name).scope == "file" for name in names):
-        tools["ffmpeg"] = ffmpeg_version()
+    packages = ("numpy", *(["opencv-python-headless"] if options.videos else []))
+    versions = tool_versions(render=render, packages=packages)
+    if render and any(check_name(name).scope == "file" for name in settings.perturbations):
+        versions["ffmpeg"] = ffmpeg_version()
+    tools = options.tools()
+    texts = [check_text_name(name) for name in settings.text_perturbations]
+    if texts and not dry_run:
+        tools.check(texts)
+        versions |= text_tools(tools, texts)
     plan = plan_perturbed(
         clips.clips,
         settings,
         limit=limit,
         identity={
             "dataset_version": dataset_version,
-            "tools": tools,
+            "tools": versions,
             "inputs": clips.hashes,
             "video_folders": list(clips.subfolders),
         },
         notes=clips.counts,
     )
-    wanted = {unit.source_id for unit in plan.units}
+    wanted = {unit.source_id for unit in plan.units if unit.source_id}
     found = find_videos([videos] if videos else [folder, folder.parent], wanted, clips.subfolders) if render else {}
-    builder = PerturbedBuilder(settings, {name: str(path) for name, path in found.items()})
+    builder = PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools)
     if dry_run:
-        click.echo(describe(plan, settings, found, workers))
+        words = describe_texts(plan, settings, options, bias=youcook2 is None)
+        click.echo(describe(plan, settings, found, workers, words))
         return
     source = next(option for option, value in given.items() if value is not None)
     carry_out(
@@ -152,13 +171,15 @@ def command(
             "build-perturbed",
             {
                 source.lstrip("-"): "sample" if msrvtt == "sample" else captions.name if captions else "DIR",
-                "perturbations": perturbations,
-                "severity": ",".join(map(str, severities)),
+                **options.exact(tools.tagger.name if texts else ""),
+                "caption-style": settings.caption_style if texts else None,
+                "perturbations": perturbations if options.videos else None,
+                "severity": ",".join(map(str, settings.severities)) if options.videos else None,
                 "split": split,
                 "limit": limit,
                 "seed": seed,
                 "clip-first": clip_first,
-                "no-render": not render,
+                "no-render": options.videos and not render,
                 "lossless": lossless,
                 "crf": crf if render and not lossless else None,
                 "preset": preset if render else None,
@@ -205,22 +226,28 @@ def read_clips(
     return folder, clips
 
 
-def describe(plan: Plan, settings: PerturbedSettings, found: Mapping[str, Path], workers: int) -> str:
-    """Say what a build would do."""
+def describe(
+    plan: Plan, settings: PerturbedSettings, found: Mapping[str, Path], workers: int, texts: Sequence[str] = ()
+) -> str:
+    """Say what a build would do; `texts` are the lines about captions."""
     from ..video.estimate import estimate
 
-    clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload["clips"]}
+    clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
     recipes = len(settings.perturbations) * len(settings.severities)
-    needed = {unit.source_id for unit in plan.units}
+    needed = {unit.source_id for unit in plan.units if unit.source_id}
     lines = [
         "Plan (nothing was written):",
         f"  {len(clips):,} clips of {len(needed):,} source videos",
-        f"  {len(settings.perturbations)} perturbations x {len(settings.severities)} severities = {recipes}",
-        f"  {len(clips) * recipes:,} perturbed clips, and {len(clips):,} clean ones",
     ]
+    if recipes:
+        lines += [
+            f"  {len(settings.perturbations)} perturbations x {len(settings.severities)} severities = {recipes}",
+            f"  {len(clips) * recipes:,} perturbed clips, and {len(clips):,} clean ones",
+        ]
+    lines += texts
     lines += [f"  {name.replace('_', ' ')}: {count:,}" for name, count in plan.notes.items() if count]
     if not settings.render:
-        return "\n".join([*lines, "  no videos are made (--no-render)"])
+        return "\n".join([*lines, "  no videos are made" + (" (--no-render)" if recipes else "")])
     lines.append(f"  source videos found: {len(found):,} of {len(needed):,}")
     spans = [clip["end_s"] - clip["start_s"] for clip in clips.values() if clip["start_s"] is not None]
     if len(spans) < len(clips):

@@ -63,9 +63,11 @@ def checks_for(output: FinishedOutput, *, decode: bool, workers: int) -> dict[st
     Raises:
         InputError: The output is of a builder that this version does not know.
     """
+    from ..builders.causal import causal_configs, settings_of
+    from ..builders.causal_checks import causal_checks
     from ..builders.clavi import PAIRS, QUESTIONS, VIDEOS
     from ..builders.clavi_checks import clavi_checks
-    from ..builders.perturbed import perturbed_configs
+    from ..builders.perturbed import PerturbedSettings, suite_configs
     from ..builders.perturbed_checks import perturbed_checks
     from ..errors import InputError
     from ..runtime.verify import common_checks
@@ -75,8 +77,11 @@ def checks_for(output: FinishedOutput, *, decode: bool, workers: int) -> dict[st
         configs = [config for config in (QUESTIONS, VIDEOS, PAIRS) if config.name in info["counts"]]
         own = clavi_checks(info, decode=decode, workers=workers)
     elif info["builder"] == "perturbed":
-        configs = list(perturbed_configs(info["settings"]["perturbations"], videos=info["settings"]["render"]))
+        configs = list(suite_configs(PerturbedSettings(**info["settings"])))
         own = perturbed_checks(info, decode=decode, workers=workers)
+    elif info["builder"] == "causal":
+        configs = list(causal_configs(settings_of(info)))
+        own = causal_checks(info, decode=decode, workers=workers)
     else:
         raise InputError(f"{output.path} was built by {info['builder']!r}, which this version does not know.")
     checks = common_checks(configs)

@@ -11,12 +11,13 @@ from typing import Any
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ..builders.perturbed import perturbed_configs
+from ..builders.causal import causal_configs, settings_of
+from ..builders.perturbed import PerturbedSettings, suite_configs
 from ..errors import InputError
 from ..records.files import write_atomic
 from ..records.output import FinishedOutput
 from ..records.schema import Column, Config
-from . import clavi, perturbed
+from . import causal, clavi, perturbed
 from .pictures import perturbed_figures
 
 SIZES = (
@@ -49,6 +50,13 @@ class CardKind:
 
 
 KINDS = {
+    "causal": CardKind(
+        configs=lambda info: causal_configs(settings_of(info)),
+        measure=causal.measure_causal,
+        context=causal.context,
+        front_matter=causal.front_matter,
+        figures=causal.figures,
+    ),
     "clavi": CardKind(
         configs=lambda info: clavi.CONFIGS,
         measure=clavi.measure_clavi,
@@ -57,7 +65,7 @@ KINDS = {
         figures=lambda output, measured: clavi.figures(measured),
     ),
     "perturbed": CardKind(
-        configs=lambda info: perturbed_configs(info["settings"]["perturbations"], videos=info["settings"]["render"]),
+        configs=lambda info: suite_configs(PerturbedSettings(**info["settings"])),
         measure=perturbed.measure_perturbed,
         context=perturbed.context,
         front_matter=perturbed.front_matter,
@@ -153,6 +161,7 @@ def environment() -> Environment:
         "percent": lambda share: f"{100 * share:.1f} %",
         "spread": lambda spread: f"{spread.mean:.2f} ± {spread.sd:.2f} s, {spread.low:.2f} to {spread.high:.2f} s",
         "cell": lambda text: str(text).replace("|", "\\|").replace("\n", " "),
+        "caption": lambda text: "`" + str(text).replace("`", "'").replace("|", "\\|").replace("\n", " ") + "`",
         "kind": column_kind,
     }
     return found
@@ -162,4 +171,4 @@ def column_kind(column: Column) -> str:
     """Name the type of a column as readers know it."""
     if column.kind == "label":
         return "ClassLabel: " + ", ".join(f"{number} = {name}" for number, name in enumerate(column.names))
-    return {"strings": "list of string", "video": "Video"}.get(column.kind, column.kind)
+    return {"strings": "list of string", "records": "list of rows", "video": "Video"}.get(column.kind, column.kind)

@@ -21,6 +21,10 @@ def test_the_hash_is_that_of_identity_and_units() -> None:
     assert PLAN.hash == hashlib.sha256(text.encode()).hexdigest()
 
 
+def test_a_tuple_is_the_list_that_json_makes_of_it() -> None:
+    assert changed({"a": [1, 2], "b": [1]}, {"a": (1, 2), "b": (2,)}) == ["b: [1] → [2]"]
+
+
 def test_the_hash_stays_when_nothing_of_content_changes() -> None:
     copied = Plan("clavi", json.loads(json.dumps(PLAN.identity)), PLAN.units, (), {"videos": 3})
     assert copied.hash == PLAN.hash
