@@ -15,8 +15,14 @@ from ..errors import StressreelError
 
 COMMANDS = {
     "card": "Write the dataset card of an output again.",
+    "compare": "Say whether two models differ: paired differences of their scores, with intervals.",
+    "data": "Show or fetch the language data that text perturbations use.",
+    "export": "Write an output as tasks of an evaluation harness (lmms-eval).",
     "list": "List the perturbations of a kind, with levels and sources.",
+    "permute": "Write feature-permutation sets: each item with the video, or the text, of another.",
+    "mine": "Find wrong options for any set of questions: hard negatives by sentence embeddings.",
     "sample": "Write a built-in sample: annotations in a real format and videos drawn by stressreel.",
+    "score": "Score predictions on an output; score text-shift measures how far captions were moved.",
     "verify": "Check an output: schema, counts, hashes, links, answers, decoded frames, card.",
 }
 INTERRUPTED = 130
@@ -64,7 +70,7 @@ def print_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
 def stressreel() -> None:
     """Turn annotated video collections into diagnostic benchmarks for video-language models.
 
-    Builders are commands of their own: build-clavi, build-perturbed.
+    Builders are commands of their own: build-clavi, build-perturbed, build-causal.
     """
 
 
@@ -81,6 +87,11 @@ def build_clavi() -> NoReturn:
 def build_perturbed() -> NoReturn:
     """Run `build-perturbed`."""
     run(load_command("build-perturbed"), "build-perturbed")
+
+
+def build_causal() -> NoReturn:
+    """Run `build-causal`."""
+    run(load_command("build-causal"), "build-causal")
 
 
 def run(command: click.Command, name: str) -> NoReturn:

@@ -10,7 +10,11 @@ import click
 @click.command("sample")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
-    "--kind", type=click.Choice(["charades", "msrvtt"]), default="charades", show_default=True, help="Which sample."
+    "--kind",
+    type=click.Choice(["charades", "msrvtt", "causal"]),
+    default="charades",
+    show_default=True,
+    help="Which sample.",
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(folder: Path, kind: str, debug: bool) -> None:

@@ -191,8 +191,8 @@ def check_text_name(name: str) -> TextCorruption:
 
 
 def _named(name: str, known: Mapping[str, C], kind: str) -> C:
-    if name not in known:
-        raise InputError(_unknown(name, list(known), kind))
+    if not isinstance(name, str) or name not in known:
+        raise InputError(_unknown(str(name), list(known), kind))
     return known[name]
 
 

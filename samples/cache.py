@@ -11,10 +11,16 @@ from pathlib import Path
 from .. import __version__
 from ..errors import InputError, StressreelError
 from ..records.files import output_error
+from .cartoon import write_causal_sample, write_causal_texts
 from .charades import write_charades_sample
 from .msrvtt import write_msrvtt_sample
 
-SAMPLES: dict[str, Callable[[Path], None]] = {"charades": write_charades_sample, "msrvtt": write_msrvtt_sample}
+SAMPLES: dict[str, Callable[[Path], None]] = {
+    "charades": write_charades_sample,
+    "msrvtt": write_msrvtt_sample,
+    "causal": write_causal_sample,
+    "causal-annotations": write_causal_texts,
+}
 
 
 def cached_sample(kind: str) -> Path:

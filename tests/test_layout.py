@@ -19,18 +19,19 @@ from stressreel.cli.main import COMMANDS, load_command
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-OUTSIDE = {"tests", "benchmarks", "docs", "build", "dist", "out"}
+OUTSIDE = {"tests", "benchmarks", "examples", "docs", "build", "dist", "out"}
 
 # Imports go from a higher number to a lower one, or along BESIDE. A new folder gets its place here.
 HEIGHT = {
     "cli": 3,
-    **dict.fromkeys(("data_cards", "runtime", "builders"), 2),
-    **dict.fromkeys(("negatives", "corruptions", "sources", "templates", "video", "samples"), 1),
+    **dict.fromkeys(("data_cards", "runtime", "builders", "exports"), 2),
+    **dict.fromkeys(("metrics", "negatives", "corruptions", "sources", "templates", "video", "samples"), 1),
     **dict.fromkeys(("language", "records", "seeds", "errors"), 0),
 }
 BESIDE = {
     ("data_cards", "builders"),
     ("corruptions", "video"),
+    ("metrics", "corruptions"),
     ("samples", "templates"),
     ("samples", "video"),
     ("sources", "templates"),
@@ -241,7 +242,7 @@ def test_every_data_file_is_packaged_and_no_pattern_is_idle() -> None:
 # Commands
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "build-clavi"])
+@pytest.mark.parametrize("name", [*COMMANDS, "build-clavi", "build-causal"])
 def test_every_command_has_a_module_and_help(name: str) -> None:
     command = load_command(name)
     assert isinstance(command, click.Command)
@@ -251,7 +252,7 @@ def test_every_command_has_a_module_and_help(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [*COMMANDS, "build-clavi"],
+    [*COMMANDS, "build-clavi", "build-causal"],
 )
 def test_every_option_has_help(name: str) -> None:
     options = [option for option in load_command(name).params if isinstance(option, click.Option)]
@@ -259,7 +260,17 @@ def test_every_option_has_help(name: str) -> None:
 
 
 def test_every_module_of_the_command_line_is_a_command() -> None:
-    shared = {"--init--", "main", "options", "carry-out"}
+    shared = {
+        "--init--",
+        "main",
+        "options",
+        "carry-out",
+        "text-options",
+        "score-answers",
+        "score-text-shift",
+        "score-modalities",
+        "score-open-ended",
+    }
     stems = {path.stem.replace("_", "-") for path in (ROOT / "cli").glob("*.py")} - shared
     builders = {name for name in PROJECT["project"]["scripts"] if name.startswith("build-")}
     assert stems == {*COMMANDS, *builders}
@@ -289,6 +300,7 @@ print(json.dumps([code, sorted({name.split(".")[0] for name in sys.modules})]), 
         ("main", ["--help"], "Usage: stressreel [OPTIONS] COMMAND"),
         ("main", ["--version"], "stressreel "),
         ("build_clavi", ["--help"], "Usage: build-clavi [OPTIONS]"),
+        ("build_causal", ["--help"], "Usage: build-causal [OPTIONS]"),
         *(("main", [name, "--help"], f"Usage: stressreel {name} [OPTIONS]") for name in COMMANDS),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

@@ -105,7 +105,7 @@ def test_many_at_once_do_no_harm(fake: Fake) -> None:
     for result in results:
         np.testing.assert_array_equal(result, expected)
     np.testing.assert_array_equal(embed(texts), expected)
-    assert list(cache_folder().glob(".*")) == []
+    assert [path.name for path in cache_folder().glob(".*")] in ([], [".lock"])
 
 
 def test_a_folder_that_cannot_be_written_is_said(fake: Fake, cache: Path) -> None:

@@ -5,7 +5,12 @@ import sys
 from dataclasses import dataclass
 
 START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {function}; {function}()"
-FUNCTIONS = {"build-clavi": "build_clavi", "build-perturbed": "build_perturbed", "stressreel": "main"}
+FUNCTIONS = {
+    "build-clavi": "build_clavi",
+    "build-perturbed": "build_perturbed",
+    "build-causal": "build_causal",
+    "stressreel": "main",
+}
 
 
 @dataclass(frozen=True)

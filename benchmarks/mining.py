@@ -1,0 +1,156 @@
+"""Cost of mining: the search beside its peers on synthetic rows, and all of it on real annotations.
+
+    pip install -c constraints.txt -e '.[sbert]' faiss-cpu        # faiss is optional
+    python benchmarks/mining.py                                   # 5,000 and 50,000 rows
+    python benchmarks/mining.py --sizes 500000                    # half an hour to hours
+    python benchmarks/mining.py --annotations Annotations.csv
+
+Every figure comes from a process of its own, and the sides take turns. A search gives the ten nearest other rows of
+each row, exactly, in 384 dimensions; ours finds each pair once, so it needs all rows as queries. Beyond --queries rows
+the peers search for a part of the rows, and their times are scaled up (they are in proportion to the queries). CPU is the
+time of all threads; on a machine that does other work it is the fairer one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+SIZES = (5_000, 50_000)
+DIMENSIONS = 384
+K = 10
+CHECKED = 200
+
+
+def synthetic(rows: int) -> NDArray[np.float32]:
+    """Rows in groups of about twenty that resemble each other, as questions do."""
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((max(rows // 20, 1), DIMENSIONS), dtype=np.float32)
+    found = centres[rng.integers(0, len(centres), rows)]
+    found += 1.2 * rng.standard_normal((rows, DIMENSIONS), dtype=np.float32)
+    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    return found
+
+
+def search(side: str, rows: int, queries: int) -> dict[str, object]:
+    """Time one search; what is read and imported before does not count."""
+    vectors = synthetic(rows)
+    queries = rows if side == "stressreel" else min(rows, queries)
+    if side == "stressreel":
+        from stressreel.negatives.search import nearest
+
+        def work() -> NDArray[np.int64]:
+            return nearest(vectors, K)[0]
+    elif side == "semantic_search":
+        import torch
+        from sentence_transformers.util import semantic_search
+
+        corpus = torch.from_numpy(vectors)
+
+        def work() -> NDArray[np.int64]:
+            hits = semantic_search(corpus[:queries], corpus, top_k=K + 1)
+            return np.array([[hit["corpus_id"] for hit in some] for some in hits])
+    else:
+        import faiss
+
+        def work() -> NDArray[np.int64]:
+            index = faiss.IndexFlatIP(DIMENSIONS)
+            index.add(vectors)
+            return index.search(vectors[:queries], K + 1)[1]
+
+    wall, cpu = time.perf_counter(), time.process_time()
+    found = work()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    places = np.linspace(0, queries - 1, min(CHECKED, queries)).astype(int)
+    best = {int(p): sorted(int(i) for i in found[p] if i != p) for p in places}
+    return {"wall": wall * rows / queries, "cpu": cpu * rows / queries, "peak": peak(), "best": best}
+
+
+def real(annotations: str) -> dict[str, object]:
+    """Time the embedding and the mining of real annotations; embeddings that are cached cost nothing."""
+    from stressreel.negatives.embeddings_cache import embed
+    from stressreel.negatives.mining import Item, MiningSettings, mine
+    from stressreel.sources.causalchaos import overlaps, read_causalchaos
+
+    rows = read_causalchaos(Path(annotations)).rows
+    start = time.perf_counter()
+    vectors = {name: embed([getattr(row, name) for row in rows]) for name in ("question", "answer", "explanation")}
+    embedded = time.perf_counter()
+    for name in ("answer", "explanation"):
+        items = [Item(row.qid, row.question, getattr(row, name)) for row in rows]
+        mine(items, vectors["question"], vectors[name], MiningSettings(), kept_apart=overlaps(rows))
+    return {"rows": len(rows), "embed": embedded - start, "mine": time.perf_counter() - embedded, "peak": peak()}
+
+
+def peak() -> float:
+    """The largest memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def run(*job: object) -> dict[str, object]:
+    """Do a job in a new process."""
+    command = [sys.executable, "-W", "ignore", __file__, "--job", json.dumps(job)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    result: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--queries", type=int, default=50_000)
+    parser.add_argument("--annotations")
+    parser.add_argument("--job", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.job:
+        kind, *rest = json.loads(arguments.job)
+        print(json.dumps(real(*rest) if kind == "real" else search(*rest)))
+        return
+    if arguments.annotations:
+        for _ in range(2):
+            found = run("real", arguments.annotations)
+            print(
+                f"{found['rows']} rows: embeddings {found['embed']:.1f} s, mining of answers and explanations "
+                f"{found['mine']:.1f} s, peak {found['peak']:.0f} MB",
+                flush=True,
+            )
+        return
+    sides = ["stressreel"]
+    sides += ["semantic_search"] * bool(find_spec("sentence_transformers")) + ["faiss"] * bool(find_spec("faiss"))
+    print(f"{'rows':>8} {'':16}{'wall s':>9}{'CPU s':>9}{'peak MB':>9}{'wall':>8}{'CPU':>8}")
+    for rows in arguments.sizes:
+        results: dict[str, list[dict[str, object]]] = {side: [] for side in sides}
+        for _ in range(arguments.rounds):
+            for side in sides:
+                results[side].append(run("search", side, rows, arguments.queries))
+        median = {
+            side: {name: statistics.median(one[name] for one in found) for name in ("wall", "cpu", "peak")}
+            for side, found in results.items()
+        }
+        own = results["stressreel"][0]["best"]
+        for side in sides:
+            shared = [place for place in results[side][0]["best"] if place in own]
+            same = all(results[side][0]["best"][place] == own[place] for place in shared)
+            this, ours = median[side], median["stressreel"]
+            print(
+                f"{rows:8,} {side:16}{this['wall']:9.2f}{this['cpu']:9.2f}{this['peak']:9.0f}"
+                f"{this['wall'] / ours['wall']:7.2f}x{this['cpu'] / ours['cpu']:7.2f}x"
+                + ("" if same else f"  other neighbours in some of {len(shared)} rows"),
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

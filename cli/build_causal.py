@@ -1,0 +1,516 @@
+"""`build-causal`: from why-questions about video episodes to CausalChaos."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .build_clavi import PRESETS
+from .carry_out import carry_out
+from .mine import read_columns
+from .options import DEFAULT_MAX_SKIP, build_options, exact_command
+from .text_options import TAGGERS
+
+if TYPE_CHECKING:
+    from ..builders.causal import CausalSettings, Made
+    from ..negatives.cast import Cast
+    from ..negatives.confusion import Confuser
+    from ..negatives.llm import Generator
+    from ..records.plan import Plan
+    from ..sources.causalchaos import CausalRow
+
+SCHEMES = ("UD", "PS", "UN")
+VIDEO_FOLDERS = (".", "videos", "Videos")
+
+
+def read_schemes(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    """Read "UD,PS", "UD PS" or both; the order is always UD, PS, UN."""
+    named = {part.strip().upper() for value in values for part in value.split(",") if part.strip()}
+    unknown = sorted(named - set(SCHEMES))
+    if unknown:
+        raise click.BadParameter(f"{', '.join(unknown)} is no division. Divisions: {', '.join(SCHEMES)}.")
+    return tuple(scheme.lower() for scheme in SCHEMES if scheme in named)
+
+
+@click.command("build-causal", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option(
+    "--annotations",
+    required=True,
+    help="CausalChaos' Annotations.csv, or CSV or JSON lines of the same kind; or the word `sample`.",
+)
+@click.option(
+    "--columns",
+    multiple=True,
+    callback=read_columns,
+    help="Columns that are called otherwise, such as question=Q,answer=A.",
+)
+@click.option(
+    "--videos", type=click.Path(path_type=Path), help="Folder of the episodes, if not beside the annotations."
+)
+@click.option(
+    "--fps-map",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Frames per second that annotated frames were counted at, by episode: S01E01=23.976 on each line, or JSON. "
+    "Frames are then found by time; by default a frame's number is that of the frame in the file.",
+)
+@click.option(
+    "--offsets",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="CSV with Episode and Offset (frames to add for your copies), or your own frames in the layout of "
+    "Video_synchonization_frames.csv.",
+)
+@click.option(
+    "--released-offsets",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The released Video_synchonization_frames.csv, which --offsets is compared with.",
+)
+@click.option(
+    "--splits",
+    multiple=True,
+    default=("UD,PS,UN",),
+    show_default=True,
+    callback=read_schemes,
+    help="Divisions 70:15:15: UD at random, PS by place in the episode, UN by episodes; `--splits UD PS` works too.",
+)
+@click.argument("more_splits", nargs=-1, metavar="", callback=read_schemes)
+@click.option(
+    "--ps-by",
+    type=click.Choice(["frames", "rows"]),
+    default="frames",
+    show_default=True,
+    help="PS by the middle of a clip, or by a row's place in the file as released.",
+)
+@click.option(
+    "--negatives",
+    type=click.Choice(["hard", "random"]),
+    default="hard",
+    show_default=True,
+    help="Hard negatives, or random ones as a baseline with the same exclusions.",
+)
+@click.option(
+    "--pool",
+    type=click.Choice(["split", "all"]),
+    default="split",
+    show_default=True,
+    help="Where wrong options come from: the question's own split, or everywhere as released (which leaks).",
+)
+@click.option("--model", help="Sentence encoder: folder or name on the hub.  [default: all-MiniLM-L6-v2]")
+@click.option("--num-options", type=click.IntRange(2), default=5, show_default=True, help="Options of a question.")
+@click.option(
+    "--top-k",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Nearest questions that lend their answers.",
+)
+@click.option(
+    "--alpha", type=float, default=1.0, show_default=True, help="Weight of the questions' cosine; scales all scores."
+)
+@click.option("--beta", type=float, default=0.001, show_default=True, help="Factor of answers at or above --tau.")
+@click.option("--tau", type=float, default=0.85, show_default=True, help="Cosine from which an answer is too similar.")
+@click.option(
+    "--same-question",
+    type=float,
+    default=0.9,
+    show_default=True,
+    help="Cosine from which two questions ask the same and lend each other nothing; above 1 is never.",
+)
+@click.option(
+    "--same-text",
+    type=float,
+    default=0.9,
+    show_default=True,
+    help="Cosine from which two answers say the same and are never options together.",
+)
+@click.option(
+    "--rank-by",
+    type=click.Choice(["own", "explanation"]),
+    default="own",
+    show_default=True,
+    help="Score answers by their own cosine, or by that of their explanations as released.",
+)
+@click.option(
+    "--keep-apart/--no-keep-apart",
+    default=True,
+    show_default=True,
+    help="Take no option from a question about an overlapping clip.",
+)
+@click.option(
+    "--confuse",
+    type=click.IntRange(0, 2),
+    default=2,
+    show_default=True,
+    help="Wrong options that causal_confusion replaces at most; 0 leaves that config out.",
+)
+@click.option(
+    "--cast",
+    "cast_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Names besides those found in the annotations: one on each line, with `, female` or `, male` if wanted.",
+)
+@click.option(
+    "--tagger",
+    type=click.Choice(TAGGERS),
+    default="auto",
+    show_default=True,
+    help="Parts of speech: NLTK's tagger, Pattern's, or NLTK's where its data is found.",
+)
+@click.option("--llm-base-url", help="Let a language model confuse: URL of an OpenAI-compatible endpoint.")
+@click.option("--llm-model", help="Its model; without --llm-base-url the folder of a model of transformers.")
+@click.option("--render/--no-render", default=True, show_default=True, help="Cut the clips, or write the rest only.")
+@click.option("--crf", type=click.IntRange(0, 51), default=23, show_default=True, help="x264's rate factor.")
+@click.option("--preset", type=click.Choice(PRESETS), default="veryfast", show_default=True, help="x264's preset.")
+@click.option(
+    "--audio", type=click.Choice(["drop", "keep"]), default="drop", show_default=True, help="Drop or keep the sound."
+)
+@build_options("train", "validation", "test")
+def command(
+    annotations: str,
+    columns: dict[str, str] | None,
+    videos: Path | None,
+    fps_map: Path | None,
+    offsets: Path | None,
+    released_offsets: Path | None,
+    splits: tuple[str, ...],
+    more_splits: tuple[str, ...],
+    ps_by: str,
+    negatives: str,
+    pool: str,
+    model: str | None,
+    num_options: int,
+    top_k: int,
+    alpha: float,
+    beta: float,
+    tau: float,
+    same_question: float,
+    same_text: float,
+    rank_by: str,
+    keep_apart: bool,
+    confuse: int,
+    cast_file: Path | None,
+    tagger: str,
+    llm_base_url: str | None,
+    llm_model: str | None,
+    render: bool,
+    crf: int,
+    preset: str,
+    audio: str,
+    out: Path | None,
+    seed: int,
+    split: str,
+    limit: int | None,
+    workers: int,
+    dataset_version: str,
+    resume: bool,
+    dry_run: bool,
+    progress: bool,
+    max_skip: float,
+    allow_missing: bool,
+    debug: bool,
+) -> None:
+    """Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.
+
+    Every division becomes a config (`ud`, `ps`, `un`) of a Parquet dataset that datasets.load_dataset opens, beside
+    `causal_confusion`, `open_ended` and `clips`. Wrong options are right ones of similar questions.
+
+    \b
+    Examples:
+      build-causal --annotations sample --out out/causal
+      build-causal --annotations Annotations.csv --no-render --out out/causalchaos
+      build-causal --annotations Annotations.csv --videos ~/episodes --splits UD --out out/ud --workers 8
+      build-causal --annotations Annotations.csv --no-render --ps-by rows --pool all --tau .75 \\
+        --rank-by explanation --no-keep-apart --out out/as-released
+    """  # noqa: D301
+    if out is None and not dry_run:
+        raise click.UsageError("Missing option '--out': the folder to build in.")
+    if llm_base_url and not llm_model:
+        raise click.UsageError("--llm-base-url needs --llm-model: the model's name at that endpoint.")
+    if llm_model and not confuse:
+        raise click.UsageError("--llm-model makes confusions, and --confuse 0 wants none.")
+    if released_offsets and not offsets:
+        raise click.UsageError("--released-offsets is what --offsets is compared with; give --offsets too.")
+    if videos and not videos.is_dir():
+        raise click.BadParameter(f"there is no folder {videos}", param_hint="--videos")
+    schemes = splits_of(splits, more_splits)
+    if not schemes:
+        raise click.UsageError(f"--splits names no division. Divisions: {', '.join(SCHEMES)}.")
+    from ..builders.causal import CausalBuilder, CausalSettings, Timing, plan_causal, table_hashes
+    from ..errors import InputError
+    from ..language.embeddings import sbert_files
+    from ..negatives.embeddings_cache import embed
+    from ..records.files import sha256_file
+    from ..records.versions import tool_versions
+    from ..sources.causalchaos import read_causalchaos, read_fps_map, read_offsets
+    from ..sources.files import find_videos
+
+    chosen: dict[str, Any] = {"crf": crf, "preset": preset, "audio": audio} if render else {}  # else nothing depends
+    chosen |= {"places": ps_by} if "ps" in schemes else {}
+    if negatives == "hard":
+        chosen |= {"top_k": top_k, "rank_by": rank_by}
+    chosen |= {"alpha": alpha, "beta": beta, "tau": tau, "same_question": same_question, "same_text": same_text}
+    settings = CausalSettings(
+        seed=seed,
+        splits=schemes,  # type: ignore[arg-type]
+        negatives=negatives,  # type: ignore[arg-type]
+        pool=pool,  # type: ignore[arg-type]
+        num_options=num_options,
+        keep_apart=keep_apart,
+        confuse=confuse if split in ("test", "all") else 0,
+        render=render,
+        only=split,
+        **chosen,
+    )
+    _ = settings.mining  # says what is wrong with the numbers before anything is read
+    file = _annotations(annotations, render)
+    read = read_causalchaos(file, columns)
+    rows = read.rows[:limit]
+    inputs = dict(read.hashes)
+    timing = Timing(
+        read_offsets(offsets, released_offsets) if offsets and render else {},
+        read_fps_map(fps_map) if fps_map and render else {},
+    )
+    inputs |= {path.name: sha256_file(path) for path in (offsets, released_offsets, fps_map) if path and render}
+    versions = tool_versions(render=render, packages=("numpy",))
+    encoder = sbert_files(model).identity()
+    versions["encoder"] = f"weights {encoder['weights'][:12]} settings {encoder['settings'][:12]}"
+    confuser, generator, made = None, None, None
+    if settings.confuse:
+        confuser = make_confuser(read.rows, cast_file, tagger)
+        inputs |= {cast_file.name: sha256_file(cast_file)} if cast_file else {}
+        versions["tagger"] = confuser.tagger.name
+        generator = _generator(llm_base_url, llm_model)
+        if generator:
+            versions["language model"] = generator.name
+    if dry_run and generator:
+        click.echo(f"Language model: {_cost(rows, settings)}")
+    elif generator and confuser:
+        made = _ask(rows, settings, generator, confuser.cast, progress)
+    with ExitStack() as stack:
+
+        def vectors(texts: Sequence[str]) -> Any:
+            return embed(texts, model, progress=_bar(stack, f"embedding {len(texts):,} texts", progress))
+
+        plan = plan_causal(
+            rows,
+            settings,
+            embed=vectors,
+            confuser=confuser,
+            made=made,
+            timing=timing,
+            identity={
+                "dataset_version": dataset_version,
+                "tools": versions,
+                "inputs": inputs,
+                "tables": table_hashes() if settings.confuse else {},
+                "limit": limit,
+                "columns": columns or {},
+                "video_folders": list(VIDEO_FOLDERS),
+            },
+            notes=read.counts,
+        )
+    if not plan.units:
+        raise InputError(f"the annotations have no question of split {split!r}.")
+    wanted = {unit.source_id for unit in plan.units if unit.source_id}
+    found = find_videos([videos] if videos else [file.parent], wanted, VIDEO_FOLDERS) if render else {}
+    builder = CausalBuilder(settings, {name: str(path) for name, path in found.items()})
+    if dry_run:
+        click.echo(describe(plan, settings, found, workers))
+        return
+    carry_out(
+        plan,
+        builder,
+        out or Path(),
+        command=exact_command(
+            "build-causal",
+            {
+                "annotations": "sample" if annotations == "sample" else file.name,
+                "columns": ",".join(f"{name}={column}" for name, column in (columns or {}).items()) or None,
+                "fps-map": fps_map.name if fps_map and render else None,
+                "offsets": offsets.name if offsets and render else None,
+                "released-offsets": released_offsets.name if released_offsets and render else None,
+                "splits": ",".join(scheme.upper() for scheme in schemes),
+                "ps-by": settings.places if "ps" in schemes else None,
+                "negatives": negatives,
+                "pool": pool,
+                "model": "DIR" if model else None,
+                "num-options": num_options,
+                "top-k": settings.top_k if negatives == "hard" else None,
+                "alpha": alpha,
+                "beta": beta,
+                "tau": tau,
+                "same-question": same_question,
+                "same-text": same_text,
+                "rank-by": settings.rank_by if negatives == "hard" else None,
+                "no-keep-apart": not keep_apart,
+                "confuse": settings.confuse,
+                "cast": cast_file.name if cast_file and settings.confuse else None,
+                "tagger": confuser.tagger.name.split()[0].rstrip(",") if confuser else None,
+                "llm-base-url": "URL" if generator and llm_base_url else None,
+                "llm-model": Path(llm_model or "").name if generator else None,
+                "split": split,
+                "limit": limit,
+                "seed": seed,
+                "no-render": not render,
+                "crf": crf if render else None,
+                "preset": preset if render else None,
+                "audio": audio if render else None,
+                "allow-missing": allow_missing,
+                "max-skip": max_skip if max_skip != DEFAULT_MAX_SKIP else None,
+                "version": dataset_version,
+                "out": "OUT",
+            },
+        ),
+        workers=workers,
+        resume=resume,
+        progress=progress,
+        max_skip=max_skip,
+        allow_missing=allow_missing,
+        dataset_version=dataset_version,
+    )
+
+
+def splits_of(named: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    """Put the divisions of `--splits UD PS` together: click hands over the first as the option, the rest after it."""
+    default = tuple(scheme.lower() for scheme in SCHEMES)
+    if more and tuple(named) == default:
+        raise click.UsageError(
+            f"{' '.join(more).upper()} stands alone. Give divisions behind --splits: --splits UD,PS."
+        )
+    return tuple(scheme for scheme in default if scheme in {*named, *more})
+
+
+def _annotations(annotations: str, render: bool) -> Path:
+    """Find the annotations; the sample's videos are drawn only if they are needed."""
+    from ..errors import InputError
+
+    if annotations == "sample":
+        from ..samples.cache import cached_sample
+        from ..samples.causal import ANNOTATIONS
+
+        return cached_sample("causal" if render else "causal-annotations") / ANNOTATIONS
+    path = Path(annotations)
+    if path.is_dir():
+        path = path / "Annotations.csv"
+    if not path.is_file():
+        raise InputError(f"there is no file {path}. --annotations takes CausalChaos' Annotations.csv, or `sample`.")
+    return path
+
+
+def make_confuser(rows: Sequence[CausalRow], cast_file: Path | None, tagger: str) -> Confuser:
+    """Find who acts in the annotations, add the cast file, and load the tagger."""
+    from ..language.tagger import load_tagger
+    from ..negatives.cast import derive_cast, join_casts, read_cast
+    from ..negatives.confusion import Confuser
+
+    cast = derive_cast(text for row in rows for text in (row.question, row.answer, row.explanation))
+    if cast_file:
+        cast = join_casts(cast, read_cast(cast_file))
+    return Confuser(tagger=load_tagger(tagger), cast=cast)
+
+
+def _generator(base_url: str | None, model: str | None) -> Generator | None:
+    from ..negatives.llm import ChatEndpoint, LocalModel
+
+    if model is None:
+        return None
+    return ChatEndpoint(base_url, model) if base_url else LocalModel(model)
+
+
+def _texts(rows: Sequence[CausalRow], settings: CausalSettings) -> list[str]:
+    """Give what is confused: the right options of the test."""
+    from ..builders.causal import TARGETS, text_of
+    from ..builders.causal_splits import divide
+
+    split_of = divide(settings.splits[0], rows, settings.seed, settings.places)
+    tested = [row for row in rows if split_of[row.qid] == "test"]
+    return list(dict.fromkeys(text_of(row, target) for target in TARGETS for row in tested))
+
+
+def _cost(rows: Sequence[CausalRow], settings: CausalSettings) -> str:
+    from ..negatives.llm import estimate
+
+    return estimate(_texts(rows, settings))
+
+
+def _ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generator, cast: Cast, progress: bool) -> Made:
+    from ..negatives.llm import ask_all
+
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel" / "llm"
+    texts = _texts(rows, settings)
+    made = {}
+    with ExitStack() as stack:
+        show = _bar(stack, "asking the language model", progress)
+        for text, found in ask_all(texts, generator, cast, cache):
+            made[text] = found
+            if show:
+                show(len(made), len(texts))
+    return made
+
+
+def _bar(stack: ExitStack, what: str, wanted: bool) -> Callable[[int, int], None] | None:
+    """Make a progress bar that appears with its first report."""
+    if not wanted:
+        return None
+    from tqdm import tqdm
+
+    bars: list[Any] = []
+
+    def update(done: int, total: int) -> None:
+        if not bars:
+            bars.append(stack.enter_context(tqdm(desc=what, total=total, leave=False, disable=None)))
+        bars[0].update(done - bars[0].n)
+
+    return update
+
+
+def describe(plan: Plan, settings: CausalSettings, found: Mapping[str, Path], workers: int) -> str:
+    """Say what a build would do."""
+    from ..video.estimate import estimate
+
+    sizes: dict[str, dict[str, int]] = {}
+    for unit in plan.units:
+        if "config" in unit.payload:
+            sizes.setdefault(unit.payload["config"], {})[unit.split] = len(unit.payload["rows"])
+    lines = ["Plan (nothing was written):"]
+    for config in (config.name for config in plan.configs if config.name in sizes):
+        parts = [f"{sizes[config][split]:,} {split}" for split in plan.splits if split in sizes[config]]
+        lines.append(f"  {config:<17}{sum(sizes[config].values()):>7,} questions: {', '.join(parts)}")
+    for scheme, parts_of in plan.notes["leaks"].items():
+        for split, leak in parts_of.items():
+            lines.append(
+                f"  {scheme} {split}: {leak['overlapping']:,} of {leak['rows']:,} clips share a frame with one of train"
+            )
+    plain = {name: count for name, count in plan.notes.items() if isinstance(count, int) and count}
+    lines += [f"  {name.replace('_', ' ')}: {count:,}" for name, count in plain.items()]
+    if not settings.render:
+        return "\n".join([*lines, "  no clips are cut (--no-render)"])
+    clips = [unit for unit in plan.units if unit.source_id]
+    needed = {unit.source_id for unit in clips}
+    lines.append(f"  {len(clips):,} clips of {len(needed):,} episodes; videos found: {len(found):,}")
+    frames = sum(unit.cost for unit in clips)
+    if not found:
+        return "\n".join([*lines, f"  {frames:,.0f} frames; size and time: unknown without the videos"])
+    seconds = frames / _usual_rate(found)
+    guess = estimate(list(found.values()), seconds, settings.crf, settings.preset, workers)
+    return "\n".join([*lines, f"  {seconds / 3600:,.2f} hours of video; {guess}"])
+
+
+def _usual_rate(found: Mapping[str, Path]) -> float:
+    """Look at a few videos for their frames per second."""
+    from ..errors import VideoError
+    from ..video.estimate import PROBED
+    from ..video.index import index_frames
+
+    rates = []
+    for path in list(found.values())[:PROBED]:
+        try:
+            index = index_frames(path)
+        except VideoError:
+            continue
+        rates.append(float(index.num_frames / (index.seconds(index.num_frames) - index.seconds(0))))
+    return sum(rates) / len(rates) if rates else 25.0

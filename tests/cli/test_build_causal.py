@@ -1,0 +1,316 @@
+"""`build-causal` as users run it, on the built-in sample and on the real annotations."""
+
+import io
+import json
+import signal
+import subprocess
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
+
+import av
+import datasets
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from commands import Ran, run, start
+from stressreel.samples.cache import write_sample
+
+FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern")
+TEXTS = ("--no-render", "--no-progress", "--tagger", "pattern")
+
+
+def info(out: Path) -> dict[str, Any]:
+    return json.loads((out / "build.json").read_text())
+
+
+def rows(out: Path, name: str, split: str = "*") -> list[dict[str, Any]]:
+    return [r for path in sorted((out / name).glob(f"{split}-*.parquet")) for r in pq.read_table(path).to_pylist()]
+
+
+def refuses(done: Ran, *parts: str, code: int = 1) -> None:
+    assert done.code == code, done
+    for part in parts:
+        assert part in done.err
+
+
+@pytest.fixture(scope="module")
+def causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("causal") / "sample"
+    write_sample("causal", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built_causal(causal: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole sample, built once; read only."""
+    out = tmp_path_factory.mktemp("built") / "causal"
+    arguments = ("--annotations", causal / "Annotations.csv", "--workers", 2, *FAST)
+    done = run("build-causal", *arguments, "--out", out)
+    assert done.code == 0, done.err
+    return out
+
+
+class TestDataset:
+    def test_tables(self, built_causal: Path) -> None:
+        counts = info(built_causal)["counts"]
+        assert counts["ud"] == counts["open_ended"] == {"train": 42, "validation": 9, "test": 9}
+        assert counts["un"] == {"train": 40, "validation": 10, "test": 10}
+        assert counts["causal_confusion"] == {"test": 9}
+        assert counts["clips"] == {"clips": 60}
+        assert list(counts) == ["ud", "ps", "un", "causal_confusion", "open_ended", "clips"]
+
+    @pytest.mark.parametrize("name", ["ud", "ps", "un", "causal_confusion", "open_ended", "clips"])
+    def test_load_dataset_opens_every_config(self, built_causal: Path, name: str, tmp_path: Path) -> None:
+        loaded = datasets.load_dataset(str(built_causal), name, cache_dir=str(tmp_path))
+        row = loaded["clips" if name == "clips" else "test"][0] if name != "clips" else None
+        if name == "clips":
+            assert isinstance(loaded["clips"].features["video"], datasets.Video)
+            plain = loaded["clips"].cast_column("video", datasets.Video(decode=False))[0]
+            assert plain["video"]["bytes"][4:8] == b"ftyp"
+        elif name == "open_ended":
+            assert row["answer"]
+            assert row["split_ud"] == "test"
+        else:
+            assert row["sources"][row["answer_index"]]["kind"] == "right"
+            assert len(row["options"]) == len(row["sources"]) == len(row["explanation_options"])
+            assert {source["kind"] for source in row["sources"]} <= {"right", "hard", "negation", "swap"}
+
+    def test_verify(self, built_causal: Path) -> None:
+        done = run("stressreel", "verify", built_causal)
+        assert done.code == 0, done.out
+        assert "ok    pool" in done.out
+        assert "ok    decoded" in done.out
+
+    def test_clips_are_cut_to_the_frame(self, causal: Path, built_causal: Path) -> None:
+        for row in rows(built_causal, "clips")[:3]:
+            assert row["num_frames"] == row["end_frame"] - row["start_frame"]
+            with av.open(str(causal / "videos" / f"{row['episode']}.mp4")) as container:
+                source = [frame.to_ndarray(format="gray") for frame in container.decode(video=0)]
+            with av.open(io.BytesIO(row["video"]["bytes"])) as container:
+                clip = [frame.to_ndarray(format="gray") for frame in container.decode(video=0)]
+            assert len(clip) == row["num_frames"]
+            for place in (0, len(clip) - 1):
+                own = np.abs(clip[place].astype(float) - source[row["start_frame"] + place]).mean()
+                assert own < 3
+                assert own < np.abs(clip[place].astype(float) - source[row["start_frame"] + place - 8]).mean()
+
+    def test_confusions_replace_wrong_options_only(self, built_causal: Path) -> None:
+        plain = {row["qid"]: row for row in rows(built_causal, "ud", "test")}
+        replaced = 0
+        for row in rows(built_causal, "causal_confusion"):
+            before = plain[row["qid"]]
+            assert row["answer_index"] == before["answer_index"]
+            differing = [n for n in range(len(row["options"])) if row["options"][n] != before["options"][n]]
+            assert row["answer_index"] not in differing
+            assert all(row["sources"][n]["kind"] in ("negation", "swap") for n in differing)
+            assert all(row["sources"][n]["cos_text"] > 0.3 for n in differing)
+            replaced += len(differing)
+        assert replaced >= 9
+
+    def test_scores(self, built_causal: Path, tmp_path: Path) -> None:
+        right = [
+            {
+                "id": row["qid"],
+                "answer": row["options"][row["answer_index"]],
+                "explanation": row["explanation_options"][row["explanation_index"]],
+            }
+            for row in rows(built_causal, "ud", "test")
+        ]
+        (tmp_path / "p.jsonl").write_text("\n".join(map(json.dumps, right)))
+        done = run("stressreel", "score", built_causal, "--predictions", tmp_path / "p.jsonl", "--split", "test")
+        assert done.code == 0, done.err
+        assert "A+E     1.000" in done.out
+
+    def test_card(self, built_causal: Path) -> None:
+        card = (built_causal / "README.md").read_text()
+        assert "whose licence stressreel does not know" in card
+        assert "the option nearest to the question (SBERT)" in card
+        assert "0 of 36 (0.0 %)" in card
+        assert (built_causal / "figures" / "blind.png").is_file()
+
+
+class TestSameContent:
+    def test_texts_alone_are_the_same(self, causal: Path, built_causal: Path, tmp_path: Path) -> None:
+        done = run("build-causal", "--annotations", causal / "Annotations.csv", *TEXTS, "--out", tmp_path / "o")
+        assert done.code == 0, done.err
+        mine, whole = info(tmp_path / "o")["fingerprints"], info(built_causal)["fingerprints"]
+        assert mine == {key: value for key, value in whole.items() if not key.startswith("clips/")}
+        assert run("stressreel", "verify", tmp_path / "o").code == 0
+
+    def test_after_a_kill_and_with_one_worker(self, causal: Path, built_causal: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+        arguments = ("--annotations", causal / "Annotations.csv", *FAST, "--workers", 1, "--out", out)
+        process = start("build-causal", *arguments)
+        journal, deadline = out / ".build" / "journal.jsonl", time.monotonic() + 120
+        while not (journal.exists() and journal.read_bytes().count(b"\n") >= 3):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        done = run("build-causal", *arguments)
+        assert done.code == 0, done.err
+        assert "taking up an earlier run" in done.err
+        assert info(out)["fingerprint"] == info(built_causal)["fingerprint"]
+        assert (out / "README.md").read_bytes() == (built_causal / "README.md").read_bytes()
+
+
+class TestVideos:
+    def test_offsets_and_rates(self, causal: Path, tmp_path: Path) -> None:
+        (tmp_path / "offsets.csv").write_text("Episode,Offset\nS90E01,-3\n")
+        (tmp_path / "fps.txt").write_text("S90E02=50\n")
+        arguments = ("--annotations", causal / "Annotations.csv", "--splits", "UD", "--confuse", 0, *FAST)
+        more = ("--offsets", tmp_path / "offsets.csv", "--fps-map", tmp_path / "fps.txt", "--out", tmp_path / "o")
+        done = run("build-causal", *arguments, *more, "--max-skip", 0.1)
+        assert done.code == 0, done.err
+        clips = rows(tmp_path / "o", "clips")
+        assert all(c["first_frame"] == c["start_frame"] - 3 for c in clips if c["episode"] == "S90E01")
+        halved = [c for c in clips if c["episode"] == "S90E02"]
+        assert all(abs(c["num_frames"] - (c["end_frame"] - c["start_frame"]) / 2) <= 1 for c in halved)
+        assert run("stressreel", "verify", tmp_path / "o").code == 0
+
+    def test_a_frame_past_the_end_is_a_skip(self, causal: Path, tmp_path: Path) -> None:
+        text = (causal / "Annotations.csv").read_text(encoding="utf-8-sig")
+        first = text.splitlines()[1].split(",")
+        line = ",".join([*first[:2], "700", "9000", *first[4:]])
+        lines = [text.splitlines()[0], line, *text.splitlines()[2:]]
+        (tmp_path / "a.csv").write_text("\n".join(lines))
+        arguments = ("--annotations", tmp_path / "a.csv", "--videos", causal / "videos", "--splits", "UN", *FAST)
+        refuses(run("build-causal", *arguments, "--out", tmp_path / "o"), "too_short", "720 frames", "--offsets")
+        done = run("build-causal", *arguments, "--out", tmp_path / "o", "--max-skip", 0.05)
+        assert done.code == 0, done.err
+        assert info(tmp_path / "o")["skips"]["by_reason"] == {"too_short": 1}
+        assert run("stressreel", "verify", tmp_path / "o").code == 0
+
+    def test_missing_videos_are_named(self, causal: Path, tmp_path: Path) -> None:
+        arguments = ("--annotations", causal / "Annotations.csv", "--videos", tmp_path, *FAST)
+        refuses(run("build-causal", *arguments, "--out", tmp_path / "o"), "6 source videos missing", "--allow-missing")
+
+
+class TestUse:
+    def test_the_sample_by_its_name(self, tmp_path: Path, environment: dict[str, str]) -> None:
+        arguments = ("--annotations", "sample", "--splits", "UN", "--confuse", 0, *TEXTS, "--out", tmp_path / "o")
+        done = run("build-causal", *arguments, env=environment)
+        assert done.code == 0, done.err
+        card = (tmp_path / "o" / "README.md").read_text()
+        assert "This is not CausalChaos" in card
+        assert "license: cc0-1.0" in card
+        assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
+            ".build",
+            "README.md",
+            "build.json",
+            "figures",
+            "open_ended",
+            "un",
+        ]
+
+    def test_dry_run_with_divisions_apart(self, causal: Path) -> None:
+        arguments = ("--annotations", causal / "Annotations.csv", "--splits", "UN", "ps", "--dry-run", *FAST)
+        done = run("build-causal", *arguments)
+        assert done.code == 0, done.err
+        assert "60 clips of 6 episodes; videos found: 6" in done.out
+        assert "  un " in done.out
+        assert "  ud " not in done.out
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (("--splits", "UD,XX"), "XX is no division"),
+            (("--out", "o"), "Missing option '--annotations'"),
+            (("--annotations", "sample"), "--out"),
+            (("--annotations", "sample", "--dry-run", "UD"), "stands alone"),
+            (("--annotations", "sample", "--dry-run", "--llm-base-url", "http://x"), "--llm-model"),
+            (("--annotations", "sample", "--dry-run", "--confuse", "3"), "0<=x<=2"),
+        ],
+    )
+    def test_wrong_usage(self, arguments: tuple[str, ...], said: str) -> None:
+        refuses(run("build-causal", *arguments), said, code=2)
+
+    def test_wrong_inputs(self, tmp_path: Path) -> None:
+        dry = ("--dry-run", *TEXTS)
+        refuses(run("build-causal", "--annotations", tmp_path / "none.csv", *dry), "there is no file")
+        refuses(run("build-causal", "--annotations", "sample", "--beta", "7", *dry), "beta is 0 to 1")
+        (tmp_path / "a.csv").write_text(
+            "QID,Filename,Start Frame,End Frame,Question,Answer,Explanation\n1,E1,9,5,why?,a,b\n1,E1,x,5,why?,,b\n"
+        )
+        done = run("build-causal", "--annotations", tmp_path / "a.csv", *dry)
+        refuses(done, "line 2, column End Frame", "line 3, column QID", "line 3, column Answer", "nothing was written")
+
+    def test_another_build_in_the_same_folder(self, causal: Path, built_causal: Path) -> None:
+        arguments = ("--annotations", causal / "Annotations.csv", "--pool", "all", *FAST)
+        refuses(run("build-causal", *arguments, "--out", built_causal), "settings.pool: split → all")
+
+
+class Replies(BaseHTTPRequestHandler):
+    """A language model that negates "was" and "wanted" and can exchange nobody."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        task, text = (message["content"] for message in body["messages"])
+        self.asked.append(text)
+        answer = text.replace(" was ", " was not ").replace(" wanted ", " did not want ") if "negate" in task else ""
+        content = json.dumps({"choices": [{"message": {"content": answer or "impossible"}}]}).encode()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_language_model_confuses(causal: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Replies)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/v1"
+        arguments = ("--annotations", causal / "Annotations.csv", "--splits", "UD", *TEXTS)
+        model = ("--llm-base-url", url, "--llm-model", "echo-1")
+        secret = {**environment, "STRESSREEL_LLM_KEY": "sk-very-secret"}
+        dry = run("build-causal", *arguments, *model, "--dry-run", env=secret)
+        assert "36 requests" in dry.out
+        assert Replies.asked == []
+        done = run("build-causal", *arguments, *model, "--out", tmp_path / "o", env=secret)
+        assert done.code == 0, done.err
+        count = len(Replies.asked)
+        assert count >= 36
+        again = run("build-causal", *arguments, *model, "--out", tmp_path / "p", env=secret)
+        assert again.code == 0
+        assert len(Replies.asked) == count
+        assert info(tmp_path / "p")["fingerprint"] == info(tmp_path / "o")["fingerprint"]
+    finally:
+        server.shutdown()
+        server.server_close()
+    kinds = [s["kind"] for row in rows(tmp_path / "o", "causal_confusion") for s in row["sources"]]
+    assert "negation" in kinds
+    assert "swap" not in kinds
+    assert "echo-1" in info(tmp_path / "o")["tools"]["language model"]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert [path for path in files if b"sk-very-secret" in path.read_bytes()] == []
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.shared
+def test_the_real_annotations(shared: Path, tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    source = shared / "data" / "causalchaos" / "Annotations.csv"
+    process = start("build-causal", "--annotations", source, *TEXTS, "--out", out)
+    try:
+        _, err = process.communicate(timeout=1500)  # the first time 13,000 texts are embedded
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    assert process.returncode == 0, err
+    counts = info(out)["counts"]
+    assert counts["ud"] == {"train": 3462, "validation": 741, "test": 742}
+    assert sum(counts["ps"].values()) == sum(counts["un"].values()) == 4945
+    notes = info(out)["notes"]
+    assert notes["wrong_options_right_in_train"]["ud"]["test"]["answer"] == [0, 2968]
+    assert notes["leaks"]["un"]["test"]["episode"] == 0
+    assert notes.get("answers_with_fewer_options", 0) == 0
+    assert notes["confusion"]["answer"]["negation"]["placed"] > 600
+    assert run("stressreel", "verify", out).code == 0

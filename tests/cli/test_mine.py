@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from commands import Ran, run
+
+pytest.importorskip("sentence_transformers")
+
+QUIET = "--no-progress"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """One cache for all, so that the sample is embedded once."""
+    folder = tmp_path_factory.mktemp("home")
+    return {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
+
+
+@pytest.fixture
+def mine(environment: dict[str, str]) -> object:
+    return lambda *arguments, **options: run("stressreel", "mine", QUIET, *arguments, env=environment, **options)
+
+
+def rows(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def refuses(done: Ran, *parts: str, code: int = 1) -> None:
+    assert done.code == code, done
+    for part in parts:
+        assert part in done.err
+
+
+def test_the_sample_as_json_lines_and_parquet(mine, tmp_path: Path) -> None:
+    done = mine("--questions", "sample", "--out", tmp_path / "a.jsonl")
+    assert done.code == 0, done.err
+    assert "60 questions with 5 options" in done.out
+    found = rows(tmp_path / "a.jsonl")
+    assert len(found) == 60
+    by_id = {row["id"]: row for row in found}
+    for row in found:
+        for options, index, sources in (
+            ("options", "answer_index", "sources"),
+            ("explanation_options", "explanation_index", "explanation_sources"),
+        ):
+            assert len({option.casefold() for option in row[options]}) == 5
+            assert [place for place, source in enumerate(row[sources]) if source is None] == [row[index]]
+            for option, source in zip(row[options], row[sources], strict=True):
+                if source:
+                    assert source["kind"] == "hard"
+                    assert source["id"] != row["id"]
+                    lender = by_id[source["id"]]
+                    assert option == lender[options][lender[index]]
+    assert mine("--questions", "sample", "--out", tmp_path / "b.parquet").code == 0
+    table = pq.read_table(tmp_path / "b.parquet")
+    assert table.to_pylist() == found
+    assert set(Counter(row["answer_index"] for row in found)) == set(range(5))
+
+
+def test_the_result_follows_the_seed_only_in_what_is_drawn(mine, tmp_path: Path) -> None:
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        assert mine("--questions", "sample", "--seed", seed, "--out", tmp_path / f"{name}.jsonl").code == 0
+    a, b, c = (rows(tmp_path / f"{name}.jsonl") for name in "abc")
+    assert a == b != c
+    assert [sorted(row["options"]) for row in a] == [sorted(row["options"]) for row in c]
+
+
+def test_settings_reach_the_miner(mine, tmp_path: Path) -> None:
+    out = tmp_path / "a.jsonl"
+    arguments = ["--questions", "sample", "--out", out]
+    assert mine(*arguments, "--num-options", 3, "--negatives", "random").code == 0
+    assert {len(row["options"]) for row in rows(out)} == {3}
+    assert {s["kind"] for row in rows(out) for s in row["sources"] if s} == {"random"}
+    assert mine(*arguments, "--same-text", 0.7, "--top-k", 20, "--tau", 0.5, "--beta", 0).code == 0
+    assert max(s["cos_text"] for row in rows(out) for s in row["sources"] if s) < 0.7
+    assert mine(*arguments, "--rank-by", "explanation").code == 0
+    assert any({s["id"] for s in row["sources"] if s} == {s["id"] for s in row["explanation_sources"] if s}
+               for row in rows(out))  # fmt: skip
+
+
+def table(folder: Path, splits: tuple[str, ...]) -> Path:
+    verbs = [
+        "ran",
+        "slept",
+        "jumped",
+        "sang",
+        "hid",
+        "fell",
+        "ate the cheese",
+        "opened the door",
+        "drew a map",
+        "cried",
+    ]
+    lines = ["key,Q,answer,split"]
+    lines += [f"{n},Why did Pip go {n}?,Pip {verb} {split}.,{split}" for split in splits
+              for n, verb in ((f"{split}{i}", verb) for i, verb in enumerate(verbs))]  # fmt: skip
+    path = folder / "mine.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_pools_and_names_of_one_s_own(mine, tmp_path: Path) -> None:
+    source = table(tmp_path, ("train", "test"))
+    out = tmp_path / "a.jsonl"
+    arguments = ["--questions", source, "--columns", "id=key,question=Q", "--same-question", 1.5, "--same-text", 1]
+    assert mine(*arguments, "--out", out).code == 0
+    assert all(s["id"].startswith(row["split"]) for row in rows(out) for s in row["sources"] if s)
+    assert mine(*arguments, "--pool", "all", "--out", out).code == 0
+    assert any(not s["id"].startswith(row["split"]) for row in rows(out) for s in row["sources"] if s)
+    assert "explanation_options" not in rows(out)[0]
+
+
+def test_what_cannot_be_done_is_said_and_nothing_is_written(mine, tmp_path: Path) -> None:
+    source, out = table(tmp_path, ("test",)), tmp_path / "a.jsonl"
+    named = ("--questions", source, "--columns", "id=key,question=Q", "--out", out)
+    refuses(mine(*named, "--num-options", 20), "10 of 10 questions find fewer than 19", "--pool all")
+    refuses(mine(*named, "--rank-by", "explanation"), "needs explanations")
+    refuses(mine(*named, "--tau", 3), "tau is -1 to 1")
+    refuses(mine(*named, "--model", "/nowhere/at all"), "no folder")
+    refuses(mine("--questions", source, "--out", out), "id, question are missing")
+    refuses(mine("--questions", "nowhere.csv", "--out", out), "cannot read nowhere.csv")
+    refuses(mine("--questions", source, "--columns", "question", "--out", out), "no list of names", code=2)
+    refuses(mine("--questions", source, "--columns", "id=a,id=b", "--out", out), "twice", code=2)
+    refuses(mine("--questions", source, "--out", tmp_path / "a.csv"), ".parquet", code=2)
+    assert not out.exists()
