@@ -65,18 +65,19 @@ def command(
 def read(path: Path, on: Path | None, split: str | None, seed: int, resamples: int) -> Scored:
     """Read scores, or score predictions on an output."""
     from ..metrics.folder import SCORES, Scored, read_scores
-    from ..metrics.inputs import How, score_output
-    from ..metrics.predictions import read_predictions
+    from ..metrics.inputs import How, choose_config, score_output
+    from ..metrics.predictions import read_predictions, sample_logs
     from ..records.output import open_output
 
     if on is None or (path / SCORES).is_file():
         return read_scores(path)
     output = open_output(on)
     how = How("", seed=seed, resamples=resamples)
-    folder = path if path.is_dir() else None
+    folder = path if path.is_dir() and not sample_logs(path) else None
     scores = score_output(output, None if folder else read_predictions(path), folder, split, how)
     about = {
         "benchmark": scores.benchmark,
+        "config": choose_config(output, None),
         "split": scores.split,
         "output": {"fingerprint": output.info["fingerprint"]},
     }

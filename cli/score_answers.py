@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from ..metrics.inputs import How
     from ..metrics.scores import Scores
     from ..records.output import FinishedOutput
 
@@ -43,7 +44,10 @@ def common(function: Any) -> Any:
 @click.option(
     "--predictions",
     type=click.Path(path_type=Path),
-    help="JSON lines, JSON, CSV or Parquet with id and answer.",
+    help="JSON lines, JSON, CSV or Parquet with id and answer; or a folder of lmms-eval's sample logs.",
+)
+@click.option(
+    "--config", help="For build-causal: the table to score: ud, ps, un or causal_confusion. [default: the first]"
 )
 @click.option(
     "--similarity",
@@ -63,6 +67,7 @@ def common(function: Any) -> Any:
 def command(
     out: Path,
     predictions: Path | None,
+    config: str | None,
     similarity: Path | None,
     folder: Path | None,
     first_index: str,
@@ -83,9 +88,9 @@ def command(
     given = predictions or similarity or Path()
     output = open_output(out)
     target = target_folder(folder, given, output)
-    how = How("", partial, int(first_index), seed, resamples)
+    how = How("", partial, int(first_index), seed, resamples, config)
     scores = score_output(output, read_predictions(predictions) if predictions else None, similarity, split, how)
-    finish(scores, output, given, target, seed, resamples, as_json_text=as_json_text)
+    finish(scores, output, given, target, how, as_json_text=as_json_text)
 
 
 def target_folder(folder: Path | None, given: Path, output: FinishedOutput) -> Path:
@@ -107,26 +112,26 @@ def finish(
     output: FinishedOutput,
     given: Path,
     target: Path,
-    seed: int,
-    resamples: int,
+    how: How,
     *,
     as_json_text: bool,
 ) -> None:
     """Write and print a score."""
     from ..data_cards.score_figures import score_figures
     from ..metrics.folder import write_scores
-    from ..metrics.inputs import predictions_identity
+    from ..metrics.inputs import choose_config, predictions_identity
     from ..metrics.scores import answers_line, as_json, dump, headline_table, interval_line, text_table
 
-    about = {
+    about: dict[str, Any] = {
+        "config": choose_config(output, how.config),
         "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
         "predictions": predictions_identity(given),
         "interval": {
             "level": 0.95,
             "method": "paired percentile bootstrap over source videos",
             "sources": len(scores.tally.sources),
-            "resamples": resamples,
-            "seed": seed,
+            "resamples": how.resamples,
+            "seed": how.seed,
         },
     }
     write_scores(target, scores, about, score_figures(scores))

@@ -172,6 +172,7 @@ def main_clause(caption: Caption) -> Clause | None:
     found = clauses(caption)
     for wanted in (
         [c for c in found if c.role == "main" and c.verb.form in ("finite", "order")],
+        found[:1] if _asks(found) else [],
         [c for c in found if c.finite],
         [c for c in found if c.role in ("main", "modifier")],
         found,
@@ -179,6 +180,12 @@ def main_clause(caption: Caption) -> Clause | None:
         if wanted:
             return wanted[0]
     return None
+
+
+def _asks(found: Sequence[Clause]) -> bool:
+    """Tell whether a noun phrase only tells of a statement: "guy explaining what a syndrome is"."""
+    first = found[0] if found else None
+    return first is not None and first.role == "modifier" and all(c.role == "subordinate" for c in found if c.finite)
 
 
 def chains(caption: Caption) -> tuple[tuple[Clause, ...], ...]:
@@ -223,7 +230,11 @@ def read_noun_phrase(
     while (
         tails
         and end < stop
-        and (tokens[end].lower in ("of", "between") or (tokens[end].lower == "about" and word in MEDIA))
+        and (
+            tokens[end].lower in ("of", "between")
+            or (tokens[end].lower == "about" and word in MEDIA)
+            or (tokens[end].lower == "to" and word in words("parts_to") and end > start + 1)
+        )
     ):
         if end + 1 < stop and tokens[end + 1].tag in ("WRB", "WP"):
             end = stop

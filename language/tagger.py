@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from ..errors import InputError
-from .inflection import Tag, can_be_verb, is_only_verb, is_plural_noun, is_verb_form, readings, verb_lemma
+from .inflection import Tag, can_be_verb, inflect, is_only_verb, is_plural_noun, is_verb_form, readings, verb_lemma
 from .lexicon import words as words_of
 from .words import Caption, Style, Token, sentence_ranges, tokenize
 
@@ -132,7 +132,8 @@ def repaired(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> t
 
 
 def _mend_closed(words: Sequence[str], tags: list[str]) -> None:
-    """Tag clitics, "that", written-off apostrophes ("wasn t", "a man s hat") and marks."""
+    """Tag clitics, "that", written-off apostrophes ("wasn t", "a man s hat"), marks, and what no closed class has."""
+    acts = words_of("verb_s") - {"likes"}
     for number, word in enumerate(words):
         before = words[number - 1] if number else ""
         after = words[number + 1] if number + 1 < len(words) else ""
@@ -158,8 +159,22 @@ def _mend_closed(words: Sequence[str], tags: list[str]) -> None:
             tags[number] = "DT"
         elif word.isdigit():
             tags[number] = "CD"
+        elif word in ("regarding", "concerning") and tags[number - 1 : number] != ["VBZ"] and before:
+            tags[number] = "IN"  # "talking to the press regarding a movie"
+        elif word == "make" and after == "up" and before not in ("to", "and", "who", "they", "people") and before:
+            article = tags[number - 1].startswith(("DT", "PRP$", "JJ", "VB", "IN"))
+            if article:
+                tags[number] = tags[number + 1] = "NN"  # "apply make up"
+        elif tags[number] in ("POS", "WRB", "WDT", "WP", "IN", "DT") and word not in CLOSED and _third(word) in acts:
+            base = "NN" if number + 1 < len(tags) and tags[number + 1].startswith("NN") else "VB"
+            tags[number] = "NNS" if word in acts else base  # no word of that class: "a person walks/WRB into"
         elif word[:1].isalnum() is False and len(word) == 1:
             tags[number] = "." if word in ".!?" else "," if word == "," else ":"
+
+
+def _third(word: str) -> str:
+    """Give the third person of a base form, and any other form as it is."""
+    return inflect(word, "VBZ") if is_verb_form(word, "VB") else word
 
 
 def _mend_nouns(words: Sequence[str], lower: Sequence[str], tags: list[str]) -> None:
@@ -291,7 +306,17 @@ def _mend_participles(words: Sequence[str], tags: list[str]) -> None:
         follows = words[number + 1] if number + 1 < len(words) else ""
         if tags[number] in ("NN", "JJ", "NNP", "IN") and word.endswith("ing") and can_be_verb(word):
             active = held in BE_FORMS and after in ("DT", "PRP", "PRP$") and tags[number] == "NN"
+            person = words[before - 1] if before > 0 else ""
+            somebody = person in words_of("people") or (before > 0 and tags[before - 1] == "NNP")
+            doing = held in BE_FORMS and somebody and "ADJ" not in readings(word)
+            started = number and verb_lemma(words[number - 1]) in ("begin", "start", "continue", "keep", "stop")
+            if tags[number] != "IN" and (doing or (started and tags[number - 1].startswith("VB"))) and follows != "of":
+                tags[number] = "VBG"  # "a person is dressing", "begins cooking"
+                continue
             if (word in words_of("noun_ing") or tags[number] == "IN") and not active:
+                continue
+            if _stands_behind_phrase(words, tags, number):
+                tags[number] = "VBG"  # "is standing in a doorway smiling"
                 continue
             if before >= 0 and tags[before] == "CC" and "VBG" in tags[:before] and after in ("IN", "RB", "", ".", "CC"):
                 tags[number] = "VBG"  # "playing guitar and singing on"
@@ -326,6 +351,24 @@ def _mend_participles(words: Sequence[str], tags: list[str]) -> None:
             cut = tags[number] == "NN" and after[:2] == "NN" and word.endswith("ed") and set(readings(word)) == {"VERB"}
             if cut or (tags[number] == "JJ" and follows == "by" and is_verb_form(word, "VBN")):
                 tags[number] = "VBN"
+
+
+def _stands_behind_phrase(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
+    """Tell whether a form in -ing is what somebody does behind a whole phrase: "at a table drinking coffee"."""
+    start = number - 1
+    if start < 1 or not tags[start].startswith("NN") or words[start] in words_of("people"):
+        return False
+    if words[number] in ("shooting", "training"):  # "a school shooting"
+        return False
+    while start > 0 and tags[start].startswith(("NN", "JJ", "PRP$", "DT", "CD")):
+        start -= 1
+    whole = tags[start] == "IN" or tags[start].startswith("VB")
+    determined = any(tag in ("DT", "PRP$") for tag in tags[start + 1 : number])
+    after = tags[number + 1] if number + 1 < len(tags) else ""
+    last = tags[number + 2] if number + 2 < len(tags) else ""
+    thing = after.startswith("NN") and _third(verb_lemma(words[number])) in words_of("verb_s") and last[:2] != "NN"
+    somebody = any(word in words_of("people") for word in words[:start])
+    return whole and determined and somebody and (thing or after in ("", ".", ",", "IN", "CC", "RB", "TO"))
 
 
 def _is_order(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> bool:
@@ -446,6 +489,7 @@ def _parts(words: Sequence[str], tags: Sequence[str]) -> list[tuple[int, int]]:
 def _find_finite_verb(words: Sequence[str], tags: list[str], start: int, stop: int) -> None:
     """Find the verb that a tagger took for a noun: "a man checks out a car", "two women exercise"."""
     noun_s, verb_s, people = words_of("noun_s"), words_of("verb_s"), words_of("people")
+    lone = ("person", "someone", "somebody", "everyone", "everybody")  # never before a noun as part of it
     for number in range(start, stop):
         after = tags[number + 1] if number + 1 < stop else ""
         if tags[number] == "VBZ" and words[number] in noun_s and after not in ("DT", "PRP", "PRP$"):
@@ -461,6 +505,10 @@ def _find_finite_verb(words: Sequence[str], tags: list[str], start: int, stop: i
         place = _before(tags, number)
         before = tags[place] if place >= start else ""
         held = words[place] if place >= start else ""
+        dressed = before == "JJ" and place > start + 1 and tags[place - 1] == "IN" and held in words_of("colours")
+        dressed = dressed and words[place - 2] in people and word in verb_s | {"shows"}
+        if dressed:
+            before, held = "NN", words[place - 2]  # "a woman in blue shows"
         after = tags[number + 1] if number + 1 < stop else ""
         objects = after in ("DT", "PRP", "PRP$")
         ended = after in ("", ".", ",", "CC", ":")
@@ -473,7 +521,10 @@ def _find_finite_verb(words: Sequence[str], tags: list[str], start: int, stop: i
             if verbal and ((objects and word not in noun_s) or (sure and after != "CC")):
                 tags[number] = "VBZ"
             continue
-        if not before.startswith(_NOMINAL) and not (before.startswith("VB") and before not in FINITE):
+        bare = before == "DT" and third and tag == "NNS" and objects and held in ("a", "the", "another")
+        if bare and place + 1 == number and not _has_finite(words, tags, number):
+            tags[number] = "VBZ"  # a slip: "person a closes the door"
+        if before == "PRP$" or not (before.startswith(_NOMINAL) or (before.startswith("VB") and before not in FINITE)):
             continue
         open_relative = (
             any(t in ("WP", "WDT") for t in tags[start:number])
@@ -494,6 +545,13 @@ def _find_finite_verb(words: Sequence[str], tags: list[str], start: int, stop: i
             likely = (goes_on or after.startswith("NN")) and (person or word in verb_s)
             if objects or (word not in noun_s and (likely or after in ("IN", "TO", "RP", "RB", "WRB"))):
                 tags[number] = "VBZ"
+            elif held in lone and word not in ("faces", "hands", "voices"):
+                tags[number] = "VBZ"
+        elif not plural and is_verb_form(word, "VB") and place + 1 == number and held in people and word not in people:
+            # Charades has "person open the door", "person laugh at the television".
+            acts = _third(word) in verb_s and _third(word) not in noun_s
+            if objects or (acts and (goes_on or held in lone)):
+                tags[number] = "VBP"
         elif plural and is_verb_form(word, "VB") and before.startswith(("NN", "PRP")):
             if goes_on or (after.startswith(("NN", "JJ")) and (held in people or tag in ("VB", "VBP"))):
                 tags[number] = "VBP"

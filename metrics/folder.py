@@ -101,7 +101,7 @@ def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
     Raises:
         InputError: They are not of the same questions.
     """
-    for key, what in (("benchmark", "benchmark"), ("split", "split")):
+    for key, what in (("benchmark", "benchmark"), ("config", "table"), ("split", "split")):
         if one.about[key] != other.about[key]:
             raise InputError(
                 f"{one.name} and {other.name} cannot be compared: one is of {what} {one.about[key]}, the other of "

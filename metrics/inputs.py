@@ -17,6 +17,7 @@ from ..errors import InputError
 from ..records.files import sha256_file
 from ..records.output import FinishedOutput
 from . import causal, clavi, retrieval, robustness
+from .answers import plain
 from .bootstrap import RESAMPLES, Floats, Measure, Tally, estimates, tally
 from .predictions import (
     ANSWER_NAMES,
@@ -26,8 +27,8 @@ from .predictions import (
     Predictions,
     column,
     join,
+    of_output,
     options_by_id,
-    plain,
     refuse,
 )
 from .robustness import Setting, Suite
@@ -46,6 +47,7 @@ class How:
         first: Number of the first option in numeric answers.
         seed: Seed of the bootstrap.
         resamples: Number of its resamples.
+        config: Table with the questions; by default the output's first.
     """
 
     split: str
@@ -53,6 +55,7 @@ class How:
     first: int = 0
     seed: int = 0
     resamples: int = RESAMPLES
+    config: str | None = None
 
 
 def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
@@ -451,12 +454,18 @@ def _truth(value: Any) -> bool | None:
     }.get(text)
 
 
-def _texts(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:
-    """Give which clips each caption (id and text) is about, as shown in a setting."""
+def caption_texts(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, str]:
+    """Give the captions by id, as shown in a setting."""
     texts = dict(zip(captions.ids, captions.texts, strict=True))
     if setting.text:
         rows, _ = read_columns(output, setting.text, ("caption_id", "caption"), split)
         texts |= dict(zip(rows["caption_id"], rows["caption"], strict=True))
+    return texts
+
+
+def _texts(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:
+    """Give which clips each caption (id and text) is about, as shown in a setting."""
+    texts = caption_texts(output, setting, captions, split)
     about: dict[str, set[str]] = {}
     for name, clip in zip(captions.ids, captions.of, strict=True):
         about.setdefault(name, set()).add(clip)
@@ -472,6 +481,7 @@ def _chose(value: Any, clip: str, about: Mapping[str, set[str]]) -> bool | None:
     return None if clips is None else clip in clips
 
 
+CAUSAL_TABLES = ("ud", "ps", "un", "causal_confusion")
 CAUSAL_KINDS = (("A", "sources"), ("E", "explanation_sources"))
 
 
@@ -542,9 +552,9 @@ def score_causal(
     )
 
 
-def read_causal(output: FinishedOutput) -> tuple[list[dict[str, Any]], list[str]]:
-    """Read the questions of a causal output: its first table."""
-    config = next(iter(output.info["counts"]))
+def read_causal(output: FinishedOutput, config: str | None = None) -> tuple[list[dict[str, Any]], list[str]]:
+    """Read the questions of a causal output: a table of its, by default the first."""
+    config = config or next(iter(output.info["counts"]))
     rows, splits = [], []
     for split in output.splits(config):
         for row in output.rows(config, None, split):
@@ -569,8 +579,10 @@ def score_output(
         InputError: The builder is not known or does not go with what was given.
     """
     builder = output.info["builder"]
-    config = next(iter(output.info["counts"]))
+    config = choose_config(output, how.config)
     how = replace(how, split=choose_split(output, config, split))
+    if predictions is not None:
+        predictions = of_output(predictions, config, output.info["fingerprint"])
     if similarity is not None and builder != "perturbed":
         raise InputError(f"{output.path} is an output of build-{builder}; --similarity goes with build-perturbed.")
     if builder == "perturbed":
@@ -582,10 +594,26 @@ def score_output(
         if builder == "clavi":
             return score_clavi(output, predictions, how)
         if builder == "causal":
-            rows, splits = read_causal(output)
+            rows, splits = read_causal(output, config)
             return score_causal(rows, splits, predictions, how)
         raise InputError(f"{output.path} was built by {builder!r}, which this version cannot score.")
     raise InputError("nothing to score: give --predictions FILE, or --similarity DIR for a perturbed suite.")
+
+
+def choose_config(output: FinishedOutput, config: str | None) -> str:
+    """Take the table with questions that was asked for; by default the first.
+
+    Raises:
+        InputError: The output has no such table of questions.
+    """
+    tables: list[str] = list(output.info["counts"])
+    asked = CAUSAL_TABLES if output.info["builder"] == "causal" else tables[:1]
+    allowed = [name for name in tables if name in asked] or tables[:1]
+    if config is None:
+        return tables[0]
+    if config not in allowed:
+        raise InputError(f"{output.path} has no questions in a table {config!r}. It has them in: {', '.join(allowed)}.")
+    return config
 
 
 def measure_of(benchmark: str, cells: Sequence[str]) -> Measure:

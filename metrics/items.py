@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..records.output import open_output
+from .answers import YES_NO, read_answer
 from .inputs import choose_split, read_columns
-from .predictions import ID_NAMES, YES_NO, column, join, read_answer, read_predictions
+from .predictions import ID_NAMES, column, join, read_predictions
 
 SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id")
 VIDEOS = ("video_id", "video", "clip_id", "source_id", "source", "episode")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,18 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from .answers import YES_NO, read_answer
 
 ID_NAMES = ("id", "question_id", "qid")
 ANSWER_NAMES = ("answer", "prediction", "pred")
 UNREADABLE, MISSING = -1, -2
 SHOWN = 20
-
-YES_NO = ("no", "yes")
-TRUTHS = {"yes": 1, "y": 1, "true": 1, "no": 0, "n": 0, "false": 0}
-LEAD = re.compile(r"^(?:the )?(?:correct |final |best )?(?:answer|option|choice)(?: is)?\s*[:=]?\s*", re.IGNORECASE)
-WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-LETTER = re.compile(r"^\W*([A-Za-z])(?:\s*[).:\]]+\s*(.*)|\W*)$", re.DOTALL)
-NUMBER = re.compile(r"^[(\[]?\s*(\d+)\s*[)\].:]?$")
+SAMPLE_LOGS = "*_samples_*.jsonl"  # as lmms-eval names them
+LOGGED = "stressreel"  # in every line of a log of our tasks: see exports/lmms_eval_utils.py
 
 
 @dataclass(frozen=True)
@@ -83,11 +78,20 @@ def read_predictions(path: Path) -> Predictions:
     """Read a predictions file.
 
     Args:
-        path: JSON lines (.jsonl, .ndjson), a JSON list of objects (.json), CSV (.csv, with a header; .tsv) or Parquet.
+        path: JSON lines (.jsonl, .ndjson), a JSON list of objects (.json), CSV (.csv, with a header; .tsv) or Parquet;
+            or what lmms-eval logged of tasks that `stressreel export` wrote, a sample log or a folder of them.
 
     Raises:
         InputError: No such file, another kind of file, or one that cannot be read.
     """
+    if path.is_dir():
+        logs = sample_logs(path)
+        if not logs:
+            raise InputError(
+                f"{path} is a folder without sample logs of lmms-eval ({SAMPLE_LOGS}). Give a file, or run lmms-eval "
+                "with --log_samples."
+            )
+        return Predictions(path, logged(path, [row for log in logs for row in _json_lines(log)]))
     if not path.is_file():
         raise InputError(
             f"there is no predictions file {path}. Give JSON lines, CSV or Parquet with `id` and `answer`."
@@ -96,6 +100,8 @@ def read_predictions(path: Path) -> Predictions:
     try:
         if kind in (".jsonl", ".ndjson"):
             rows = list(_json_lines(path))
+            if rows and LOGGED in rows[0]:
+                rows = logged(path, rows)
         elif kind == ".json":
             rows = json.loads(path.read_text(encoding="utf-8"))
             if isinstance(rows, dict) and all(not isinstance(value, dict | list) for value in rows.values()):
@@ -125,6 +131,57 @@ def read_predictions(path: Path) -> Predictions:
     return Predictions(path, rows)
 
 
+def sample_logs(folder: Path) -> list[Path]:
+    """List the sample logs of lmms-eval in a folder."""
+    return sorted(folder.rglob(SAMPLE_LOGS))
+
+
+def logged(path: Path, lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Take predictions out of sample logs of lmms-eval.
+
+    What several tasks ask about one item (its answer, its explanation) becomes one row. The same asked twice stays two
+    rows: which run counts is not guessed.
+
+    Raises:
+        InputError: A line is not of a task that `stressreel export` wrote.
+    """
+    rows: list[dict[str, Any]] = []
+    by_item: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for line in lines:
+        found = line.get(LOGGED)
+        if not isinstance(found, dict) or "id" not in found:
+            raise InputError(
+                f"{path}: a line has no {LOGGED!r}: it is of another task than those of `stressreel export`. Give the "
+                "folder or the logs of these alone."
+            )
+        item = tuple(str(found.get(name)) for name in ("config", "setting", "id"))
+        row = by_item.get(item)
+        if row is None or any(name in row for name in found if name in ("answer", "explanation")):
+            rows.append(row := {})
+            by_item.setdefault(item, row)
+        row.update(found)
+    return rows
+
+
+def of_output(predictions: Predictions, config: str, fingerprint: str) -> Predictions:
+    """Keep the rows about a table, of those that say which table they are about.
+
+    Raises:
+        InputError: None is left, or rows were made on another output.
+    """
+    odd = next((row for row in predictions.rows if row.get("fingerprint", fingerprint) != fingerprint), None)
+    if odd is not None:
+        raise InputError(
+            f"{predictions.path} was made on another output (fingerprint {str(odd['fingerprint'])[:16]}; this one has "
+            f"{fingerprint[:16]})."
+        )
+    kept = [row for row in predictions.rows if row.get("config", config) == config]
+    if not kept:
+        named = sorted({str(row["config"]) for row in predictions.rows})
+        raise InputError(f"{predictions.path} has no rows about {config}, only about {', '.join(named)}. See --config.")
+    return Predictions(predictions.path, kept)
+
+
 def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
     with open(path, encoding="utf-8-sig") as handle:
         for number, line in enumerate(handle, 1):
@@ -152,64 +209,6 @@ def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = T
             f"{', '.join(sorted(map(str, seen)))}."
         )
     return found
-
-
-def plain(text: str) -> str:
-    """Normalise a text for comparison: case, spaces, quotes and the marks around it do not count."""
-    return " ".join(text.casefold().replace("’", "'").split()).strip(" \"'`*.,;:!?")
-
-
-def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | None:
-    """Find which option an answer means.
-
-    Understood are the option's text, its number, a letter ("b", "(B)", "B. because …") and, if the options are no and
-    yes, "Yes.", "y", "true". A lead such as "Answer:" is passed over. Where two readings differ, or none fits, the
-    answer is not readable.
-
-    Args:
-        value: The answer as it stands in the file.
-        options: The options; `YES_NO` for questions of yes and no, which have numbers but no letters.
-        first: Number of the first option: 0 or 1.
-
-    Returns:
-        The number of the option from 0, or None.
-    """
-    binary = tuple(options) == YES_NO
-    if isinstance(value, bool | np.bool_):
-        return int(value) if binary else None
-    if isinstance(value, int | float | np.number):
-        exact = float(value)
-        return _within(int(exact) if exact.is_integer() else -1, options, 0 if binary else first)
-    if not isinstance(value, str):
-        return None
-    text = value.strip()
-    if (named := _named(text, options)) is not None:
-        return named
-    text = LEAD.sub("", text.strip(" \"'`*"))
-    if numeral := NUMBER.match(text):
-        return _within(int(numeral[1]), options, 0 if binary else first)
-    if binary:
-        said = {TRUTHS[word] for word in WORD.findall(text.casefold()) if word in TRUTHS}
-        opening = WORD.match(text.casefold().lstrip("\"'`*([ "))
-        return said.pop() if len(said) == 1 and opening and opening[0] in TRUTHS else None
-    if (named := _named(text, options)) is not None:
-        return named
-    if letter := LETTER.match(text):
-        pick = _within(ord(letter[1].upper()) - ord("A"), options, 0)
-        rest = plain(letter[2] or "")
-        meant = {number for number, option in enumerate(options) if rest and plain(option) == rest}
-        return pick if not meant or pick in meant else None
-    return None
-
-
-def _named(text: str, options: Sequence[str]) -> int | None:
-    """Find the one option that a text repeats."""
-    found = [number for number, option in enumerate(options) if plain(option) == plain(text)]
-    return found[0] if len(found) == 1 else None
-
-
-def _within(number: int, options: Sequence[str], first: int) -> int | None:
-    return number - first if 0 <= number - first < len(options) else None
 
 
 def join(

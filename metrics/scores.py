@@ -135,7 +135,7 @@ def as_markdown(scores: Scores, about: Mapping[str, Any], pictures: Sequence[str
     """Give the content of `scores.md`."""
     output, predictions = about["output"], about["predictions"]
     lines = [
-        f"# Scores: {scores.benchmark}, {scores.split}",
+        f"# Scores: {scores.benchmark}, {about['config']}, {scores.split}",
         "",
         f"Predictions `{predictions['file']}` on version {output['dataset_version']}, fingerprint "
         f"`{output['fingerprint'][:16]}`.",

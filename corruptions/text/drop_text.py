@@ -36,17 +36,21 @@ def no_nouns_and_no_verbs(caption: Caption) -> str | Unchanged:
 
 def only_nouns(caption: Caption) -> str | Unchanged:
     """Replace every word but nouns by [UNK]."""
-    return drop(caption, _others(caption, NOUN)) or Unchanged("every word is a noun")
+    return drop(caption, _others(caption, NOUN)) or _kept(caption, "every word is a noun")
 
 
 def only_verbs(caption: Caption) -> str | Unchanged:
     """Replace every word but verbs by [UNK]."""
-    return drop(caption, _others(caption, VERB)) or Unchanged("every word is a verb")
+    return drop(caption, _others(caption, VERB)) or _kept(caption, "every word is a verb")
 
 
 def only_nouns_and_only_verbs(caption: Caption) -> str | Unchanged:
     """Replace every word but nouns and verbs by [UNK]."""
-    return drop(caption, _others(caption, NOUN, VERB)) or Unchanged("every word is a noun or a verb")
+    return drop(caption, _others(caption, NOUN, VERB)) or _kept(caption, "every word is a noun or a verb")
+
+
+def _kept(caption: Caption, reason: str) -> Unchanged:
+    return Unchanged(reason if caption.words else "no word")
 
 
 def random_noun(caption: Caption, rng: np.random.Generator) -> str | Unchanged:

@@ -52,7 +52,14 @@ class TextRecipe:
         found = self.corruption.function(caption, **{name: given[name] for name in self.corruption.takes})
         if isinstance(found, Unchanged):
             return TextResult(text, False, found.reason)
+        if self.corruption.family != "change_char" and _in_capitals(text):
+            found = found.upper()  # what is put in too; characters that are changed stay as they are
         return TextResult(found, True) if found != text else TextResult(text, False, "it gives the same words")
+
+
+def _in_capitals(text: str) -> bool:
+    """Tell whether a caption is written in capitals throughout: "A MAN RIDES A HORSE"; one word or name is not."""
+    return text.isupper() and sum(character.isalpha() for character in text) > 1 and len(text.split()) > 1
 
 
 def corrupt_text(

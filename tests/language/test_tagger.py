@@ -1,5 +1,5 @@
 import pytest
-from stressreel.language.tagger import StyleOption, load_tagger
+from stressreel.language.tagger import StyleOption, load_tagger, repaired
 
 TAGGER = load_tagger("pattern")
 STATEMENTS = [
@@ -13,6 +13,23 @@ STATEMENTS = [
     ("her hair is brown", "PRP$ NN VBZ JJ", "declarative"),
     ("a man sees her", "DT NN VBZ PRP", "declarative"),
     ("close up of a man", None, "noun_phrase"),
+    ("person open the door", "NN VBP DT NN", "declarative"),
+    ("person drink coffee", "NN VBP NN", "declarative"),
+    ("person points at the wall", "NN VBZ IN DT NN", "declarative"),
+    ("person a closes the door", "NN DT VBZ DT NN", "declarative"),
+    ("a person is standing in a doorway smiling", "DT NN VBZ VBG IN DT NN VBG", "declarative"),
+    ("a person is sitting at a table drinking coffee", "DT NN VBZ VBG IN DT NN VBG NN", "declarative"),
+    ("a person is dressing by the bed", "DT NN VBZ VBG IN DT NN", "declarative"),
+    ("a person begins cooking", "DT NN VBZ VBG", "declarative"),
+    ("reporters speak about a school shooting", "NNS VBP IN DT NN NN", "declarative"),
+    ("a kid unwrapping his presents", "DT NN VBG PRP$ NNS", "noun_phrase"),
+    ("a man talks to the press regarding his movie", "DT NN VBZ TO DT NN IN PRP$ NN", "declarative"),
+    ("a girl is showing how to apply make up", "DT NN VBZ VBG WRB TO VB NN NN", "declarative"),
+]
+MISTAGGED = [  # words that NLTK's tagger has seen as no verb at all
+    ("a person walks into the hallway", ["DT", "NN", "WRB", "IN", "DT", "NN"], "VBZ"),
+    ("a person fixes their hair", ["DT", "NN", "POS", "PRP$", "NN"], "VBZ"),
+    ("Tom saw Jerry push the trap", ["NNP", "VBD", "NNP", "IN", "DT", "NN"], "VB"),
 ]
 ORDERS = [
     ("close the bun", "VB DT NN"),
@@ -32,6 +49,13 @@ def test_statements(text: str, tags: str | None, style: str) -> None:
     caption = TAGGER.analyse(text)
     assert tags is None or " ".join(token.tag for token in caption.tokens) == tags
     assert caption.style == style
+
+
+@pytest.mark.parametrize(("text", "tags", "expected"), MISTAGGED)
+def test_a_verb_is_never_left_in_a_closed_class(text: str, tags: list[str], expected: str) -> None:
+    mended, _ = repaired(text.split(), tags, "declarative")
+    place = next(n for n, tag in enumerate(tags) if tag in ("WRB", "POS", "IN"))
+    assert mended[place] == expected
 
 
 @pytest.mark.parametrize(("text", "tags"), ORDERS)

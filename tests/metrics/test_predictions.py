@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from stressreel.errors import InputError
-from stressreel.metrics.predictions import MISSING, UNREADABLE, YES_NO, join, read_answer, read_predictions
+from stressreel.metrics.answers import YES_NO, read_answer
+from stressreel.metrics.predictions import MISSING, UNREADABLE, Predictions, join, of_output, read_predictions
 
 OPTIONS = ("Tom was hungry", "Jerry ran away", "the dog barked", "I fell", "A bell rang")
 
@@ -126,3 +127,47 @@ def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: str, says
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no predictions file"):
         read_predictions(tmp_path / "p.jsonl")
+
+
+def samples(path: Path, *found: dict[str, object]) -> Path:
+    path.write_text("\n".join(json.dumps({"doc_id": n, "stressreel": row}) for n, row in enumerate(found)))
+    return path
+
+
+class TestSampleLogs:
+    def test_what_is_asked_about_one_item_is_one_row(self, tmp_path: Path) -> None:
+        samples(tmp_path / "1_samples_ud_answer.jsonl", {"id": "q", "config": "ud", "answer": "A"})
+        samples(tmp_path / "1_samples_ud_explanation.jsonl", {"id": "q", "config": "ud", "explanation": "B"})
+        samples(tmp_path / "1_samples_ps_answer.jsonl", {"id": "q", "config": "ps", "answer": "C"})
+        rows = read_predictions(tmp_path).rows
+        assert {row["config"]: row for row in rows} == {
+            "ud": {"id": "q", "config": "ud", "answer": "A", "explanation": "B"},
+            "ps": {"id": "q", "config": "ps", "answer": "C"},
+        }
+
+    def test_two_runs_stay_two_rows(self, tmp_path: Path) -> None:
+        for run in "12":
+            samples(tmp_path / f"{run}_samples_t.jsonl", {"id": "q", "answer": run})
+        with pytest.raises(InputError, match="1 ids are given more than once"):
+            join(read_predictions(tmp_path), ["q"])
+
+    def test_one_log_is_read_too(self, tmp_path: Path) -> None:
+        assert read_predictions(samples(tmp_path / "log.jsonl", {"id": "q", "answer": "no"})).rows[0]["answer"] == "no"
+
+    def test_logs_of_other_tasks_are_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "1_samples_mmlu.jsonl").write_text('{"doc_id": 0}')
+        with pytest.raises(InputError, match="another task"):
+            read_predictions(tmp_path)
+
+    def test_a_folder_without_logs_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="--log_samples"):
+            read_predictions(tmp_path)
+
+
+def test_rows_about_another_table_or_output() -> None:
+    rows: list[dict[str, object]] = [{"id": "a", "config": "ud"}, {"id": "b", "config": "ps"}, {"id": "c"}]
+    assert [row["id"] for row in of_output(Predictions(Path("p"), rows), "ps", "f").rows] == ["b", "c"]
+    with pytest.raises(InputError, match="no rows about un, only about ps, ud"):
+        of_output(Predictions(Path("p"), rows[:2]), "un", "f")
+    with pytest.raises(InputError, match="made on another output"):
+        of_output(Predictions(Path("p"), [{"id": "a", "fingerprint": "g"}]), "ud", "f")

@@ -1,0 +1,48 @@
+"""A baseline for causal questions that sees no video: the option that SBERT finds nearest to the question.
+
+    python examples/causal.py out/causal --to nearest.jsonl
+    stressreel score out/causal --predictions nearest.jsonl                              # the first division
+    stressreel score out/causal --predictions nearest.jsonl --config causal_confusion
+
+Explanations are chosen by the question and the answer chosen before. One file serves all tables: rows have `config`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from frames import rows
+from stressreel.language.embeddings import load_encoder
+
+TABLES = ("ud", "ps", "un", "causal_confusion")
+COLUMNS = ["qid", "question", "options", "explanation_options"]
+
+
+def main() -> None:
+    """Answer the questions of test."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="output of build-causal")
+    parser.add_argument("--to", type=Path, required=True, help="file for the predictions, .jsonl")
+    given = parser.parse_args()
+    encoder = load_encoder()
+
+    def nearest(text: str, options: list[str]) -> int:
+        asked, *offered = encoder.encode([text, *options])
+        return max(range(len(options)), key=lambda number: float(asked @ offered[number]))
+
+    lines = []
+    for table in TABLES:
+        for row in rows(given.out, table, "test", COLUMNS):
+            answer = nearest(row["question"], row["options"])
+            said = f"{row['question']} {row['options'][answer]}"
+            explanation = nearest(said, row["explanation_options"])
+            lines.append({"config": table, "id": row["qid"], "answer": answer, "explanation": explanation})
+    given.to.parent.mkdir(parents=True, exist_ok=True)
+    given.to.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    print(f"wrote {given.to}, {len(lines)} questions")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Two baselines for CLAVI that need no GPU and see, on purpose, very little.
+
+    python examples/clavi.py out/clavi --to predictions
+    stressreel score out/clavi --predictions predictions/question_only.jsonl
+    stressreel score out/clavi --predictions predictions/frame_difference.jsonl
+
+`question_only` gives for each wording the answer that was more frequent in train ("no" if neither). `frame_difference`
+knows the wording and how much the picture changes over time; it is a ridge regression fitted on train. It can see the
+cuts of V′, but not what is done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from frames import Floats, changes, predict, ridge, rows, small_frames
+
+PARTS = 8
+WEIGHT = 10.0
+COLUMNS = ["question_id", "video_id", "template_id", "answer"]
+
+
+def question_only(train: list[dict[str, Any]], test: list[dict[str, Any]]) -> list[str]:
+    """Answer by the majority of the wording."""
+    counts = Counter((row["template_id"], row["answer"]) for row in train)
+    return ["yes" if counts[row["template_id"], 1] > counts[row["template_id"], 0] else "no" for row in test]
+
+
+def profile(video: bytes) -> Floats:
+    """Give the mean change in eighths of the video, and the greatest jump against the usual change."""
+    moved = changes(small_frames(video)).mean(axis=(1, 2))
+    usual = np.median(moved) + 0.1
+    return np.array([*(part.mean() / usual for part in np.array_split(moved, PARTS)), moved.max() / usual])
+
+
+def frame_difference(out: Path, train: list[dict[str, Any]], test: list[dict[str, Any]]) -> list[str]:
+    """Answer by wording and change."""
+    seen = {
+        row["video_id"]: profile(row["video"]["bytes"]) for row in rows(out, "videos", columns=["video_id", "video"])
+    }
+    wordings = sorted({row["template_id"] for row in train + test})
+
+    def inputs(asked: list[dict[str, Any]]) -> Floats:
+        found = np.zeros((len(asked), len(wordings), PARTS + 2))
+        for number, row in enumerate(asked):
+            found[number, wordings.index(row["template_id"])] = [1.0, *seen[row["video_id"]]]
+        return found.reshape(len(asked), -1)
+
+    model = ridge(inputs(train), np.array([[2.0 * row["answer"] - 1] for row in train]), WEIGHT)
+    return ["yes" if score > 0 else "no" for score in (predict(model, inputs(test)) + model[3])[:, 0]]
+
+
+def main() -> None:
+    """Answer the questions of test."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="output of build-clavi")
+    parser.add_argument("--to", type=Path, required=True, help="folder for the predictions")
+    given = parser.parse_args()
+    train, test = (list(rows(given.out, "questions", split, COLUMNS)) for split in ("train", "test"))
+    given.to.mkdir(parents=True, exist_ok=True)
+    for name, answers in (
+        ("question_only", question_only(train, test)),
+        ("frame_difference", frame_difference(given.out, train, test)),
+    ):
+        lines = [
+            json.dumps({"id": row["question_id"], "answer": answer}) for row, answer in zip(test, answers, strict=True)
+        ]
+        (given.to / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        print(f"wrote {given.to / name}.jsonl, {len(lines)} answers")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Finished outputs as tasks of evaluation harnesses."""

@@ -1,0 +1,220 @@
+"""What the tasks of this folder do with a document: its video, its text, and what an answer means.
+
+`stressreel export lmms-eval` writes this file as `utils.py`, beside `answers.py` (the rules of `stressreel score`) and
+`output.json` (where the output lies). It needs neither stressreel nor anything that lmms-eval does not need. Videos are
+copied out of the output's Parquet files when they are first asked for, a row group at a time, into
+`$XDG_CACHE_HOME/stressreel/videos` (default `~/.cache`), each under its SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+Doc = Mapping[str, Any]
+Prompt = Mapping[str, Any]
+Place = tuple[str, int, str]  # shard, row group, SHA-256
+HERE = Path(__file__).parent
+YES_NO = ("no", "yes")
+
+
+@cache
+def output() -> dict[str, Any]:
+    """Read where the output lies, and its fingerprint."""
+    content: dict[str, Any] = json.loads((HERE / "output.json").read_text(encoding="utf-8"))
+    if not Path(content["path"]).is_dir():
+        raise FileNotFoundError(
+            f"the output {content['path']} is gone. Run `stressreel export lmms-eval` again where it is now."
+        )
+    return content
+
+
+@cache
+def rules() -> Any:
+    """Load the rules by which answers are read."""
+    spec = importlib.util.spec_from_file_location("stressreel_answers", HERE / "answers.py")
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{HERE / 'answers.py'} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# Videos
+
+
+@cache
+def places(table: str, keys: tuple[str, ...]) -> dict[tuple[Any, ...], Place]:
+    """Find every video of a table by the columns that name it."""
+    import pyarrow.parquet as pq
+
+    found: dict[tuple[Any, ...], Place] = {}
+    for shard in sorted((Path(output()["path"]) / table).glob("[!.]*.parquet")):
+        with pq.ParquetFile(shard) as file:
+            for group in range(file.num_row_groups):
+                rows = file.read_row_group(group, columns=[*keys, "sha256"]).to_pydict()
+                for *name, sha256 in zip(*(rows[key] for key in keys), rows["sha256"], strict=True):
+                    found[tuple(name)] = (str(shard), group, sha256)
+    return found
+
+
+def cache_folder() -> Path:
+    """Give the folder that videos are copied to."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel" / "videos"
+
+
+def video_path(table: str, name: Mapping[str, Any]) -> str:
+    """Give the path of a video, copying it (and those stored with it) out of the output first.
+
+    Raises:
+        KeyError: The table has no such video.
+        ValueError: A stored video is not the one that was built.
+    """
+    shard, group, sha256 = places(table, tuple(name))[tuple(name.values())]
+    target = cache_folder() / f"{sha256}.mp4"
+    if not target.is_file():
+        copy_videos(shard, group)
+    return str(target)
+
+
+def copy_videos(shard: str, group: int) -> None:
+    """Copy the videos of a row group to the cache; several processes may do so at once."""
+    import pyarrow.parquet as pq
+
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    with pq.ParquetFile(shard) as file:
+        rows = file.read_row_group(group, columns=["sha256", "video"])
+    for sha256, video in zip(rows.column("sha256").to_pylist(), rows.column("video"), strict=True):
+        target = folder / f"{sha256}.mp4"
+        if target.is_file():
+            continue
+        content = video["bytes"].as_py()
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise ValueError(f"a video in {shard} is not the one that was built; `stressreel verify` says more")
+        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")
+        with os.fdopen(handle, "wb") as part:
+            part.write(content)
+        os.replace(temporary, target)
+
+
+def clavi_visual(doc: Doc) -> list[str]:
+    """Give the video of a CLAVI question."""
+    return [video_path("videos", {"video_id": doc["video_id"]})]
+
+
+def causal_visual(doc: Doc) -> list[str]:
+    """Give the clip of a causal question."""
+    return [video_path("clips", {"clip_id": doc["clip_id"]})]
+
+
+def caption_visual(doc: Doc) -> list[str]:
+    """Give the clip of a setting."""
+    return [video_path(doc["table"], {"clip_id": doc["clip_id"], "severity": doc["severity"]})]
+
+
+# Text
+
+
+def letter(number: int) -> str:
+    """Name an option."""
+    return chr(ord("A") + number)
+
+
+def lettered(question: str, options: Sequence[str], prompt: Prompt | None) -> str:
+    """Write a question with its options."""
+    prompt = prompt or {}
+    lines = [f"{letter(number)}. {option}" for number, option in enumerate(options)]
+    return "\n".join([f"{prompt.get('pre_prompt', '')}{question}", *lines]) + str(prompt.get("post_prompt", ""))
+
+
+def clavi_text(doc: Doc, prompt: Prompt | None = None) -> str:
+    """Write a question of yes or no."""
+    prompt = prompt or {}
+    return f"{prompt.get('pre_prompt', '')}{doc['question']}{prompt.get('post_prompt', '')}"
+
+
+def answer_text(doc: Doc, prompt: Prompt | None = None) -> str:
+    """Write a causal question with the answers to choose from."""
+    return lettered(doc["question"], doc["options"], prompt)
+
+
+def explanation_text(doc: Doc, prompt: Prompt | None = None) -> str:
+    """Write a causal question with the explanations to choose from."""
+    return lettered(doc["question"], doc["explanation_options"], prompt)
+
+
+def caption_text(doc: Doc, prompt: Prompt | None = None) -> str:
+    """Write the captions to choose from."""
+    return lettered("", doc["options"], prompt)
+
+
+# Right answers
+
+
+def clavi_target(doc: Doc) -> str:
+    """Give the right answer."""
+    return YES_NO[doc["answer"]]
+
+
+def answer_target(doc: Doc) -> str:
+    """Give the letter of the right answer, or caption."""
+    return letter(doc["answer_index"])
+
+
+def explanation_target(doc: Doc) -> str:
+    """Give the letter of the right explanation."""
+    return letter(doc["explanation_index"])
+
+
+# Results. Every sample log has the key `stressreel`: what `stressreel score` reads.
+
+
+def judged(response: str, options: Sequence[str], right: int, **logged: Any) -> dict[str, Any]:
+    """Judge an answer, and log what identifies it."""
+    pick = rules().read_answer(response, options)
+    return {
+        "accuracy": float(pick == right),
+        "unreadable": float(pick is None),
+        "stressreel": {**logged, "fingerprint": output()["fingerprint"]},
+    }
+
+
+def clavi_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """Judge an answer of yes or no."""
+    return judged(results[0], YES_NO, doc["answer"], id=doc["question_id"], config="questions", answer=results[0])
+
+
+def caption_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """Judge a choice of captions; the id of the chosen one is logged."""
+    pick = rules().read_answer(results[0], doc["options"])
+    answer = results[0] if pick is None else doc["option_ids"][pick]
+    return judged(
+        results[0], doc["options"], doc["answer_index"], id=doc["clip_id"], setting=doc["setting"], answer=answer
+    )
+
+
+def answer_results(config: str, doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """Judge the choice of an answer."""
+    return judged(results[0], doc["options"], doc["answer_index"], id=doc["qid"], config=config, answer=results[0])
+
+
+def explanation_results(config: str, doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """Judge the choice of an explanation."""
+    right = doc["explanation_index"]
+    return judged(results[0], doc["explanation_options"], right, id=doc["qid"], config=config, explanation=results[0])
+
+
+# lmms-eval does not tell which table a document is from.
+ud_answer_results, ud_explanation_results = partial(answer_results, "ud"), partial(explanation_results, "ud")
+ps_answer_results, ps_explanation_results = partial(answer_results, "ps"), partial(explanation_results, "ps")
+un_answer_results, un_explanation_results = partial(answer_results, "un"), partial(explanation_results, "un")
+causal_confusion_answer_results = partial(answer_results, "causal_confusion")
+causal_confusion_explanation_results = partial(explanation_results, "causal_confusion")
