@@ -6,9 +6,9 @@
     python benchmarks/mining.py --annotations Annotations.csv
 
 Every figure comes from a process of its own, and the sides take turns. A search gives the ten nearest other rows of
-each row, exactly, in 384 dimensions; ours finds each pair once, so it needs all rows as queries. Beyond --queries rows
-the peers search for a part of the rows, and their times are scaled up (they are in proportion to the queries). CPU is the
-time of all threads; on a machine that does other work it is the fairer one.
+each row, exactly, in 384 dimensions; ours finds each pair once, so it needs all rows as queries. Beyond --queries
+rows the peers search for a part of the rows, and their times are scaled up (they are in proportion to the queries).
+CPU is the time of all threads; on a machine that does other work it is the fairer one.
 """
 
 from __future__ import annotations

@@ -28,17 +28,23 @@ def main() -> None:
     given = parser.parse_args()
     encoder = load_encoder()
 
-    def nearest(text: str, options: list[str]) -> int:
-        asked, *offered = encoder.encode([text, *options])
-        return max(range(len(options)), key=lambda number: float(asked @ offered[number]))
+    def nearest(asked: list[str], offered: list[list[str]]) -> list[int]:
+        texts = sorted({*asked, *(option for options in offered for option in options)})
+        vectors = dict(zip(texts, encoder.encode(texts), strict=True))
+        return [
+            max(range(len(options)), key=[float(vectors[text] @ vectors[option]) for option in options].__getitem__)
+            for text, options in zip(asked, offered, strict=True)
+        ]
 
-    lines = []
-    for table in TABLES:
-        for row in rows(given.out, table, "test", COLUMNS):
-            answer = nearest(row["question"], row["options"])
-            said = f"{row['question']} {row['options'][answer]}"
-            explanation = nearest(said, row["explanation_options"])
-            lines.append({"config": table, "id": row["qid"], "answer": answer, "explanation": explanation})
+    found = [(table, row) for table in TABLES for row in rows(given.out, table, "test", COLUMNS)]
+    questions = [row["question"] for _, row in found]
+    answers = nearest(questions, [row["options"] for _, row in found])
+    said = [f"{row['question']} {row['options'][answer]}" for (_, row), answer in zip(found, answers, strict=True)]
+    explanations = nearest(said, [row["explanation_options"] for _, row in found])
+    lines = [
+        {"config": table, "id": row["qid"], "answer": answer, "explanation": explanation}
+        for (table, row), answer, explanation in zip(found, answers, explanations, strict=True)
+    ]
     given.to.parent.mkdir(parents=True, exist_ok=True)
     given.to.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     print(f"wrote {given.to}, {len(lines)} questions")

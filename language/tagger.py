@@ -543,9 +543,8 @@ def _find_finite_verb(words: Sequence[str], tags: list[str], start: int, stop: i
         if third and not (plural and before != "NN") and before.startswith(("NN", "PRP", "WP", "WDT", "VB", "EX")):
             person = held in people
             likely = (goes_on or after.startswith("NN")) and (person or word in verb_s)
-            if objects or (word not in noun_s and (likely or after in ("IN", "TO", "RP", "RB", "WRB"))):
-                tags[number] = "VBZ"
-            elif held in lone and word not in ("faces", "hands", "voices"):
+            sure = objects or (held in lone and word not in ("faces", "hands", "voices"))
+            if sure or (word not in noun_s and (likely or after in ("IN", "TO", "RP", "RB", "WRB"))):
                 tags[number] = "VBZ"
         elif not plural and is_verb_form(word, "VB") and place + 1 == number and held in people and word not in people:
             # Charades has "person open the door", "person laugh at the television".

@@ -46,12 +46,12 @@ def test_clavi(clavi: Path, tmp_path: Path) -> None:
 def test_perturbed(clavi: Path, tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
     suite, folder = tmp_path / "suite", tmp_path / "similarity"
-    arguments = ("--severity", "1,5", "--perturbations", "jumble", "--out", suite, "--no-progress")
+    arguments = ("--severity", "5", "--perturbations", "jumble", "--out", suite, "--no-progress")
     assert run("build-perturbed", "--msrvtt", "sample", *arguments).code == 0
     assert "fitted on 6 pieces" in example(
         "perturbed", suite, "--train", clavi, "--to", folder, "--leave-out", *LEFT_OUT
     )
-    assert {path.name for path in folder.iterdir()} == {"clean.npy", "jumble-1.npy", "jumble-5.npy"}
+    assert {path.name for path in folder.iterdir()} == {"clean.npy", "jumble-5.npy"}
     honest = scores(suite, "--similarity", folder)
     assert {"R@1 clean", "R@1 γa video"} <= set(honest)
     assert "fitted on 22 pieces" in example("perturbed", suite, "--train", clavi, "--to", folder)

@@ -56,6 +56,11 @@ class Loader(yaml.SafeLoader):
 Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
 
 
+def caption_docs(folder: Path, task: str) -> list[dict[str, Any]]:
+    lines = (folder / f"stressreel_perturbed_{task}.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
 def read(path: Path) -> dict[str, Any]:
     return yaml.load(path.read_text(), Loader)
 
@@ -136,10 +141,7 @@ def test_causal_documents(opened: dict[str, FinishedOutput], utils: Any) -> None
 
 
 def test_captions_are_the_same_in_every_setting_and_shown_as_perturbed(exported: dict[str, Path], utils: Any) -> None:
-    docs = {
-        name: [json.loads(line) for line in (exported["perturbed"] / f"stressreel_perturbed_{name}.jsonl").open()]
-        for name in ("clean", "jpeg", "random_noun", "pairs")
-    }
+    docs = {name: caption_docs(exported["perturbed"], name) for name in ("clean", "jpeg", "random_noun", "pairs")}
     assert [len(found) for found in docs.values()] == [5, 10, 5, 5]
     clean = {doc["clip_id"]: doc for doc in docs["clean"]}
     for doc in (doc for found in docs.values() for doc in found):
@@ -294,11 +296,6 @@ def test_lmms_eval_runs_and_its_logs_are_scored(
     expected = {
         "clavi": lambda: np.mean([row["answer"] for row in rows]),
         "causal": lambda: np.mean([row["answer_index"] == row["explanation_index"] == 1 for row in rows]),
-        "perturbed": lambda: np.mean(
-            [
-                json.loads(line)["answer_index"] == 0
-                for line in (exported[name] / "stressreel_perturbed_clean.jsonl").open()
-            ]
-        ),
+        "perturbed": lambda: np.mean([doc["answer_index"] == 0 for doc in caption_docs(exported[name], "clean")]),
     }[name]()
     assert found["headline"][score]["value"] == pytest.approx(expected)

@@ -6,6 +6,7 @@ import pytest
 from captions import cases, check_case, perturbed
 from stressreel.corruptions.registry import select_text_corruptions
 from stressreel.corruptions.text.drop_text import no_nouns, only_verbs, random_noun
+from stressreel.corruptions.text.engine import corrupt_text
 from stressreel.language.tagger import load_tagger
 from stressreel.language.words import Caption, Token, tokenize
 
@@ -63,3 +64,9 @@ def test_counts_on_all_real_captions(name: str, shared: Path) -> None:
             assert len(dropped) == min(1, len(eligible)), text
             assert all(token in eligible for token in dropped), text
         assert found.changed == bool(dropped), text
+
+
+@pytest.mark.parametrize("name", ["only_nouns", "only_verbs", "only_nouns_and_only_verbs"])
+def test_a_caption_of_marks_has_no_word(name: str) -> None:
+    result = corrupt_text("\U0001f642 ...", name)
+    assert (result.changed, result.reason) == (False, "no word")

@@ -155,3 +155,16 @@ def test_styles_lead_to_other_tags() -> None:
     text = "flip the pancake"
     assert load_tagger("pattern").analyse(text, "imperative").style == "imperative"
     assert perturb("no_verbs", text, style="imperative").text == "[UNK] the pancake"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("A MAN IS RIDING A HORSE", "active_to_passive", "A HORSE IS BEING RIDDEN BY A MAN"),
+        ("A MAN ISN'T RIDING", "tense", "A MAN WASN'T RIDING"),
+        ("A MAN RIDES", "reverse_neg", "A MAN DOES NOT RIDE"),
+        ("NASA", "formal", "NASA."),
+    ],
+)
+def test_captions_in_capitals_stay_in_capitals(text: str, name: str, expected: str) -> None:
+    assert corrupt_text(text, name, tools=Tools(tagger_kind="pattern")).text == expected
