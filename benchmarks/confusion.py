@@ -1,4 +1,4 @@
-"""How often causal confusion by rules gives the words of the released options, and where it does not.
+r"""How often causal confusion by rules gives the words of the released options, and where it does not.
 
     python benchmarks/confusion.py --annotations Annotations.csv --before Splits/UD/A_test.csv \\
         --released CausalConfusion_A_test_first_371.csv [--mismatches]
