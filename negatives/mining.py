@@ -396,15 +396,16 @@ def _gather(
     for row, item in enumerate(items):
         asked.setdefault(item.question, []).append(row)
     # Items may share one list, as those of a large group do; then they share the set that it becomes.
-    lists = {id(some): some for item in items if (some := kept_apart.get(item.id))}
-    apart = {key: frozenset(row_of[one] for one in some if one in row_of) for key, some in lists.items()}
+    lists = [kept_apart.get(item.id, ()) for item in items]
+    sets = {id(some): some for some in lists}
+    apart = {key: frozenset(row_of[one] for one in some if one in row_of) for key, some in sets.items()}
     question_of = np.empty(len(items), np.int64)
     for number, rows in enumerate(asked.values()):
         question_of[rows] = number
     return _Pool(
         items=items,
         keys=[text_key(item.text) for item in items],
-        apart=[apart.get(id(kept_apart.get(item.id)), frozenset()) for item in items],
+        apart=[apart[id(some)] for some in lists],
         texts=texts,
         ranking=ranking,
         asked=questions[[rows[0] for rows in asked.values()]],

@@ -16,7 +16,11 @@ import pytest
 from av.audio.stream import AudioStream
 from av.video.frame import PictureType
 from av.video.stream import VideoStream
+from hypothesis import settings
 from numpy.typing import NDArray
+
+settings.register_profile("busy", deadline=None)  # a busy machine is no fault
+settings.load_profile("busy")
 
 Planes = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
 

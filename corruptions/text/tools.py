@@ -103,8 +103,6 @@ class Tools:
         found: dict[str, Any] = {}
         if corruptions:
             found |= {"tagger": self.tagger.name, "lemminflect": version("lemminflect")}
-        if "wordnet" in needs:
-            found["wordnet"] = wordnet_hash()
         if "embeddings" in needs:
             glove = {"glove": glove_hash(self.glove)} if self.glove else None
             found["embeddings"] = glove or {"sbert": sbert_files(self.sbert).identity()}
@@ -112,6 +110,8 @@ class Tools:
             found["mlm"] = self._mlm_files().identity()
         if "translation" in needs:
             found["translation"] = [files.identity() for files in self._translation_files()]
+        if "wordnet" in needs:  # last: what the user named is looked at first
+            found["wordnet"] = wordnet_hash()
         return found
 
     def _mlm_files(self) -> ModelFiles:
