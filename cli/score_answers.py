@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from ..metrics.inputs import How
     from ..metrics.scores import Scores
-    from ..records.output import FinishedOutput
 
 SHOWN_ROWS = 40
 
@@ -79,7 +78,7 @@ def command(
     debug: bool,
 ) -> None:
     """Score answers (or retrieval) on the output of a build in OUT."""
-    from ..metrics.inputs import How, score_output
+    from ..metrics.inputs import How, choose_config, score_output
     from ..metrics.predictions import read_predictions
     from ..records.output import open_output
 
@@ -87,13 +86,17 @@ def command(
         raise click.UsageError("Give either --predictions FILE or --similarity DIR.")
     given = predictions or similarity or Path()
     output = open_output(out)
-    target = target_folder(folder, given, output)
+    target = target_folder(folder, given, output.path)
     how = How("", partial, int(first_index), seed, resamples, config)
     scores = score_output(output, read_predictions(predictions) if predictions else None, similarity, split, how)
-    finish(scores, output, given, target, how, as_json_text=as_json_text)
+    subject = {
+        "config": choose_config(output, config),
+        "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
+    }
+    finish(scores, subject, given, target, seed=seed, resamples=resamples, as_json_text=as_json_text)
 
 
-def target_folder(folder: Path | None, given: Path, output: FinishedOutput) -> Path:
+def target_folder(folder: Path | None, given: Path, output: Path) -> Path:
     """Choose where scores are written: never into the output, which holds nothing but what was built.
 
     Raises:
@@ -102,36 +105,46 @@ def target_folder(folder: Path | None, given: Path, output: FinishedOutput) -> P
     from ..errors import InputError
 
     target = folder or given.with_name(f"{given.stem if given.suffix else given.name}.scores")
-    if target.resolve().is_relative_to(output.path.resolve()):
+    if target.resolve().is_relative_to(output.resolve()):
         raise InputError(f"scores would be written to {target}, in the output itself. Give another folder with --out.")
     return target
 
 
 def finish(
     scores: Scores,
-    output: FinishedOutput,
+    subject: Mapping[str, Any],
     given: Path,
     target: Path,
-    how: How,
     *,
+    seed: int,
+    resamples: int,
     as_json_text: bool,
 ) -> None:
-    """Write and print a score."""
+    """Write and print a score.
+
+    Args:
+        scores: The score.
+        subject: What was scored: `config`, and `output` with its fingerprint.
+        given: The predictions.
+        target: Folder to write to.
+        seed: Seed of the bootstrap.
+        resamples: Number of its resamples.
+        as_json_text: Whether to print JSON instead of tables.
+    """
     from ..data_cards.score_figures import score_figures
     from ..metrics.folder import write_scores
-    from ..metrics.inputs import choose_config, predictions_identity
+    from ..metrics.inputs import predictions_identity
     from ..metrics.scores import answers_line, as_json, dump, headline_table, interval_line, text_table
 
     about: dict[str, Any] = {
-        "config": choose_config(output, how.config),
-        "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
+        **subject,
         "predictions": predictions_identity(given),
         "interval": {
             "level": 0.95,
             "method": "paired percentile bootstrap over source videos",
             "sources": len(scores.tally.sources),
-            "resamples": how.resamples,
-            "seed": how.seed,
+            "resamples": resamples,
+            "seed": seed,
         },
     }
     write_scores(target, scores, about, score_figures(scores))

@@ -1,12 +1,11 @@
-"""Scores of multiple choice about causes, with explanations, and of open-ended answers.
+"""Scores of multiple choice about causes, with explanations.
 
-CausalChaos (Parmar et al. 2024), section 4, Tables 1 to 3.
+CausalChaos (Parmar et al. 2024), section 4, Tables 1 and 2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,6 @@ from .predictions import MISSING
 from .scores import Cell, Table
 
 RIGHT = "right answer"
-CAPTION_SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", "METEOR", "ROUGE-L", "SPICE", "CIDEr", "SBERT")
-BEST = {name: 10.0 if name == "CIDEr" else 1.0 for name in CAPTION_SCORES}
-"""The theoretical best of each: CIDEr-D is a similarity from 0 to 1 times 10."""
 
 
 def count(
@@ -85,33 +81,3 @@ def tables(counted: Tally) -> tuple[Table, ...]:
     return (
         Table("kinds", "Wrong options chosen, by kind", ("asked", "kind", "chosen", "questions that offer one"), rows),
     )
-
-
-def capsmix(answers: Mapping[str, float], explanations: Mapping[str, float]) -> float:
-    """CapsMIX: the plain sum of the 16 scores, as the paper's Table 3 has it.
-
-    The text says "after normalizing them to their theoretical best values"; the table's sums have CIDEr as it is
-    printed. See `normalised_mean` for the text's reading.
-
-    Args:
-        answers: The eight scores of `CAPTION_SCORES`.
-        explanations: The same for explanations.
-
-    Raises:
-        KeyError: A score is missing.
-    """
-    return fsum(scores[name] for scores in (answers, explanations) for name in CAPTION_SCORES)
-
-
-def normalised_mean(answers: Mapping[str, float], explanations: Mapping[str, float]) -> float:
-    """Mean of the 16 scores, each divided by its theoretical best (CIDEr by 10): from 0 to 1.
-
-    Args:
-        answers: The eight scores of `CAPTION_SCORES`.
-        explanations: The same for explanations.
-
-    Raises:
-        KeyError: A score is missing.
-    """
-    parts = [scores[name] / BEST[name] for scores in (answers, explanations) for name in CAPTION_SCORES]
-    return fsum(parts) / len(parts)

@@ -17,6 +17,7 @@ from .bootstrap import Tally
 from .scores import Scores, as_json, as_markdown, dump
 
 SCORES, REPORT, SUMS = "scores.json", "scores.md", "per_source.parquet"
+OF_ANSWERS = (" chose ", "-grams")  # cells that count what a model answered: no two have the same counts
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
         )
     shared = [cell for cell in one.tally.cells if cell in set(other.tally.cells)]
     first, second = _cut(one.tally, shared), _cut(other.tally, shared)
-    outcome = [" chose " not in cell for cell in shared]  # what was chosen wrongly has no common count
+    outcome = [not any(part in cell for part in OF_ANSWERS) for cell in shared]
     if first.sources != second.sources or not np.array_equal(first.counts[:, outcome], second.counts[:, outcome]):
         raise InputError(
             f"{one.name} and {other.name} answer different questions (one was scored with --partial?). Paired "

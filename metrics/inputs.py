@@ -16,7 +16,7 @@ from ..corruptions.registry import check_name, check_text_name
 from ..errors import InputError
 from ..records.files import sha256_file
 from ..records.output import FinishedOutput
-from . import causal, clavi, retrieval, robustness
+from . import causal, clavi, open_ended, retrieval, robustness
 from .answers import plain
 from .bootstrap import RESAMPLES, Floats, Measure, Tally, estimates, tally
 from .predictions import (
@@ -298,6 +298,24 @@ def _order(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
     return np.array([place[name] for name in given], np.intp)
 
 
+def _safetensor(path: Path) -> NDArray[Any]:
+    """Read the one tensor of a file; NumPy has no bfloat16, which is the upper half of a float32."""
+    try:
+        from safetensors import deserialize
+        from safetensors.numpy import load
+    except ImportError as error:
+        raise InputError(f"{path.name} needs the package safetensors: pip install safetensors.") from error
+    content = path.read_bytes()
+    tensors: dict[str, Any] = dict(deserialize(content))  # type: ignore[no-untyped-call]
+    if len(tensors) != 1:
+        raise InputError(f"{path} must hold one tensor; it holds {', '.join(sorted(tensors)) or 'none'}.")
+    ((name, tensor),) = tensors.items()
+    if tensor["dtype"] == "BF16":
+        upper = np.frombuffer(tensor["data"], "<u2").astype("<u4") << 16
+        return upper.view("<f4").reshape(tensor["shape"])
+    return load(content)[name]
+
+
 def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
     """Read a similarity matrix.
 
@@ -305,17 +323,7 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
         InputError: It is not a matrix of numbers of that shape.
     """
     try:
-        if path.suffix == ".npy":
-            matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-        else:
-            try:
-                from safetensors.numpy import load_file
-            except ImportError as error:
-                raise InputError(f"{path.name} needs the package safetensors: pip install safetensors.") from error
-            tensors = load_file(path)
-            if len(tensors) != 1:
-                raise InputError(f"{path} must hold one tensor; it holds {', '.join(tensors) or 'none'}.")
-            (matrix,) = tensors.values()
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False) if path.suffix == ".npy" else _safetensor(path)
     except InputError:
         raise
     except Exception as error:  # each library has its own
@@ -620,13 +628,15 @@ def measure_of(benchmark: str, cells: Sequence[str]) -> Measure:
     """Give the scores of a benchmark as a function of the means of its cells.
 
     Args:
-        benchmark: "clavi", "perturbed" or "causal".
+        benchmark: "clavi", "perturbed", "causal" or "open-ended".
         cells: The cells of a tally; a suite's settings are read from their names.
     """
     if benchmark == "clavi":
         return clavi.measure
     if benchmark == "causal":
         return causal.measure
+    if benchmark == "open-ended":
+        return open_ended.measure
     names = [cell.split(" ", 1) for cell in cells]
     settings = tuple(dict.fromkeys(read_setting(name) for name, _ in names))
     suite = Suite(settings, tuple(dict.fromkeys(score for _, score in names)), families(settings))

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..records.files import sha256_file
 from ..records.output import open_output
-from .inputs import choose_split, read_causal
-from .predictions import ANSWER_NAMES, ID_NAMES, column, read_predictions, refuse
+from .inputs import ALL, choose_config, choose_split, read_causal
+from .items import SOURCES
+from .predictions import ANSWER_NAMES, ID_NAMES, SHOWN, column, read_predictions, refuse
 
 COLUMNS = {"A": ("answer", "options", "answer_index"), "E": ("explanation", "explanation_options", "explanation_index")}
 
@@ -22,17 +24,47 @@ class References:
 
     Attributes:
         ids: Ids of the questions.
+        sources: Source video of each; its own id where none is known.
         texts: Under "A" the right answers, under "E" the right explanations where there are any.
+        config: The table, "references" for a file.
+        split: The split, or "all".
+        output: What they are of, for `scores.json`.
         others: Ids of questions that exist and are not scored now.
+        notes: What a reader has to know.
     """
 
     ids: list[str]
+    sources: list[str]
     texts: dict[str, list[str]]
+    config: str
+    split: str
+    output: dict[str, str]
     others: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
 
 
-def read_references(path: Path, split: str | None = None) -> References:
+@dataclass(frozen=True)
+class Generated:
+    """What a model wrote.
+
+    Attributes:
+        references: The questions that it answers.
+        texts: Under "A" the answers, and under "E" the explanations if the file and the references have them.
+        answers: Counts of what was read; see `predictions.Joined.summary`.
+    """
+
+    references: References
+    texts: dict[str, list[str]]
+    answers: dict[str, Any]
+
+
+def read_references(path: Path, config: str | None = None, split: str | None = None) -> References:
     """Read the right texts of an output of build-causal, or of a file with `id`, `answer` and `explanation`.
+
+    Args:
+        path: The output or the file.
+        config: For an output: the table, by default the first.
+        split: For an output: a split or "all".
 
     Raises:
         InputError: It is neither, or a text is missing.
@@ -40,16 +72,28 @@ def read_references(path: Path, split: str | None = None) -> References:
     others: frozenset[str] = frozenset()
     if path.is_dir():
         output = open_output(path)
-        every, splits = read_causal(output)
-        chosen = choose_split(output, next(iter(output.info["counts"])), split)
-        keep = [chosen in ("all", name) for name in splits]
+        if output.info["builder"] != "causal":
+            raise InputError(
+                f"{path} is an output of build-{output.info['builder']}; open-ended goes with build-causal."
+            )
+        config = choose_config(output, config)
+        every, splits = read_causal(output, config)
+        split = choose_split(output, config, split)
+        keep = [split in (ALL, name) for name in splits]
         rows: Sequence[Mapping[str, Any]] = [row for row, wanted in zip(every, keep, strict=True) if wanted]
-        others = frozenset(str(row[_id(row, path)]) for row, wanted in zip(every, keep, strict=True) if not wanted)
+        others = frozenset(str(row["qid"]) for row, wanted in zip(every, keep, strict=True) if not wanted)
+        about = {name: str(output.info[name]) for name in ("dataset_version", "fingerprint")}
     else:
+        if config is not None or split not in (None, ALL):
+            raise InputError(f"{path} is a file: it has no tables and splits. Leave --config and --split out.")
         rows = read_predictions(path).rows
+        config, split, about = "references", ALL, {"file": path.name, "fingerprint": sha256_file(path)}
     if not rows:
         raise InputError(f"{path} has no questions in this split.")
-    ids = [str(row[_id(row, path)]).strip() for row in rows]
+    id_name = next((name for name in ID_NAMES if name in rows[0]), None)
+    if id_name is None:
+        raise InputError(f"{path} has no column of ids ({', '.join(ID_NAMES)}); it has {', '.join(rows[0])}.")
+    ids = [str(row.get(id_name)).strip() for row in rows]
     twice = [name for name, count in Counter(ids).items() if count > 1]
     if twice:
         raise InputError(f"{path} has ids more than once: {', '.join(twice[:5])}.")
@@ -59,51 +103,87 @@ def read_references(path: Path, split: str | None = None) -> References:
             row[options][row[index]] if row.get(options) and row.get(index) is not None else row.get(name)
             for row in rows
         ]
-        if all(isinstance(text, str) for text in found):
+        if all(isinstance(text, str) and text.strip() for text in found):
             texts[letter] = [str(text) for text in found]
-    if "A" not in texts:
-        raise InputError(f"{path} has no right answers as texts: a column `answer`, or `options` and `answer_index`.")
-    return References(ids, texts, others)
+        elif letter == "A" or any(isinstance(text, str) and text.strip() for text in found):
+            at = next(at for at, text in enumerate(found) if not isinstance(text, str) or not text.strip())
+            raise InputError(
+                f"{path}: {ids[at]!r} has no right {name} as a text. Each needs a column `{name}`, or `{options}` and "
+                f"`{index}`."
+            )
+    source = next((name for name in SOURCES if all(row.get(name) for row in rows)), None)
+    notes = () if source else ("no column source_id: each question counts as a source video of its own.",)
+    sources = [str(row[source]) for row in rows] if source else ids
+    return References(ids, sources, texts, config, split, about, others, notes)
 
 
-def _id(row: Mapping[str, Any], path: Path) -> str:
-    found = next((name for name in ID_NAMES if name in row), None)
-    if found is None:
-        raise InputError(f"{path} has no column of ids ({', '.join(ID_NAMES)}); it has {', '.join(row)}.")
-    return found
-
-
-def read_generated(path: Path, references: References) -> dict[str, list[str]]:
+def read_generated(path: Path, references: References, *, partial: bool = False) -> Generated:
     """Read generated texts in the order of the references.
 
-    Returns:
-        Under "A" the answers, and under "E" the explanations if the file and the references have them.
+    Args:
+        path: The file.
+        references: The questions.
+        partial: Score what is there instead of refusing missing, doubled and unknown ids.
 
     Raises:
-        InputError: Ids are missing, doubled or unknown, or a text is none.
+        InputError: Ids are missing, doubled or unknown and `partial` is not set, or a text is none.
     """
     predictions = read_predictions(path)
     id_name = column(predictions, ID_NAMES) or ""
     names = {"A": column(predictions, ANSWER_NAMES) or ""}
+    notes = references.notes
     if "E" in references.texts and any("explanation" in row for row in predictions.rows):
         names["E"] = "explanation"
+    elif "E" in references.texts:
+        notes += ("no column `explanation`: explanations are not scored.",)
     given: dict[str, dict[str, Any]] = {}
     doubled = []
     for row in predictions.rows:
         name = str(row.get(id_name)).strip()
         if name in given:
             doubled.append(name)
-        given[name] = row
+        else:
+            given[name] = row
     wanted = set(references.ids)
     missing = [name for name in references.ids if name not in given]
     unknown = [name for name in given if name not in wanted and name not in references.others]
-    if missing or doubled or unknown:
+    if not partial and (missing or doubled or unknown):
         refuse(path, missing, doubled, unknown, len(references.ids))
-    found = {}
+    if len(missing) == len(references.ids):
+        raise InputError(f"{path}: none of its ids is one of the {len(references.ids):,} questions.")
+    keep = [at for at, name in enumerate(references.ids) if name in given]
+    ids = [references.ids[at] for at in keep]
+    texts: dict[str, list[str]] = {}
+    empty: list[tuple[str, str]] = []
     for letter, name in names.items():
-        texts = [given[key].get(name) for key in references.ids]
-        odd = next((key for key, text in zip(references.ids, texts, strict=True) if not isinstance(text, str)), None)
+        found = [given[key].get(name) for key in ids]
+        odd = next((key for key, text in zip(ids, found, strict=True) if not isinstance(text, str)), None)
         if odd is not None:
-            raise InputError(f"{path}: `{name}` of {odd!r} is no text.")
-        found[letter] = [str(text) for text in texts]
-    return found
+            raise InputError(
+                f"{path}: `{name}` of {odd!r} is {given[odd].get(name)!r}, no text. Give an empty text where the model "
+                "wrote nothing."
+            )
+        texts[letter] = [str(text) for text in found]
+        empty += [(f"{key} {name}", text) for key, text in zip(ids, texts[letter], strict=True) if not text.strip()]
+    answers = {
+        "read": len(predictions.rows),
+        "scored": len(ids),
+        "unreadable": 0,
+        "empty": len(empty),
+        "empty_first": [name for name, _ in empty[:SHOWN]],
+        "missing": len(missing),
+        "doubled": len(set(doubled)),
+        "unknown": len(unknown),
+        "of_other_splits": sum(name in references.others for name in given),
+    }
+    kept = References(
+        ids,
+        [references.sources[at] for at in keep],
+        {letter: [references.texts[letter][at] for at in keep] for letter in names},
+        references.config,
+        references.split,
+        references.output,
+        references.others,
+        notes,
+    )
+    return Generated(kept, texts, answers)

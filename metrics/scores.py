@@ -137,8 +137,9 @@ def as_markdown(scores: Scores, about: Mapping[str, Any], pictures: Sequence[str
     lines = [
         f"# Scores: {scores.benchmark}, {about['config']}, {scores.split}",
         "",
-        f"Predictions `{predictions['file']}` on version {output['dataset_version']}, fingerprint "
-        f"`{output['fingerprint'][:16]}`.",
+        f"Predictions `{predictions['file']}` on "
+        + (f"version {output['dataset_version']}" if "dataset_version" in output else f"`{output['file']}`")
+        + f", fingerprint `{output['fingerprint'][:16]}`.",
         answers_line(scores),
         interval_line(about["interval"]),
         "",
@@ -157,6 +158,7 @@ def answers_line(scores: Scores) -> str:
     parts = [f"{counts['scored']:,} answers scored"]
     for key, words in (
         ("unreadable", "unreadable (count as wrong)"),
+        ("empty", "empty"),
         ("missing", "missing (left out)"),
         ("doubled", "given more than once (the first counts)"),
         ("unknown", "not in this output (left out)"),

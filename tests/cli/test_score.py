@@ -145,6 +145,27 @@ def test_retrieval_from_matrices(suite: Path, tmp_path: Path) -> None:
     assert (tmp_path / "sim.scores" / "severity.png").is_file()
 
 
+@pytest.mark.parametrize("kind", ["float16", "float32", "bfloat16"])
+def test_safetensors_score_as_npy(suite: Path, tmp_path: Path, kind: str) -> None:
+    torch = pytest.importorskip("torch")
+    save_file = pytest.importorskip("safetensors.torch").save_file
+    folder = matrices(suite, tmp_path / "npy")
+    other = tmp_path / "safetensors"
+    other.mkdir()
+    for path in folder.iterdir():
+        matrix = torch.from_numpy(np.load(path)).to(getattr(torch, kind))
+        save_file({"similarity": matrix}, other / f"{path.stem}.safetensors")
+    for given in (folder, other):
+        done = run("stressreel", "score", suite, "--similarity", given)
+        assert done.code == 0, done.err
+    scored = [json.loads((tmp_path / f"{given.name}.scores" / "scores.json").read_text()) for given in (folder, other)]
+    assert scored[0]["headline"] == scored[1]["headline"]
+    save_file({"a": torch.zeros(2, 2), "b": torch.zeros(2, 2)}, other / "clean.safetensors")
+    refused = run("stressreel", "score", suite, "--similarity", other)
+    assert refused.code == 1
+    assert "must hold one tensor; it holds a, b" in refused.err
+
+
 def test_clips_in_another_order_score_the_same(suite: Path, tmp_path: Path) -> None:
     folder = matrices(suite, tmp_path / "sim")
     captions = read_captions(open_output(suite), "all")
@@ -273,24 +294,61 @@ def test_permute(built: Path, tmp_path: Path) -> None:
         assert row["text"] == questions[row["text_of"]]["question"]
 
 
-def test_open_ended(tmp_path: Path) -> None:
+@pytest.fixture
+def wordnet() -> None:
+    """Skip where METEOR's WordNet is missing."""
     pytest.importorskip("pycocoevalcap")
-    from nltk.corpus import wordnet
+    from nltk.corpus import wordnet as words
 
     try:
-        wordnet.ensure_loaded()
+        words.ensure_loaded()
     except LookupError:
         pytest.skip("no WordNet: set NLTK_DATA")
+
+
+def right_texts(path: Path) -> Path:
     rows: list[Row] = [
-        {"id": str(n), "answer": f"the cat saw mouse number {n}", "explanation": f"it was hungry {n} times"}
-        for n in range(3)
+        {"id": str(n), "source_id": f"v{n // 2}", "answer": f"the cat saw mouse {n}", "explanation": f"{n} hungry"}
+        for n in range(6)
     ]
-    right = write(tmp_path / "right.jsonl", rows)
-    done = run("stressreel", "score", "open-ended", right, "--predictions", right, "--no-sbert", "--json")
+    return write(path, rows)
+
+
+@pytest.mark.usefixtures("wordnet")
+def test_open_ended_scores_have_intervals_and_can_be_compared(tmp_path: Path) -> None:
+    right = right_texts(tmp_path / "right.jsonl")
+    rows = [json.loads(line) for line in right.read_text().splitlines()]
+    better = write(tmp_path / "better.jsonl", [row | {"answer": row["answer"].replace("saw", "heard")} for row in rows])
+    worse = write(tmp_path / "worse.jsonl", [row | {"answer": "a cat slept"} for row in rows])
+    for file in (better, worse):
+        done = run("stressreel", "score", "open-ended", right, "--predictions", file, "--no-sbert")
+        assert done.code == 0, done.err
+    assert "missing: SPICE, SBERT.\n" in done.out
+    assert "over 3 source videos" in done.out
+    scores = json.loads((tmp_path / "worse.scores" / "scores.json").read_text())
+    assert scores["headline"]["E BLEU-1"]["value"] == pytest.approx(1)
+    assert "CapsMIX" not in scores["headline"]
+    assert (tmp_path / "worse.scores" / "scores.png").is_file()
+    done = run("stressreel", "compare", tmp_path / "better.scores", tmp_path / "worse.scores", "--json")
     assert done.code == 0, done.err
-    scores = json.loads(done.out)
-    assert scores["scores"]["A"]["BLEU-1"] == pytest.approx(1)
-    assert scores["scores"]["E"]["SBERT"] is None
-    assert "CapsMIX" not in scores
-    short = write(tmp_path / "short.jsonl", rows[1:])
-    assert run("stressreel", "score", "open-ended", right, "--predictions", short, "--no-sbert").code == 1
+    compared = {row["score"]: row for row in json.loads(done.out)["scores"]}
+    assert compared["A BLEU-1"]["verdict"] == "A higher"
+    assert compared["A BLEU-1"]["difference"]["high"] < 0
+    assert compared["E CIDEr"]["verdict"] == "equal"
+
+
+@pytest.mark.usefixtures("wordnet")
+def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
+    right = right_texts(tmp_path / "right.jsonl")
+    short = write(tmp_path / "short.jsonl", [{"id": "1", "answer": ""}, {"id": "x", "answer": "y"}])
+    command = ("stressreel", "score", "open-ended", right, "--predictions", short, "--no-sbert")
+    refused = run(*command)
+    assert refused.code == 1
+    assert "5 of 6 ids have no prediction (0, 2, 3, 4, 5); 1 ids are not in this output (x)" in refused.err
+    done = run(*command, "--partial")
+    assert done.code == 0, done.err
+    assert "1 answers scored, 1 empty, 5 missing (left out), 1 not in this output (left out).\n" in done.out
+    odd = write(tmp_path / "odd.jsonl", [{"id": str(n), "answer": None} for n in range(6)])
+    refused = run(*command[:5], odd)
+    assert refused.code == 1
+    assert "`answer` of '0' is None, no text" in refused.err

@@ -1,0 +1,227 @@
+"""Open-ended answers against their references.
+
+CausalChaos (Parmar et al. 2024), section 4 and Table 3. BLEU, ROUGE-L, CIDEr and SPICE are pycocoevalcap's, METEOR is
+nltk's, SBERT is the cosine of sentence embeddings. Words are split by nltk's Penn-Treebank tokenizer, lower-cased, and
+punctuation is dropped: what pycocoevalcap's own PTBTokenizer does by way of Java, so scores can differ from its in the
+third decimal. SPICE alone needs Java, and downloads Stanford CoreNLP at first use.
+
+All scores are functions of sums over questions, which is what their intervals are drawn from: the mean over questions
+for METEOR, ROUGE-L, SPICE, CIDEr and SBERT; for BLEU the matches and counts of n-grams and the lengths, of the whole
+corpus. CIDEr's document frequencies are those of all references in every resample.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from functools import reduce
+from io import StringIO
+from operator import add
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .bootstrap import Estimate, Floats, Means, Tally
+
+Encode = Callable[[Sequence[str]], NDArray[np.floating]]
+"""Turns texts into unit vectors, one a row."""
+
+SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", "METEOR", "ROUGE-L", "SPICE", "CIDEr", "SBERT")
+BEST = {name: 10.0 if name == "CIDEr" else 1.0 for name in SCORES}
+"""The theoretical best of each: CIDEr-D is a similarity from 0 to 1 times 10."""
+ASKED = ("A", "E")
+GRAMS = (1, 2, 3)
+NO_GRAMS = 1e-6
+"""The package's precision of n-grams where there are none: 1e-15 / 1e-9."""
+PUNCTUATION = frozenset(["''", "'", "``", "`", *'()[]{}.?!,:;-"', "--", "..."])
+EMPTY = "-"
+"""What stands for a text without words: the packages cannot take an empty one, and it matches nothing."""
+
+Number = TypeVar("Number", float, Floats)
+
+
+def words(text: str) -> str:
+    """Split a text into words between spaces, in lower case and without punctuation."""
+    from nltk.tokenize import TreebankWordTokenizer
+
+    kept = [word for word in TreebankWordTokenizer().tokenize(text.lower()) if word not in PUNCTUATION]
+    return " ".join(kept) or EMPTY
+
+
+def per_text(
+    texts: Sequence[str], references: Sequence[str], *, encode: Encode | None = None, spice: bool = False
+) -> dict[str, tuple[Floats, Floats]]:
+    """Score texts against one reference each.
+
+    Args:
+        texts: What was generated.
+        references: What is right, in the same order.
+        encode: Sentence embeddings for SBERT; without it SBERT is left out.
+        spice: Whether to compute SPICE.
+
+    Returns:
+        For each part of a score a sum and a count for every text: "1-grams" to "3-grams" (matches of so many),
+        "length" (words of so many in the reference), and the scores that are means, of 1 each.
+
+    Raises:
+        InputError: A package is not installed, or Java or its models for SPICE cannot be had.
+    """
+    try:
+        from nltk.translate.meteor_score import single_meteor_score
+        from pycocoevalcap.bleu.bleu_scorer import BleuScorer
+        from pycocoevalcap.cider.cider import Cider
+        from pycocoevalcap.rouge.rouge import Rouge
+    except ImportError as error:
+        raise InputError(f"open-ended scores need {error.name}: pip install 'stressreel[captions]'.") from error
+    if not texts:
+        raise InputError("there are no texts to score.")
+    found = {number: [words(text)] for number, text in enumerate(texts)}
+    right = {number: [words(text)] for number, text in enumerate(references)}
+    bleu = BleuScorer(n=len(GRAMS))
+    for number in found:
+        bleu += (found[number][0], right[number])
+    with redirect_stdout(StringIO()):  # the packages print what they compute
+        _, rouge = Rouge().compute_score(right, found)
+        _, cider = Cider().compute_score(right, found)
+    pairs = [(right[number][0].split(), found[number][0].split()) for number in found]
+    try:
+        meteor = [float(single_meteor_score(*pair)) for pair in pairs]
+    except LookupError as error:
+        raise InputError("METEOR needs WordNet: `stressreel data download` fetches it.") from error
+    parts: dict[str, tuple[Any, Any]] = {
+        f"{size}-grams": (
+            [text["correct"][size - 1] for text in bleu.ctest],
+            [text["guess"][size - 1] for text in bleu.ctest],
+        )
+        for size in GRAMS
+    }
+    parts["length"] = ([len(text) for _, text in pairs], [len(reference) for reference, _ in pairs])
+    ones = np.ones(len(pairs))
+    parts |= {"METEOR": (meteor, ones), "ROUGE-L": (rouge, ones), "CIDEr": (cider, ones)}
+    if spice:
+        parts["SPICE"] = (_spice(right, found), ones)
+    if encode is not None:
+        vectors = encode([*texts, *references])
+        parts["SBERT"] = (np.sum(vectors[: len(texts)] * vectors[len(texts) :], axis=1), ones)
+    return {name: (np.asarray(sums, np.float64), np.asarray(of, np.float64)) for name, (sums, of) in parts.items()}
+
+
+def _spice(right: dict[int, list[str]], found: dict[int, list[str]]) -> list[float]:
+    if shutil.which("java") is None:
+        raise InputError("SPICE needs Java, which is not here. Leave --spice out, or install a Java runtime.")
+    try:
+        from pycocoevalcap.spice.spice import Spice
+
+        scorer: Any = Spice()
+        _, each = scorer.compute_score(right, found)
+    except Exception as error:  # a download, a Java process and its JSON: each fails in its own way
+        raise InputError(
+            f"SPICE failed ({type(error).__name__}: {error}). It needs Java 8 or later and, once, the network for "
+            "Stanford CoreNLP. Leave --spice out to score without it."
+        ) from error
+    return [float(scores["All"]["f"]) for scores in each]
+
+
+def count(
+    sources: Sequence[str],
+    generated: Mapping[str, Sequence[str]],
+    references: Mapping[str, Sequence[str]],
+    *,
+    encode: Encode | None = None,
+    spice: bool = False,
+) -> Tally:
+    """Sum the parts of all scores by source video.
+
+    Args:
+        sources: The source video of each question.
+        generated: Under "A" the answers, under "E" the explanations, where there are any.
+        references: The right texts under the same letters.
+        encode: Sentence embeddings for SBERT.
+        spice: Whether to compute SPICE.
+
+    Returns:
+        Cells such as "A METEOR" and "E 2-grams"; see `per_text`.
+
+    Raises:
+        InputError: See `per_text`.
+    """
+    names = sorted(set(sources))
+    position = {name: number for number, name in enumerate(names)}
+    where = np.array([position[name] for name in sources], np.intp)
+    cells = {
+        f"{letter} {part}": values
+        for letter, texts in generated.items()
+        for part, values in per_text(texts, references[letter], encode=encode, spice=spice).items()
+    }
+    sums, counts = (
+        np.array([np.bincount(where, weights=values[kind], minlength=len(names)) for values in cells.values()]).T
+        for kind in (0, 1)
+    )
+    return Tally(tuple(names), tuple(cells), sums, counts)
+
+
+def measure(means: Means) -> dict[str, Floats]:
+    """Give the scores of answers ("A BLEU-1") and of explanations ("E BLEU-1"), CapsMIX and the normalised mean.
+
+    CapsMIX and the normalised mean need all eight scores of both.
+    """
+    scores: dict[str, Floats] = {}
+    for letter in ASKED:
+        if f"{letter} length" not in means:
+            continue
+        found = {f"BLEU-{size}": value for size, value in zip(GRAMS, _bleu(letter, means), strict=True)}
+        found |= {name: means[f"{letter} {name}"] for name in SCORES if f"{letter} {name}" in means}
+        scores |= {f"{letter} {name}": found[name] for name in SCORES if name in found}
+    both = [{name: scores[f"{letter} {name}"] for name in SCORES if f"{letter} {name}" in scores} for letter in ASKED]
+    if all(len(found) == len(SCORES) for found in both):
+        scores |= {"CapsMIX": capsmix(*both), "normalised mean": normalised_mean(*both)}
+    return scores
+
+
+def _bleu(letter: str, means: Means) -> list[Floats]:
+    """Give BLEU of the corpus: the package's, to 1e-5, from the means that a resample has."""
+    precisions = [np.nan_to_num(means[f"{letter} {size}-grams"], nan=NO_GRAMS) for size in GRAMS]
+    brevity = np.exp(np.minimum(0.0, 1 - 1 / means[f"{letter} length"]))
+    return [np.prod(precisions[:size], axis=0) ** (1 / size) * brevity for size in GRAMS]
+
+
+def missing_for_capsmix(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
+    """Say why there is no CapsMIX; nothing if there is."""
+    if "CapsMIX" in headline:
+        return ()
+    missing = [name for name in SCORES if f"A {name}" not in headline]
+    missing += ["those of explanations"] * ("E BLEU-1" not in headline)
+    return (f"CapsMIX needs all eight scores of answers and of explanations; missing: {', '.join(missing)}.",)
+
+
+def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
+    """CapsMIX: the plain sum of the 16 scores, as the paper's Table 3 has it.
+
+    The text says "after normalizing them to their theoretical best values"; the table's sums have CIDEr as it is
+    printed. See `normalised_mean` for the text's reading.
+
+    Args:
+        answers: The eight scores of `SCORES`.
+        explanations: The same for explanations.
+
+    Raises:
+        KeyError: A score is missing.
+    """
+    return reduce(add, [scores[name] for scores in (answers, explanations) for name in SCORES])
+
+
+def normalised_mean(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
+    """Mean of the 16 scores, each divided by its theoretical best (CIDEr by 10): from 0 to 1.
+
+    Args:
+        answers: The eight scores of `SCORES`.
+        explanations: The same for explanations.
+
+    Raises:
+        KeyError: A score is missing.
+    """
+    parts = [scores[name] / BEST[name] for scores in (answers, explanations) for name in SCORES]
+    return reduce(add, parts) / len(parts)

@@ -1,0 +1,163 @@
+"""Open-ended scores."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stressreel.errors import InputError
+from stressreel.metrics.bootstrap import estimates
+from stressreel.metrics.open_ended import (
+    SCORES,
+    capsmix,
+    count,
+    measure,
+    missing_for_capsmix,
+    normalised_mean,
+    words,
+)
+
+pytest.importorskip("pycocoevalcap")
+from pycocoevalcap.bleu.bleu import Bleu
+from pycocoevalcap.rouge.rouge import Rouge
+
+RIGHT = ["Tom wants to catch Jerry.", "The dog was woken up by the noise.", "Jerry hides the cheese from Tom"]
+
+
+def needs_wordnet() -> None:
+    from nltk.corpus import wordnet
+
+    try:
+        wordnet.ensure_loaded()
+    except LookupError:
+        pytest.skip("no WordNet: set NLTK_DATA")
+
+
+def test_words_have_no_case_and_no_punctuation() -> None:
+    assert words("Tom, the cat, (hungry) wasn't there!") == "tom the cat hungry was n't there"
+    assert words("...") == "-"
+
+
+def scores(texts: Sequence[str], references: Sequence[str], **how: Any) -> dict[str, float]:
+    counted = count([str(n) for n in range(len(texts))], {"A": texts}, {"A": references}, **how)
+    found = measure(counted.means(np.ones((1, len(texts)))))
+    return {name.removeprefix("A "): float(value[0]) for name, value in found.items()}
+
+
+def test_the_right_answers_score_best_and_others_nothing() -> None:
+    needs_wordnet()
+    best = scores(RIGHT, RIGHT)
+    assert [best[f"BLEU-{n}"] for n in (1, 2, 3)] == pytest.approx([1, 1, 1])
+    assert best["ROUGE-L"] == pytest.approx(1)
+    assert best["CIDEr"] == pytest.approx(10)
+    assert best["METEOR"] > 0.99
+    none = scores(["quux"] * 3, RIGHT)
+    assert max(none.values()) < 1e-3
+    assert "SPICE" not in none
+    assert "SBERT" not in none
+
+
+VOCABULARY = ["the", "cat", "sat", "on", "a", "mat", "while", "dogs", "ran", "past", "it", "and", "barked", "at", "Tom"]
+texts_of = st.lists(st.sampled_from(VOCABULARY), max_size=9).map(" ".join)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(texts_of, texts_of), min_size=2, max_size=6), st.integers(0, 9))
+def test_scores_are_the_packages_own_on_every_resample(pairs: list[tuple[str, str]], seed: int) -> None:
+    needs_wordnet()
+    texts, references = [list(side) for side in zip(*pairs, strict=True)]
+    counted = count([str(n) for n in range(len(pairs))], {"A": texts}, {"A": references})
+    weights = np.random.default_rng(seed).multinomial(len(pairs), np.full(len(pairs), 1 / len(pairs)), size=3)
+    found = measure(counted.means(weights.astype(float)))
+    assert found["A ROUGE-L"].shape == (3,)
+    for at, drawn in enumerate(weights):
+        rows = [n for n, times in enumerate(drawn) for _ in range(times)]
+        right = {place: [words(references[n])] for place, n in enumerate(rows)}
+        said = {place: [words(texts[n])] for place, n in enumerate(rows)}
+        bleu, _ = Bleu(3).compute_score(right, said, verbose=0)
+        assert [found[f"A BLEU-{n}"][at] for n in (1, 2, 3)] == pytest.approx(bleu, abs=2e-5)
+        assert found["A ROUGE-L"][at] == pytest.approx(Rouge().compute_score(right, said)[0])
+
+
+def test_intervals_are_over_source_videos_and_capsmix_has_one() -> None:
+    needs_wordnet()
+    others = ["Tom sleeps.", *RIGHT[1:]]
+    wanted = {"A": RIGHT * 2, "E": others * 2}
+    said = {"A": others * 2, "E": RIGHT * 2}
+    counted = count(["a", "b", "c"] * 2, said, wanted, encode=lambda texts: np.ones((len(texts), 1)))
+    counted = replace(  # SPICE, which needs Java, as if it had been computed
+        counted,
+        cells=(*counted.cells, "A SPICE", "E SPICE"),
+        sums=np.hstack([counted.sums, np.full((3, 2), 0.5)]),
+        counts=np.hstack([counted.counts, np.ones((3, 2))]),
+    )
+    found = estimates(counted, measure)
+    assert counted.sources == ("a", "b", "c")
+    mixed = sum(found[f"{letter} {name}"].value for letter in "AE" for name in SCORES)
+    assert found["CapsMIX"].value == pytest.approx(mixed)
+    assert found["CapsMIX"].low < mixed < found["CapsMIX"].high
+    assert found["A BLEU-1"].low < found["A BLEU-1"].value < found["A BLEU-1"].high == pytest.approx(1)
+    assert missing_for_capsmix(found) == ()
+    del found["CapsMIX"], found["A SPICE"]
+    assert missing_for_capsmix(found)[0].endswith("missing: SPICE.")
+
+
+def test_sbert_is_the_mean_cosine() -> None:
+    needs_wordnet()
+    vectors = np.array([[1.0, 0], [0, 1], [0.6, 0.8], [0, 1]])
+    assert scores(["a", "b"], ["c", "d"], encode=lambda texts: vectors)["SBERT"] == pytest.approx((0.6 + 1) / 2)
+
+
+def test_spice_without_java_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs_wordnet()
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(InputError, match="SPICE needs Java"):
+        scores(RIGHT, RIGHT, spice=True)
+
+
+# Table 3 (a), UD: scores of A and E in turn; the sums of A, of E, and CapsMIX as printed.
+TABLE_3 = {
+    "BlindQA": (
+        ".2412 .1912 .1039 .0618 .0415 .0221 .1243 .0891 .2732 .1885 .2956 .0703 .1034 .0403 .4987 .4195",
+        (1.6818, 1.0828, 2.7646),
+    ),
+    "VisionGPT-2": (
+        ".3878 .3095 .2605 .1727 .1738 .1091 .2560 .1756 .3934 .2941 .4498 .3385 1.3725 .7539 .6760 .6350",
+        (3.9698, 2.7884, 6.7582),
+    ),
+}
+
+
+def table_3(model: str) -> tuple[dict[str, float], dict[str, float]]:
+    values = [float(text) for text in TABLE_3[model][0].split()]
+    return (
+        dict(zip(SCORES, values[0::2], strict=True)),
+        dict(zip(SCORES, values[1::2], strict=True)),
+    )
+
+
+@pytest.mark.parametrize("model", TABLE_3)
+def test_capsmix_is_the_plain_sum_of_table_3(model: str) -> None:
+    answers, explanations = table_3(model)
+    of_a, of_e, both = TABLE_3[model][1]
+    assert sum(answers.values()) == pytest.approx(of_a, abs=1e-9)
+    assert sum(explanations.values()) == pytest.approx(of_e, abs=1e-9)
+    assert capsmix(answers, explanations) == pytest.approx(both, abs=1e-9)
+
+
+def test_normalised_mean_divides_cider_by_ten() -> None:
+    best = {name: 10.0 if name == "CIDEr" else 1.0 for name in SCORES}
+    assert normalised_mean(best, best) == pytest.approx(1)
+    answers, explanations = table_3("BlindQA")
+    assert normalised_mean(answers, explanations) == pytest.approx((2.7646 - 0.9 * (0.1034 + 0.0403)) / 16)
+
+
+def test_a_missing_score_has_no_capsmix() -> None:
+    answers, explanations = table_3("BlindQA")
+    del answers["SPICE"]
+    with pytest.raises(KeyError):
+        capsmix(answers, explanations)
