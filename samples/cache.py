@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from .. import __version__
 from ..errors import InputError, StressreelError
 from ..records.files import output_error
 from .cartoon import write_causal_sample, write_causal_texts
@@ -24,18 +24,27 @@ SAMPLES: dict[str, Callable[[Path], None]] = {
 
 
 def cached_sample(kind: str) -> Path:
-    """Give the folder of a sample, drawing it first if this version of stressreel has not yet done so.
+    """Give the folder of a sample, drawing it first if what draws it has not yet done so.
 
-    It lies in `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`).
+    It lies in `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`), named by the hash of this package's files.
 
     Raises:
         OutputError: The cache folder cannot be written.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel"
-    folder = cache / f"sample-{kind}-{__version__}"
+    folder = cache / f"sample-{kind}-{_drawn_by()}"
     if not folder.is_dir():
         write_sample(kind, folder)
     return folder
+
+
+def _drawn_by() -> str:
+    """Name what draws the samples: another version's, or another checkout's, are not taken for these."""
+    found = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.iterdir()):
+        if path.suffix in (".py", ".yaml"):
+            found.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
+    return found.hexdigest()[:16]
 
 
 def write_sample(kind: str, folder: Path) -> None:

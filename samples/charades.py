@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -25,6 +25,7 @@ from .acting import Cue, Stage, Station, picture_at
 from .figure import Look
 
 SOUND_RATE = 16000
+TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # of the first, second, … action of a video
 LOUDNESS, FADE_S = 0.25, 0.2
 COLUMNS = (
     "id",
@@ -69,7 +70,6 @@ class SampleVideo:
         fps: Frames per second.
         stage: What is drawn: room, person, actions with times in seconds, length in seconds.
         sentences: For each action its Charades-STA sentences.
-        tones_hz: For each action the pitch of its tone, Hz.
         subject: Four characters, one person.
     """
 
@@ -86,7 +86,6 @@ class SampleVideo:
     fps: Fraction
     stage: Stage
     sentences: tuple[tuple[str, ...], ...]
-    tones_hz: tuple[float, ...]
 
     @property
     def actions(self) -> tuple[Cue, ...]:
@@ -107,27 +106,45 @@ class SampleVideo:
 @cache
 def sample_videos() -> tuple[SampleVideo, ...]:
     """All videos of the sample, in the order of the table."""
-    table = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
-    return tuple(_video(row, table) for row in table["videos"])
+    return tuple(_video(row) for row in _table()["videos"])
 
 
-def _video(row: dict[str, Any], table: dict[str, Any]) -> SampleVideo:
-    stage = Stage(
-        **table["scenes"][row["scene"]],
-        stations=tuple((name, Station(*place)) for name, place in row["stations"].items()),
-        look=Look(**table["looks"][row["subject"]]),
-        cues=tuple(Cue(*action[:3]) for action in row["actions"]),
-        length_s=row["length_s"],
+@cache
+def _table() -> dict[str, Any]:
+    table: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    return table
+
+
+def stage(
+    scene: str, subject: str, stations: Mapping[str, Sequence[float]], actions: Sequence[Sequence[Any]], length_s: float
+) -> Stage:
+    """Put a person of the table into a room of the table.
+
+    Args:
+        scene: Name of the room.
+        subject: Id of the person.
+        stations: Furniture, and where to stand for it: picture column and facing.
+        actions: Charades class, start and end in seconds; more is not looked at.
+        length_s: Length in seconds.
+    """
+    return Stage(
+        **_table()["scenes"][scene],
+        stations=tuple((name, Station(*place)) for name, place in stations.items()),
+        look=Look(**_table()["looks"][subject]),
+        cues=tuple(Cue(*action[:3]) for action in actions),
+        length_s=length_s,
     )
+
+
+def _video(row: dict[str, Any]) -> SampleVideo:
     return SampleVideo(
         **{name: row[name] for name in ("id", "split", "subject", "scene", "script")},
-        **table["ratings"],
+        **_table()["ratings"],
         descriptions=tuple(row["descriptions"]),
         objects=tuple(row["objects"]),
         fps=Fraction(row["fps"]),
-        stage=stage,
+        stage=stage(row["scene"], row["subject"], row["stations"], row["actions"], row["length_s"]),
         sentences=tuple(tuple(action[3:]) for action in row["actions"]),
-        tones_hz=tuple(table["tones_hz"][: len(row["actions"])]),
     )
 
 
@@ -138,18 +155,24 @@ def frames(video: SampleVideo) -> Iterator[NDArray[np.uint8]]:
 
 
 def sound(video: SampleVideo, rate: int = SOUND_RATE) -> NDArray[np.float32]:
-    """The sound of the video: a soft tone while an action lasts, each action its own pitch, silence in between.
+    """The sound of the video, as long as the frames; see `tones`."""
+    return tones(video.actions, round(video.num_frames / video.fps * rate), rate)
+
+
+def tones(cues: Sequence[Cue], num_samples: int, rate: int = SOUND_RATE) -> NDArray[np.float32]:
+    """A soft tone while an action lasts, each action its own pitch, silence in between.
 
     Args:
-        video: Which video.
+        cues: The actions.
+        num_samples: Length.
         rate: Samples per second.
 
     Returns:
-        float32 of shape (num_samples,) in [-1, 1], as long as the frames.
+        float32 of shape (num_samples,) in [-1, 1].
     """
-    samples = np.zeros(round(video.num_frames / video.fps * rate), np.float32)
+    samples = np.zeros(num_samples, np.float32)
     t = np.arange(len(samples)) / rate
-    for action, pitch in zip(video.actions, video.tones_hz, strict=True):
+    for action, pitch in zip(cues, TONES_HZ[: len(cues)], strict=True):
         inside = (t >= action.start) & (t < action.end)
         to_edge = np.minimum(t[inside] - action.start, action.end - t[inside])
         wave = np.sin(2 * np.pi * pitch * t[inside]) + 0.3 * np.sin(4 * np.pi * pitch * t[inside])

@@ -1,6 +1,6 @@
-"""The built-in MSR-VTT sample: JSFusion's CSV, and short clips out of what the Charades sample performs.
+"""The built-in MSR-VTT sample: JSFusion's CSV, and short clips that stressreel draws itself.
 
-What is cut from which performance is data, in `msrvtt.yaml`.
+Who does what where, and which part of it is a clip, is data, in `msrvtt.yaml`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ from numpy.typing import NDArray
 
 from ..records.files import write_atomic
 from ..video.encode import write_video
-from . import charades
-from .acting import picture_at
-from .charades import SOUND_RATE, SampleVideo, sample_videos
+from .acting import Stage, picture_at
+from .charades import SOUND_RATE, stage, tones
 
 COLUMNS = ("key", "vid_key", "video_id", "sentence")
 README = """\
 The built-in MSR-VTT sample of stressreel
 =========================================
 
-Five clips of a few seconds that stressreel draws itself: a cartoon figure in the middle of an everyday action. The
+Twelve clips of a few seconds that stressreel draws itself: a cartoon figure in the middle of an everyday action. The
 table has the format of the 1,000 test clips of MSR-VTT (Xu et al., 2016) that JSFusion chose (Yu et al., 2018), so
 that everything that reads the real data set can be tried without downloading it.
 
@@ -41,16 +40,11 @@ Licence: CC0 1.0 (public domain).
 
 
 class Shot(NamedTuple):
-    """A part of a performance of the Charades sample, in seconds."""
+    """A part of a performance, in seconds."""
 
-    video: str
+    stage: Stage
     start_s: float
     end_s: float
-
-    @property
-    def performance(self) -> SampleVideo:
-        """What it is a part of."""
-        return next(video for video in sample_videos() if video.id == self.video)
 
 
 @dataclass(frozen=True)
@@ -85,8 +79,18 @@ class SampleClip:
 def sample_clips() -> tuple[SampleClip, ...]:
     """All clips of the sample, in the order of the table."""
     table = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    stages = {
+        name: stage(row["scene"], row["subject"], row["stations"], [row["action"]], row["action"][2])
+        for name, row in table["performances"].items()
+    }
     return tuple(
-        SampleClip(row["id"], row["caption"], Fraction(row["fps"]), row["sound"], tuple(Shot(*s) for s in row["shots"]))
+        SampleClip(
+            row["id"],
+            row["caption"],
+            Fraction(row["fps"]),
+            row["sound"],
+            tuple(Shot(stages[name], start, end) for name, start, end in row["shots"]),
+        )
         for row in table["clips"]
     )
 
@@ -95,7 +99,7 @@ def frames(clip: SampleClip) -> Iterator[NDArray[np.uint8]]:
     """Draw the clip: `num_frames` frames, uint8 RGB of shape (240, 320, 3)."""
     for shot in clip.shots:
         for number in range(clip.frames_of(shot)):
-            yield picture_at(shot.performance.stage, shot.start_s + float(number / clip.fps))
+            yield picture_at(shot.stage, shot.start_s + float(number / clip.fps))
 
 
 def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:
@@ -103,7 +107,8 @@ def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:
     pieces = []
     for shot in clip.shots:
         start, length = round(shot.start_s * rate), round(clip.frames_of(shot) / clip.fps * rate)
-        pieces.append(charades.sound(shot.performance, rate)[start : start + length])
+        whole = tones(shot.stage.cues, round(shot.stage.length_s * rate), rate)
+        pieces.append(whole[start : start + length])
     return np.concatenate(pieces)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from stressreel.samples import charades
 from stressreel.samples.acting import ACTS, picture_at, state_at
-from stressreel.samples.charades import SampleVideo, frames, sample_videos, sound
+from stressreel.samples.charades import TONES_HZ, SampleVideo, frames, sample_videos, sound
 from stressreel.templates import load_classes
 
 VIDEOS = sample_videos()
@@ -80,7 +80,7 @@ def test_every_action_is_drawn_where_its_furniture_stands_and_none_overlap(video
     for action in video.actions:
         assert ACTS[action.action].furniture in dict(video.stage.stations)
     assert all(a.end < b.start for a, b in pairwise(video.actions))
-    assert len(video.sentences) == len(video.tones_hz) == len(video.actions)
+    assert len(video.sentences) == len(video.actions) <= len(TONES_HZ)
     assert all(0 < len(sentences) <= 2 for sentences in video.sentences)
 
 
@@ -151,7 +151,7 @@ def test_every_action_has_its_own_tone_and_pauses_are_silent(video):
     for action in video.actions:
         second = samples[int(middle(action) * rate) - rate // 2 :][:rate]
         heard.append(int(np.abs(np.fft.rfft(second)).argmax()))
-    assert heard == pytest.approx(video.tones_hz, abs=1)
+    assert heard == pytest.approx(TONES_HZ[: len(heard)], abs=1)
     assert len(set(heard)) == len(heard)
     for a, b in pairwise(video.actions):
         assert not samples[int(a.end * rate) + 1 : int(b.start * rate)].any()

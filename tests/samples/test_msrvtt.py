@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from stressreel.cli.main import load_command
 from stressreel.samples.cache import SAMPLES, write_sample
-from stressreel.samples.charades import SOUND_RATE
-from stressreel.samples.charades import sound as performance_sound
+from stressreel.samples.charades import SOUND_RATE, sample_videos, tones
 from stressreel.samples.msrvtt import SampleClip, caption_table, frames, sample_clips, sound
 from stressreel.sources.files import find_videos
 from stressreel.sources.msrvtt import read_msrvtt
@@ -26,20 +25,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_there_are_rates_sounds_and_a_cut() -> None:
-    assert len(CLIPS) == len({clip.id for clip in CLIPS}) == 5
-    assert {clip.fps for clip in CLIPS} == {25, 30}
+    assert len(CLIPS) == len({clip.id for clip in CLIPS}) == 12
+    assert {clip.fps for clip in CLIPS} == {24, 25, 30}
     assert {clip.has_sound for clip in CLIPS} == {True, False}
     assert any(len(clip.shots) > 1 for clip in CLIPS)
 
 
 @named
-def test_a_clip_is_short_and_lies_inside_its_performances(clip: SampleClip) -> None:
-    assert 2.5 <= clip.num_frames / clip.fps <= 4
+def test_a_clip_is_short_and_lies_inside_performances_of_its_own(clip: SampleClip) -> None:
+    assert 2.4 <= clip.num_frames / clip.fps <= 4
     assert int(clip.id.removeprefix("video")) > 9999
     assert clip.caption == clip.caption.lower().strip(" .")
     for shot in clip.shots:
-        assert 0 <= shot.start_s < shot.end_s <= shot.performance.length_s
-        assert any(a.start <= shot.start_s and shot.end_s <= a.end for a in shot.performance.actions)
+        assert 0 <= shot.start_s < shot.end_s <= shot.stage.length_s
+        assert any(a.start <= shot.start_s and shot.end_s <= a.end for a in shot.stage.cues)
+        assert shot.stage not in {video.stage for video in sample_videos()}
         assert clip.frames_of(shot) == pytest.approx((shot.end_s - shot.start_s) * float(clip.fps))
 
 
@@ -58,9 +58,8 @@ def test_the_sound_is_that_of_the_performance(clip: SampleClip) -> None:
     assert samples.dtype == np.float32
     assert len(samples) == pytest.approx(clip.num_frames / clip.fps * 8000, abs=1)
     shot = clip.shots[0]
-    assert np.array_equal(
-        samples[:8000], performance_sound(shot.performance, 8000)[round(shot.start_s * 8000) :][:8000]
-    )
+    whole = tones(shot.stage.cues, round(shot.stage.length_s * 8000), 8000)
+    assert np.array_equal(samples[:8000], whole[round(shot.start_s * 8000) :][:8000])
     assert np.abs(samples).max() > 0.1
 
 
@@ -68,7 +67,7 @@ def test_the_table_has_the_lines_of_jsfusion() -> None:
     lines = caption_table(CLIPS).split("\n")
     assert lines[:2] == ["key,vid_key,video_id,sentence", "ret0,msr90001,video90001,a person is sweeping the floor"]
     assert lines[5].startswith("ret4,msr90005,video90005,")
-    assert lines[6:] == [""]
+    assert lines[13:] == [""]
     assert '"' not in caption_table(CLIPS)
 
 
