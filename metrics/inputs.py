@@ -28,6 +28,8 @@ from .predictions import (
     column,
     join,
     of_output,
+    answer_column,
+    identity,
     options_by_id,
     refuse,
 )
@@ -257,6 +259,8 @@ def score_retrieval(output: FinishedOutput, folder: Path, how: How) -> Scores:
             hits = retrieval.ranked_hits(ranked, wanted, [captions.clips[number] for number in where])
         else:
             matrix = read_matrix(path, (len(captions.clips), len(captions.ids)))
+            if np.isnan(matrix).any():
+                raise InputError(f"{path} holds NaN. Every clip needs a similarity to every caption.")
             hits = retrieval.recall_hits(matrix, target)
         for number, name in enumerate(names):
             cells[robustness.cell(setting, name)] = (source, hits[:, number])
@@ -328,6 +332,8 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
         raise
     except Exception as error:  # each library has its own
         raise InputError(f"{path} cannot be read ({type(error).__name__}: {error}).") from error
+    if not isinstance(matrix, np.ndarray):
+        raise InputError(f"{path} is an archive of arrays; give one array, as numpy.save writes it.")
     if matrix.dtype.kind not in "fiu":
         raise InputError(f"{path} holds {matrix.dtype}, not numbers.")
     if matrix.shape != shape:
@@ -341,9 +347,11 @@ def read_ranked(path: Path, captions: Captions) -> dict[str, list[str]]:
     """Read ranked lists: `{"id": caption id (or clip id, if it has one caption), "ranked": [clip ids]}` a line."""
     single = Counter(captions.of)
     by_clip = {clip: name for clip, name in zip(captions.of, captions.ids, strict=True) if single[clip] == 1}
-    known = set(captions.clips)
+    known, own = set(captions.clips), set(captions.ids)
     ranked: dict[str, list[str]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
             name, found = str(row["id"]), [str(clip) for clip in row["ranked"]]
@@ -353,6 +361,8 @@ def read_ranked(path: Path, captions: Captions) -> dict[str, list[str]]:
         if odd is not None:
             raise InputError(f"{path}, line {number}: {odd!r} is no clip of this output.")
         name = by_clip.get(name, name)
+        if name not in own:
+            raise InputError(f"{path}, line {number}: {name!r} is no caption of this output and split.")
         if name in ranked:
             raise InputError(f"{path}, line {number}: caption {name!r} comes twice.")
         ranked[name] = found
@@ -375,7 +385,7 @@ def score_suite_answers(output: FinishedOutput, predictions: Predictions, how: H
         )
     id_name = column(predictions, ("clip_id", *ID_NAMES)) or ""
     judged = "correct" in seen
-    answer_name = None if judged else column(predictions, ANSWER_NAMES)
+    answer_name = None if judged else answer_column(predictions)
     chosen, notes = _present(
         suite_settings(output.info),
         {str(row.get("setting")).strip().removesuffix("-0") for row in predictions.rows},
@@ -386,11 +396,15 @@ def score_suite_answers(output: FinishedOutput, predictions: Predictions, how: H
     clip_place = {name: number for number, name in enumerate(captions.clips)}
     own: dict[str, dict[str, set[str]]] = {}
     values: dict[tuple[str, str, str], float] = {}
-    doubled, unknown, unreadable = Counter[str](), Counter[str](), []
+    others = set(read_captions(output, ALL).clips) - set(clip_place)
+    doubled, unknown, unreadable, elsewhere = Counter[str](), Counter[str](), [], 0
     for row in predictions.rows:
         setting = str(row.get("setting")).strip().removesuffix("-0")
         clip, question = str(row.get(id_name)).strip(), str(row.get("question") or "")
         label = f"{setting} {clip} {question}".strip()
+        if clip in others:
+            elsewhere += 1
+            continue
         if clip not in clip_place:
             unknown[label] += 1
             continue
@@ -440,6 +454,8 @@ def score_suite_answers(output: FinishedOutput, predictions: Predictions, how: H
         "missing": len(missing),
         "doubled": len(doubled),
         "unknown": len(unknown) + len(extra),
+        "of_other_splits": elsewhere,
+        "scored_sha256": identity(f"{clip}\0{question}" for clip, question in order),
     }
     if missing:
         notes += ("questions that some setting lacks are left out of all of them.",)
@@ -544,6 +560,7 @@ def score_causal(
     counted = causal.count(sources, pair["A"], pair.get("E"), kinds)
     answers = joined["A"].summary()
     if "E" in joined:
+        answers["scored_sha256"] = identity(f"{letter} {name}" for letter in joined for name in joined[letter].scored())
         unreadable = joined["E"].unreadable
         answers["unreadable"] += unreadable[1]
         answers["unreadable_first"] += [

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ class Joined:
     """Predictions in the order of the questions.
 
     Attributes:
+        ids: The questions.
         picks: Number of the option for each question; -1 for an answer that cannot be read, -2 for none.
         read: Rows in the file.
         unreadable: The first ids and answers that could not be read, and how many there are.
@@ -51,6 +53,7 @@ class Joined:
         elsewhere: How many predictions are for questions that are not scored now (other splits).
     """
 
+    ids: Sequence[str]
     picks: NDArray[np.int64]
     read: int
     unreadable: tuple[tuple[tuple[str, str], ...], int]
@@ -71,7 +74,12 @@ class Joined:
             "doubled": self.doubled[1],
             "unknown": self.unknown[1],
             "of_other_splits": self.elsewhere,
+            "scored_sha256": identity(self.scored()),
         }
+
+    def scored(self) -> list[str]:
+        """List the questions with a prediction."""
+        return [name for name, pick in zip(self.ids, self.picks.tolist(), strict=True) if pick != MISSING]
 
 
 def read_predictions(path: Path) -> Predictions:
@@ -103,12 +111,14 @@ def read_predictions(path: Path) -> Predictions:
             if rows and LOGGED in rows[0]:
                 rows = logged(path, rows)
         elif kind == ".json":
-            rows = json.loads(path.read_text(encoding="utf-8"))
+            rows = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=once)
             if isinstance(rows, dict) and all(not isinstance(value, dict | list) for value in rows.values()):
                 rows = [{"id": name, "answer": answer} for name, answer in rows.items()]
         elif kind in (".csv", ".tsv"):
             with open(path, encoding="utf-8-sig", newline="") as handle:
-                rows = list(csv.DictReader(handle, delimiter="\t" if kind == ".tsv" else ",", strict=True))
+                table = csv.DictReader(handle, delimiter="\t" if kind == ".tsv" else ",", strict=True)
+                once([(name, None) for name in table.fieldnames or ()])
+                rows = list(table)
             if any(None in row or None in row.values() for row in rows):
                 line = next(number for number, row in enumerate(rows, 2) if None in row or None in row.values())
                 raise InputError(f"{path}, row {line}: it has more or fewer fields than the header.")
@@ -187,12 +197,46 @@ def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
         for number, line in enumerate(handle, 1):
             if line.strip():
                 try:
-                    row = json.loads(line)
+                    row = json.loads(line, object_pairs_hook=once)
                 except json.JSONDecodeError as error:
                     raise InputError(f"{path}, line {number}: not JSON ({error.msg}).") from error
+                except ValueError as error:
+                    raise InputError(f"{path}, line {number}: {error}.") from error
                 if not isinstance(row, dict):
                     raise InputError(f"{path}, line {number}: expected an object with `id` and `answer`.")
                 yield row
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its names and values, as `json.loads` asks for it.
+
+    Raises:
+        ValueError: A name comes twice: JSON would silently take the last.
+    """
+    twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
+    if twice:
+        raise ValueError(f"{', '.join(map(repr, twice[:5]))} given more than once")
+    return dict(pairs)
+
+
+def answer_column(predictions: Predictions) -> str:
+    """Find the column with the answers.
+
+    Raises:
+        InputError: There is none, or there are several: one may be the key.
+    """
+    found = [name for name in ANSWER_NAMES if any(name in row for row in predictions.rows)]
+    if len(found) > 1:
+        raise InputError(
+            f"{predictions.path} has the columns {' and '.join(found)}; which one is the model's is not guessed. Keep "
+            "the model's answers in `answer` and rename or drop the others."
+        )
+    return found[0] if found else column(predictions, ANSWER_NAMES) or ""
+
+
+def identity(ids: Iterable[str]) -> str:
+    """Name a set of questions by a hash: two scores are compared only if they are of the same."""
+    return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
 def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = True) -> str | None:
@@ -236,7 +280,7 @@ def join(
         InputError: Ids are missing, doubled or unknown, and `partial` is not set.
     """
     id_name = column(predictions, ID_NAMES) or ""
-    answer_name = answer or column(predictions, ANSWER_NAMES) or ""
+    answer_name = answer or answer_column(predictions)
     given: dict[str, Any] = {}
     doubled = Counter[str]()
     for row in predictions.rows:
@@ -275,6 +319,7 @@ def join(
             unreadable += [(name, str(value)[:80])] * (len(unreadable) < SHOWN)
         picks[number] = UNREADABLE if pick is None else pick
     return Joined(
+        ids,
         picks,
         len(predictions.rows),
         (tuple(unreadable), count),

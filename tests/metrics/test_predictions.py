@@ -1,6 +1,7 @@
 """Answers are read forgivingly and never guessed."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,7 +24,11 @@ OPTIONS = ("Tom was hungry", "Jerry ran away", "the dog barked", "I fell", "A be
             (text, None)
             for text in ("", None, "maybe", "yes or no", "Yes, no", 2, -1, "A", "(b)", "it is yes", [], 0.5)
         ),
-        *((text, None) for text in (float("nan"), float("inf"), "nothing", "yesterday")),
+        *((text, None) for text in (float("nan"), float("inf"), "nothing", "yesterday", b"yes")),
+        *((text, 1) for text in ("1.0", Decimal(1), "Yes\nThe person opens it.", "Yes it does", "true - it is shown")),
+        *((text, 0) for text in ("0.0", "no it was before", "No – before", "No. It’s after", "N.", "no because it is")),
+        *((text, None) for text in ("N/A", "n/a", "No answer", "No idea", "no clue", "No comment", "No information")),
+        *((text, None) for text in ("no way to tell", "N. B. unclear", "No answer can be given", "yes/no", "y/n")),
     ],
 )
 def test_yes_and_no(value: object, expected: int | None) -> None:
@@ -39,10 +44,32 @@ def test_yes_and_no(value: object, expected: int | None) -> None:
         ("I fell", 3),
         ("A bell rang", 4),
         *((text, None) for text in ("B. Tom was hungry", "F", 5, -1, "5", "a cat", "", None, True, "A or B", "A, B")),
+        *((text, 1) for text in ("B\n\nBecause he was afraid", "Answer: B\nExplanation: he ran", "B - Jerry ran away")),
+        *((text, 1) for text in ("Jerry ran away (B)", "B, Jerry ran away", "(B) Jerry ran", "B: A dog chased him")),
+        *((text, 1) for text in ("1.0", "Answer: (b) Jerry ran away.", "B) I think he ran.", "**B.** Jerry ran away")),
+        *((text, None) for text in ("A. Tom was hungry B. Jerry ran away C. the dog barked", "A) B) C) D) E)")),
+        *(
+            (text, None)
+            for text in ("B) or C)", "A. or B.", "(C) (B)", "A. is wrong, the answer is B", "C: no wait, B")
+        ),
+        *((text, None) for text in ("A.I. decided", "Jerry ran away (A)", "B, perhaps", "b. c)", "A (B)")),
+        *((text, None) for text in ("B. it was not that the dog barked", "A man ran", "I fell down", "a - b")),
     ],
 )
 def test_options(value: object, expected: int | None) -> None:
     assert read_answer(value, OPTIONS) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("2", None), (2, None), ("2.", None), ("(2)", None), (2.0, None), ("4", 4), (4, 4), (7, None), ("A", 0), ("b", 1)],
+)
+def test_a_number_that_is_another_options_text_is_not_guessed(value: object, expected: int | None) -> None:
+    assert read_answer(value, ("2", "3", "1", "0", "4")) == expected
+
+
+def test_a_number_beyond_floats_is_none_of_the_options() -> None:
+    assert read_answer(10**400, OPTIONS) is None
 
 
 def test_numbers_may_begin_at_one_but_never_for_yes_and_no() -> None:
