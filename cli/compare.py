@@ -9,13 +9,22 @@ import click
 
 if TYPE_CHECKING:
     from ..metrics.folder import Scored
+    from ..metrics.inputs import How
 
 
 @click.command("compare")
 @click.argument("a", type=click.Path(path_type=Path))
 @click.argument("b", type=click.Path(path_type=Path))
 @click.option("--on", type=click.Path(path_type=Path), help="Output that A and B are predictions for.")
+@click.option("--config", help="With --on: table to score. [default: the first]")
 @click.option("--split", help="With --on: split to score, or all. [default: test where there is one, else all]")
+@click.option(
+    "--first-index",
+    type=click.Choice(["0", "1"]),
+    default="0",
+    show_default=True,
+    help="With --on: what number 1st options have.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap's seed.")
 @click.option(
     "--resamples",
@@ -27,18 +36,31 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(
-    a: Path, b: Path, on: Path | None, split: str | None, seed: int, resamples: int, as_json: bool, debug: bool
+    a: Path,
+    b: Path,
+    on: Path | None,
+    config: str | None,
+    split: str | None,
+    first_index: str,
+    seed: int,
+    resamples: int,
+    as_json: bool,
+    debug: bool,
 ) -> None:
     """Compare two models: the differences B - A of all scores, with paired intervals.
 
-    A and B are folders that `stressreel score` wrote, or predictions files (or folders of similarities) with --on OUT.
+    A and B are folders that `stressreel score` wrote, or predictions files (or folders of similarities) with --on OUT;
+    open-ended scores are compared by their folders.
     """
     from ..metrics.bootstrap import differences, estimates
     from ..metrics.folder import pair_up
-    from ..metrics.inputs import measure_of
+    from ..metrics.inputs import How, measure_of
     from ..metrics.scores import Cell, Table, cell_json, dump, interval_line, text_table
 
-    one, other = (read(path, on, split, seed, resamples) for path in (a, b))
+    if on is None and (config or split):
+        raise click.UsageError("--config and --split go with --on OUT; scores know theirs.")
+    how = How("", first=int(first_index), seed=seed, resamples=resamples, config=config)
+    one, other = (read(path, on, split, how) for path in (a, b))
     first, second, notes = pair_up(one, other)
     measure = measure_of(one.about["benchmark"], first.cells)
     left = estimates(first, measure, seed=seed, resamples=resamples)
@@ -62,32 +84,34 @@ def command(
     click.echo("Each line is a test of its own at 5 %: of many, some differ by chance.")
 
 
-def read(path: Path, on: Path | None, split: str | None, seed: int, resamples: int) -> Scored:
+def read(path: Path, on: Path | None, split: str | None, how: How) -> Scored:
     """Read scores, or score predictions on an output."""
     from ..metrics.folder import SCORES, Scored, read_scores
-    from ..metrics.inputs import How, choose_config, score_output
+    from ..metrics.inputs import choose_config, score_output
     from ..metrics.predictions import read_predictions, sample_logs
     from ..records.output import open_output
 
     if on is None or (path / SCORES).is_file():
         return read_scores(path)
     output = open_output(on)
-    how = How("", seed=seed, resamples=resamples)
     folder = path if path.is_dir() and not sample_logs(path) else None
     scores = score_output(output, None if folder else read_predictions(path), folder, split, how)
     about = {
         "benchmark": scores.benchmark,
-        "config": choose_config(output, None),
+        "config": choose_config(output, how.config),
         "split": scores.split,
         "output": {"fingerprint": output.info["fingerprint"]},
+        "answers": scores.answers,
     }
     return Scored(path.name, about, scores.tally)
 
 
 def verdict(low: float, high: float) -> str:
-    """Say what an interval of B - A shows."""
+    """Say what an interval of B - A shows; nothing where there is none."""
     if low > 0:
         return "B higher"
     if high < 0:
         return "A higher"
-    return "no difference shown" if low <= high and (low, high) != (0.0, 0.0) else "equal" if low == high else "–"
+    if low == high == 0:
+        return "equal"
+    return "no difference shown" if low <= high else "–"

@@ -22,7 +22,7 @@ def command() -> None:
 )
 @click.option("--name", help="Name of the group; tasks are <name>_<table>.  [default: stressreel_<benchmark>]")
 @click.option("--split", help="The split to ask.  [default: test where there is one]")
-@click.option("--force", is_flag=True, help="Write over an earlier export in the folder.")
+@click.option("--force", is_flag=True, help="Write over an earlier export in the folder; other files stay.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def lmms_eval(out: Path, folder: Path, name: str | None, split: str | None, force: bool, debug: bool) -> None:
     """Write OUT as tasks of lmms-eval: YAML, and the Python that shows videos and reads answers.
@@ -30,26 +30,20 @@ def lmms_eval(out: Path, folder: Path, name: str | None, split: str | None, forc
     Its sample logs are predictions: `stressreel score OUT --predictions LOGS`.
     """
     from ..errors import InputError
-    from ..exports.lmms_eval import plan_tasks, write_tasks
+    from ..exports.folder import earlier_files
+    from ..exports.lmms_eval import commands, plan_tasks, remarks, write_tasks
     from ..records.output import open_output
 
     output = open_output(out)
     if folder.resolve().is_relative_to(out.resolve()):
         raise InputError(f"{folder} lies in the output itself, which holds nothing but what was built. Choose another.")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        if not (force and (folder / "output.json").is_file()):
-            raise InputError(
-                f"{folder} holds something already. Give a new or empty folder, or --force over an earlier export."
-            )
-        for path in [*folder.glob("*.yaml"), *folder.glob("*.jsonl")]:
-            path.unlink()
-    group = name or f"stressreel_{output.info['builder']}"
+    earlier = earlier_files(folder, force=force)
+    group = name if name is not None else f"stressreel_{output.info['builder']}"
     if not NAME.fullmatch(group):
         raise InputError(f"--name {group!r}: letters, digits and _ only.")
     tasks = plan_tasks(output, split)
-    write_tasks(output, tasks, folder, group)
-    click.echo(f"Wrote {len(tasks)} task{'s' * (len(tasks) != 1)} to {folder}, group {group}.\n")
-    click.echo(
-        f"lmms-eval --model MODEL --include_path {folder} --tasks {group} --batch_size 1 --log_samples "
-        f"--output_path logs\nstressreel score {out} --predictions logs"
-    )
+    write_tasks(output, tasks, folder, group, earlier)
+    click.echo(f"Wrote {len(tasks)} task{'s' * (len(tasks) != 1)} to {folder}, group {group}.")
+    for remark in remarks(tasks):
+        click.echo(remark)
+    click.echo("\n" + "\n".join(commands(output, tasks, folder, group)))

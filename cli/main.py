@@ -125,6 +125,11 @@ def run(command: click.Command, name: str) -> NoReturn:
         code = 1
     except BrokenPipeError:
         code = 1
+    except OSError as error:
+        if debug:
+            traceback.print_exc()
+        click.echo(f"Error: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
+        code = 1
     except Exception as error:
         if debug:
             traceback.print_exc()

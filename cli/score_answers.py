@@ -57,7 +57,7 @@ def common(function: Any) -> Any:
     "--out",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder for scores.json, scores.md, pictures. [default: <predictions>.scores beside the predictions]",
+    help="Folder for the scores. [default: <predictions>[.<config>][.<split>].scores beside them]",
 )
 @click.option(
     "--first-index", type=click.Choice(["0", "1"]), default="0", show_default=True, help="What number 1st options have."
@@ -86,7 +86,7 @@ def command(
         raise click.UsageError("Give either --predictions FILE or --similarity DIR.")
     given = predictions or similarity or Path()
     output = open_output(out)
-    target = target_folder(folder, given, output.path)
+    target = target_folder(folder, given, output.path, config, split)
     how = How("", partial, int(first_index), seed, resamples, config)
     scores = score_output(output, read_predictions(predictions) if predictions else None, similarity, split, how)
     subject = {
@@ -96,15 +96,22 @@ def command(
     finish(scores, subject, given, target, seed=seed, resamples=resamples, as_json_text=as_json_text)
 
 
-def target_folder(folder: Path | None, given: Path, output: Path) -> Path:
+def target_folder(folder: Path | None, given: Path, output: Path, *parts: str | None) -> Path:
     """Choose where scores are written: never into the output, which holds nothing but what was built.
+
+    Args:
+        folder: What the user asked for.
+        given: The predictions; by default the folder is beside them.
+        output: The output.
+        *parts: What of it is scored, where the user said so: part of the default name.
 
     Raises:
         InputError: The folder lies in the output.
     """
     from ..errors import InputError
 
-    target = folder or given.with_name(f"{given.stem if given.suffix else given.name}.scores")
+    stem = given.name if given.is_dir() else given.stem
+    target = folder or given.with_name(".".join([stem, *filter(None, parts), "scores"]))
     if target.resolve().is_relative_to(output.resolve()):
         raise InputError(f"scores would be written to {target}, in the output itself. Give another folder with --out.")
     return target
@@ -136,6 +143,7 @@ def finish(
     from ..metrics.inputs import predictions_identity
     from ..metrics.scores import answers_line, as_json, dump, headline_table, interval_line, text_table
 
+    figures = score_figures(scores)
     about: dict[str, Any] = {
         **subject,
         "predictions": predictions_identity(given),
@@ -146,14 +154,16 @@ def finish(
             "resamples": resamples,
             "seed": seed,
         },
+        "figures": list(figures),
     }
-    write_scores(target, scores, about, score_figures(scores))
+    write_scores(target, scores, about, figures)
     if as_json_text:
         click.echo(dump(as_json(scores, about)), nl=False)
         return
     click.echo(answers_line(scores))
-    for row in scores.answers.get("unreadable_first", [])[:5]:
-        click.echo(f"  cannot read {row['id']}: {row['answer']!r}")
+    for counts in (scores.answers, scores.answers.get("explanations", {})):
+        for row in counts.get("unreadable_first", [])[:5]:
+            click.echo(f"  cannot read {row['id']}: {row['answer']!r}")
     for table in (headline_table(scores), *scores.tables):
         click.echo()
         if len(table.rows) > SHOWN_ROWS:

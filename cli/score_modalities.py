@@ -10,12 +10,22 @@ import click
 @click.command("modalities")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.argument("given", nargs=-1, required=True, metavar="MODALITIES=FILE...")
+@click.option(
+    "--config", help="For build-causal: the table to score: ud, ps, un or causal_confusion. [default: the first]"
+)
 @click.option("--split", help="Split to score, or all. [default: test where there is one, else all]")
 @click.option(
-    "--items", "items_file", type=click.Path(path_type=Path), help="Write each item's scores and category to this CSV."
+    "--items",
+    "items_file",
+    type=click.Path(path_type=Path),
+    help="Write each item's scores and category to this Parquet, CSV or JSON-lines file.",
 )
 @click.option(
-    "--first-index", type=click.Choice(["0", "1"]), default="0", show_default=True, help="What number 1st options have."
+    "--first-index",
+    type=click.Choice(["0", "1"]),
+    default="0",
+    show_default=True,
+    help="What number 1st options have: in predictions, and in right answers of a file of your own questions.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap's seed.")
 @click.option(
@@ -30,6 +40,7 @@ import click
 def command(
     out: Path,
     given: tuple[str, ...],
+    config: str | None,
     split: str | None,
     items_file: Path | None,
     first_index: str,
@@ -47,11 +58,11 @@ def command(
     """
     import numpy as np
 
-    from ..errors import InputError
     from ..metrics import modality_importance as mis
     from ..metrics.bootstrap import estimates, tally
-    from ..metrics.items import correctness, read_items
-    from ..metrics.scores import Table, cell_json, dump, interval_line, text_table
+    from ..metrics.items import judge, read_items
+    from ..metrics.scores import Table, cell_json, counts_line, dump, interval_line, text_table
+    from .permute import check_place, write
 
     files: dict[frozenset[str], Path] = {}
     order: dict[str, None] = {}
@@ -65,12 +76,15 @@ def command(
         files[frozenset(parts)] = Path(file)
         order |= dict.fromkeys(parts)
     modalities = list(order)
-    items = read_items(out, split)
-    if (items.truth < 0).any():
-        raise InputError(f"{out} has no right answers to judge by.")
+    label = {subset: "+".join(name for name in modalities if name in subset) for subset in files}
+    if items_file:
+        check_place(items_file, out, list(files.values()), option="--items")
+    first = int(first_index)
+    items = read_items(out, config, split, first=first)
     if len(modalities) < 2 or any(subset not in files for subset in mis.subsets(modalities)):
         mis.importance({subset: np.zeros(0, bool) for subset in files}, modalities)  # says what is missing
-    right = {subset: correctness(items, file, first=int(first_index)) for subset, file in files.items()}
+    joined = {subset: judge(items, file, first=first) for subset, file in files.items()}
+    right = {subset: each.picks == items.truth for subset, each in joined.items()}
     scores, found = mis.importance(right, modalities), mis.categories(right, modalities)
     sources = sorted(set(items.sources))
     place = {name: number for number, name in enumerate(sources)}
@@ -79,28 +93,36 @@ def command(
     values = {kind: np.array([name == kind for name in found], np.float64) for kind in kinds}
     cells = {f"category: {kind}": (where, values[kind]) for kind in kinds}
     cells |= {f"MIS {name}": (where, scores[name]) for name in modalities}
-    cells |= {f"accuracy {'+'.join(m for m in modalities if m in s)}": (where, right[s].astype(float)) for s in files}
+    cells |= {f"accuracy {label[subset]}": (where, right[subset].astype(float)) for subset in files}
     shown = estimates(tally(sources, cells), lambda means: dict(means), seed=seed, resamples=resamples)
     counts = Table(
         "categories",
-        f"Questions by modality importance, {items.split}",
+        f"Questions by modality importance, {', '.join(filter(None, (items.config, items.split)))}",
         ("category", "questions", "share [95 % interval]"),
         (*((kind, int(values[kind].sum()), shown[f"category: {kind}"]) for kind in kinds), ("total", len(found), 1.0)),
     )
     rest = tuple((name, value) for name, value in shown.items() if not name.startswith("category: "))
     means = Table("means", "Means", ("score", "value [95 % interval]"), rest)
-    if items_file:
-        from .permute import write
-
-        columns: dict[str, list[object]] = {"id": list(items.ids)}
-        columns |= {f"mis_{name}": [float(x) for x in scores[name]] for name in modalities}
-        write(items_file, columns | {"category": list(found)})
     interval = {"sources": len(sources), "resamples": resamples, "seed": seed}
+    answers = {label[subset]: each.summary() for subset, each in joined.items()}
     if as_json:
         tables = {
             table.name: [dict(zip(table.headings, map(cell_json, row), strict=True)) for row in table.rows]
             for table in (counts, means)
         }
-        click.echo(dump({**tables, "interval": interval}), nl=False)
-        return
-    click.echo(text_table(counts) + "\n\n" + text_table(means) + "\n\n" + interval_line(interval))
+        click.echo(
+            dump({"config": items.config, "split": items.split, "answers": answers, **tables, "interval": interval}),
+            nl=False,
+        )
+    else:
+        for name, summary in answers.items():
+            click.echo(f"{name}: {counts_line(summary, 'answers')}")
+            for row in summary["unreadable_first"][:5]:
+                click.echo(f"  cannot read {row['id']}: {row['answer']!r}")
+        for table in (counts, means):
+            click.echo("\n" + text_table(table))
+        click.echo("\n" + interval_line(interval))
+    if items_file:
+        columns: dict[str, list[object]] = {"id": list(items.ids)}
+        columns |= {f"mis_{name}": [float(x) for x in scores[name]] for name in modalities}
+        click.echo(write(items_file, columns | {"category": list(found)}), err=as_json)

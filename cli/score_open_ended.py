@@ -22,7 +22,7 @@ from .score_answers import common, finish, target_folder
     "--out",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder for scores.json, scores.md, a picture. [default: <predictions>.scores beside the predictions]",
+    help="Folder for the scores. [default: <predictions>[.<config>][.<split>].scores beside them]",
 )
 @click.option("--sbert", help="Sentence encoder, a name or folder. [default: the one of stressreel[sbert]]")
 @click.option("--no-sbert", is_flag=True, help="Leave SBERT out.")
@@ -53,7 +53,7 @@ def command(
     from ..metrics.scores import Scores
 
     references = read_references(out, config, split)
-    target = target_folder(folder, predictions, out)
+    target = target_folder(folder, predictions, out, config, split)
     generated = read_generated(predictions, references, partial=partial)
     references = generated.references
     encode = None

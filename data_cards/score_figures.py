@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..metrics.bootstrap import Estimate, Floats
+from ..metrics.open_ended import BEST
 from ..metrics.robustness import CLEAN, Setting, gamma_relative
 from ..metrics.scores import Scores, Table
 from .plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINES = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d")
-PANEL_IN = 2.5
-MAIN_SCORES = ("R@5", "accuracy")
+PANEL_IN = 2.9
+FEW_CLIPS = 50  # R@5 of fewer clips is soon near 1, and its lines flat
 
 
 def score_figures(scores: Scores) -> dict[str, bytes]:
@@ -32,16 +33,28 @@ def score_figures(scores: Scores) -> dict[str, bytes]:
 def headline_png(scores: Scores) -> bytes:
     """Draw the headline numbers with their intervals, and beside them the accuracy by type where there are types."""
     by_type = next((table for table in scores.tables if table.name == "by_type"), None)
+    shown = of_best(scores.headline)
+    title = "Scores" + ", 95 % intervals" * any(not isnan(each.low) for each in shown.values())
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(1, 2, squeeze=False)[0] if by_type else [figure.subplots()]
-        bars(panels[0], scores.headline, "Scores, 95 % intervals")
+        bars(panels[0], shown, title)
         if by_type:
             fine = next(table for table in scores.tables if table.name == "fine_grained")
             _fine_grained(panels[1], fine)
 
-    count = max(len(scores.headline), 12 if by_type else 0)
+    count = max(len(shown), 12 if by_type else 0)
     return _png(draw, 1.0 + 0.3 * count)
+
+
+def of_best(values: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Divide scores whose best is not 1 by it, and say so in their names: "A CIDEr / 10"."""
+    found = {}
+    for name, each in values.items():
+        best = 2 * sum(BEST.values()) if name == "CapsMIX" else BEST.get(name.split()[-1], 1.0)
+        label = name if best == 1 else f"{name} / {best:g}"
+        found[label] = Estimate(each.value / best, each.low / best, each.high / best)
+    return found
 
 
 def bars(axes: Axes, values: Mapping[str, Estimate], title: str) -> None:
@@ -83,10 +96,13 @@ def _fine_grained(axes: Axes, table: Table) -> None:
 
 
 def robustness_figures(scores: Scores) -> dict[str, bytes]:
-    """Draw scores against severity, text perturbations, and pairs (the paper's Figures 18, 16 and 4)."""
+    """Draw scores against severity, text perturbations, and pairs (the paper's Figures 18, 16 and 4).
+
+    Retrieval is shown by R@5, of fewer than 50 clips by R@1. Pairs are shown relative to clean, so not if that is 0.
+    """
     table = next(table for table in scores.tables if table.name == "settings")
     names = list(dict.fromkeys(str(row[0]) for row in table.rows))
-    shown = next((name for name in MAIN_SCORES if name in names), names[0])
+    shown = "R@5" if "R@5" in names and scores.answers["clips"] >= FEW_CLIPS else names[0]
     values = {
         Setting(str(visual), int(str(severity)), str(text)): float(str(value))
         for score, visual, severity, text, value, *_ in table.rows
@@ -102,7 +118,7 @@ def robustness_figures(scores: Scores) -> dict[str, bytes]:
         figures["severity.png"] = severity_png(values, families, shown)
     if any(setting.modality == "text" for setting in values):
         figures["text.png"] = text_png(values, families, shown)
-    if any(setting.modality == "multimodal" for setting in values):
+    if any(setting.modality == "multimodal" for setting in values) and values[Setting()] > 0:
         figures["pairs.png"] = pairs_png(values, shown)
     return figures
 
@@ -127,7 +143,7 @@ def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], s
             axes.set_xticks(sorted({s.severity for s in values if s.severity}))
             axes.set_xlabel("severity")
             axes.set_ylabel(score)
-            axes.legend(fontsize=8)
+            axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
             _shares(axes, "y", top=top)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
@@ -174,22 +190,23 @@ def pairs_png(values: Mapping[Setting, float], score: str) -> bytes:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        image = axes.imshow(np.ma.masked_invalid(grid), cmap="viridis", vmin=0, vmax=top)
+        image = axes.imshow(np.ma.masked_invalid(grid), cmap="viridis", vmin=0, vmax=top, aspect="auto")
         for row, column in np.ndindex(*grid.shape):
             value = grid[row, column]
             if not isnan(value):
                 colour = "white" if value < 0.6 * top else INK
                 axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8, color=colour)
-        axes.set_xticks(range(len(text) + 1), ["video alone", *text], rotation=40, ha="right")
+        turned: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if len(text) > 3 else {}
+        axes.set_xticks(range(len(text) + 1), ["video alone", *text], **turned)
         axes.set_yticks(range(len(visual) + 1), ["text alone", *(name for name, _ in visual)])
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         axes.axhline(0.5, color="white", linewidth=3)
         axes.axvline(0.5, color="white", linewidth=3)
         axes.set_title(f"Relative robustness of pairs, {score}")
-        figure.colorbar(image, ax=axes, shrink=0.8, label="γr")
+        figure.colorbar(image, ax=axes, pad=0.02, label="γr")
 
-    return _png(draw, 2.2 + 0.42 * (len(visual) + 1))
+    return _png(draw, 1.9 + 0.42 * (len(visual) + 1))
 
 
 def _shares(axes: Axes, counted: str, top: float = 1.0) -> None:
@@ -198,7 +215,7 @@ def _shares(axes: Axes, counted: str, top: float = 1.0) -> None:
 
     _plain(axes, "x" if counted == "x" else "y")
     axis = axes.xaxis if counted == "x" else axes.yaxis
-    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     axis.set_major_formatter("{x:g}")
     (axes.set_xlim if counted == "x" else axes.set_ylim)(0, top)
 

@@ -6,7 +6,8 @@ https://github.com/EvolvingLMMs-Lab/lmms-eval, read and run at version 0.7.3.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ import yaml
 
 from .. import __version__
 from ..errors import InputError
-from ..metrics.answers import plain
 from ..metrics.inputs import (
     ALL,
     CAUSAL_TABLES,
@@ -23,17 +23,22 @@ from ..metrics.inputs import (
     caption_texts,
     choose_split,
     read_captions,
+    read_columns,
     suite_settings,
 )
 from ..metrics.robustness import CLEAN, Setting
-from ..records.files import atomic, output_error, write_atomic
 from ..records.output import FinishedOutput
-from ..seeds import rng_for
+from .captions import Choice, caption_choices
+from .folder import write_folder
 
 HERE = Path(__file__).parent
 VIDEO_TABLES = {"clavi": "videos", "causal": "clips", "perturbed": CLEAN}
 PAIRS = "pairs"
-NUM_CAPTIONS = 4
+OPEN = "open_ended"
+CHOSEN = ("accuracy", "unreadable")
+WRITTEN = ("exact", "empty")  # what the harness itself says of texts
+HIGHER_IS_BETTER = {"accuracy": True, "unreadable": False, "exact": True, "empty": False}
+SHOWN = 5
 Doc = dict[str, Any]
 
 
@@ -45,9 +50,12 @@ class Task:
         name: Its name, without that of the group.
         table: The table of the output, or the settings, that it asks about.
         split: The split it asks.
-        kind: The prompt it has: "yes_no", "answer", "explanation" or "caption".
+        kind: The prompt it has: "yes_no", "answer", "explanation", "caption", "open_answer" or "open_explanation".
         functions: The functions of `utils.py`, by what lmms-eval calls them.
         docs: The documents, if they are not the rows of a table.
+        left_out: Ids of what the split has and the task does not ask.
+        why: Why they are left out.
+        notes: What its metadata say besides.
     """
 
     name: str
@@ -56,6 +64,14 @@ class Task:
     kind: str
     functions: dict[str, str]
     docs: list[Doc] = field(default_factory=list)
+    left_out: tuple[str, ...] = ()
+    why: str = ""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def writes(self) -> bool:
+        """Whether a text is asked for, not a choice."""
+        return self.table == OPEN
 
 
 class Function(str):
@@ -70,38 +86,46 @@ TaskDumper.add_representer(Function, lambda dumper, value: dumper.represent_scal
 
 
 def plan_tasks(output: FinishedOutput, split: str | None = None) -> list[Task]:
-    """Choose the tasks of an output.
+    """Choose the tasks of an output. Every table that they read is there in full, and so is every video.
 
     Args:
         output: The output of build-clavi, build-causal or build-perturbed.
         split: The split to ask; by default test where there is one.
 
     Raises:
-        InputError: There is nothing to show, or no such split.
+        InputError: There is nothing to show, no such split, or rows are missing.
     """
     builder = output.info["builder"]
     if builder not in VIDEO_TABLES:
         raise InputError(
             f"{output.path} was built by {builder!r}, which has no export. Allowed: {', '.join(VIDEO_TABLES)}."
         )
-    table = VIDEO_TABLES[builder]
-    videos = output.shards(table)
-    if not videos or not _has_videos(videos[0]):
+    if not _has_videos(output, VIDEO_TABLES[builder]):
         raise InputError(
             f"{output.path} holds no videos (built with --no-render, or text alone), and lmms-eval has to show some. "
             "Build it with them."
         )
     if builder == "clavi":
-        return [Task("questions", "questions", _one_split(output, "questions", split), "yes_no", _functions("clavi"))]
+        return [_clavi_task(output, split)]
     if builder == "causal":
-        return list(_causal_tasks(output, split))
+        return _causal_tasks(output, split)
     return list(_caption_tasks(output, _one_split(output, CLEAN, split)))
 
 
-def _has_videos(shard: Path) -> bool:
+def _has_videos(output: FinishedOutput, table: str) -> bool:
     import pyarrow.parquet as pq
 
-    return "video" in pq.read_schema(shard).names
+    if table not in output.info["counts"]:
+        return False
+    read_columns(output, table, ("sha256",), ALL)
+    return "video" in pq.read_schema(output.shards(table)[0]).names
+
+
+def _keys(output: FinishedOutput, table: str, names: tuple[str, ...], split: str = ALL) -> set[tuple[Any, ...]]:
+    """Read what names the rows of a table, all splits of which have to be there: lmms-eval loads a table as a whole."""
+    columns, splits = read_columns(output, table, names, ALL)
+    rows = zip(splits, *(columns[name] for name in names), strict=True)
+    return {tuple(key) for found, *key in rows if split in (ALL, found)}
 
 
 def _one_split(output: FinishedOutput, config: str, split: str | None) -> str:
@@ -115,23 +139,59 @@ def _one_split(output: FinishedOutput, config: str, split: str | None) -> str:
     return chosen
 
 
-def _functions(asked: str, results: str = "") -> dict[str, str]:
-    """Name the functions for what is asked: "clavi", "answer", "explanation" or "caption"."""
+def _functions(visual: str, asked: str, results: str = "") -> dict[str, str]:
+    """Name the functions for what is asked: "clavi", "answer", "explanation", "caption" or one of the open ones."""
     return {
-        "doc_to_visual": f"{'causal' if asked in ('answer', 'explanation') else asked}_visual",
-        "doc_to_text": f"{asked}_text",
+        "doc_to_visual": f"{visual}_visual",
+        "doc_to_text": f"{'question' if asked in ('clavi', 'open_answer', 'open_explanation') else asked}_text",
         "doc_to_target": f"{'answer' if asked == 'caption' else asked}_target",
         "process_results": results or f"{asked}_results",
     }
 
 
-def _causal_tasks(output: FinishedOutput, split: str | None) -> Iterator[Task]:
-    for config in CAUSAL_TABLES:
-        if config not in output.info["counts"] or (split and split not in output.splits(config)):
+def _clavi_task(output: FinishedOutput, split: str | None) -> Task:
+    split = _one_split(output, "questions", split)
+    asked = _keys(output, "questions", ("video_id",), split)
+    if lost := asked - _keys(output, "videos", ("video_id",)):
+        raise _lost(output, "videos", lost)
+    return Task("questions", "questions", split, "yes_no", _functions("clavi", "clavi"))
+
+
+def _lost(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) -> InputError:
+    names = sorted(" ".join(map(str, key)) for key in keys)
+    return InputError(
+        f"{output.path}, table {table}: no row for {', '.join(names[:SHOWN])}{', …' * (len(names) > SHOWN)}, which "
+        "another table names. `stressreel verify` says more."
+    )
+
+
+def _causal_tasks(output: FinishedOutput, split: str | None) -> list[Task]:
+    """Ask every division, the confusions, and the open-ended table in the split of the first division."""
+    tables = [name for name in (*CAUSAL_TABLES, OPEN) if name in output.info["counts"]]
+    if split is not None and not any(split in output.splits(name) for name in tables):
+        _one_split(output, tables[0], split)
+    clips = _keys(output, "clips", ("clip_id",))
+    found = []
+    for table in tables:
+        if split is not None and split not in output.splits(table):
             continue
-        for asked in ("answer", "explanation"):
-            functions = _functions(asked, f"{config}_{asked}_results")
-            yield Task(f"{config}_{asked}", config, _one_split(output, config, split), asked, functions)
+        chosen = _one_split(output, table, split)
+        asked = _keys(output, table, ("qid", "clip_id"), chosen)
+        gone = tuple(sorted(str(qid) for qid, clip in asked if (clip,) not in clips))
+        if len(gone) == len(asked):
+            raise InputError(
+                f"{output.path}: no question of {table}, split {chosen}, has its clip; all were skipped. Build it with "
+                "their videos, or say another --split."
+            )
+        kinds = ("open_answer", "open_explanation") if table == OPEN else ("answer", "explanation")
+        for kind in kinds:
+            asks = kind.removeprefix("open_")
+            functions = _functions("causal", kind, "" if table == OPEN else f"{table}_{asks}_results")
+            if gone:
+                functions["process_docs"] = "with_clip"
+            why = "their clips were skipped in the build" if gone else ""
+            found.append(Task(f"{table}_{asks}", table, chosen, kind, functions, [], gone, why))
+    return found
 
 
 def _caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
@@ -141,122 +201,141 @@ def _caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
     for setting in suite_settings(output.info):
         pair = setting.visual and setting.text
         groups.setdefault(PAIRS if pair else setting.visual or setting.text or CLEAN, []).append(setting)
-    choices = caption_choices(captions)
+    texts = {}
+    for setting in suite_settings(output.info):
+        if setting.text not in texts:
+            shown = caption_texts(output, setting, captions, split)
+            texts[setting.text] = [shown[caption] for caption in captions.ids]
+    choices = caption_choices(captions, texts)
+    gone = tuple(clip for clip in captions.clips if clip not in choices)
+    why = "in some setting their captions are not different from those of three other clips" if gone else ""
+    stored = {
+        table: _keys(output, table, ("clip_id", "severity"))
+        for table in {setting.visual or CLEAN: None for setting in suite_settings(output.info)}
+    }
     for name, settings in groups.items():
-        docs = [doc for setting in settings for doc in _caption_docs(output, setting, captions, choices, split)]
-        yield Task(name, name, split, "caption", _functions("caption"), docs)
-
-
-def caption_choices(captions: Captions) -> list[tuple[int, list[int]]]:
-    """Draw for every clip its first caption and captions of three other clips, in an order of their own.
-
-    The same ones are asked in every setting, so that settings differ in nothing else.
-
-    Returns:
-        For each clip the place of the right one, and the captions by number.
-
-    Raises:
-        InputError: There are fewer than two different captions.
-    """
-    first: dict[int, int] = {}
-    for number, clip in enumerate(captions.clip):
-        first.setdefault(int(clip), number)
-    about: dict[int, set[str]] = {}
-    for number, clip in enumerate(captions.clip):
-        about.setdefault(int(clip), set()).add(plain(captions.texts[number]))
-    found = []
-    for clip, name in enumerate(captions.clips):
-        rng = rng_for(0, "caption-choice", name)
-        taken = set(about[clip])
-        chosen: list[int] = []
-        for other in rng.permutation(len(captions.clips)):
-            number = first[int(other)]
-            if len(chosen) < NUM_CAPTIONS - 1 and other != clip and plain(captions.texts[number]) not in taken:
-                taken.add(plain(captions.texts[number]))
-                chosen.append(number)
-        if not chosen:
-            raise InputError(f"clip {name} has no other caption to choose from: all captions are the same.")
-        place = int(rng.integers(len(chosen) + 1))
-        found.append((place, [*chosen[:place], first[clip], *chosen[place:]]))
-    return found
+        docs = [doc for setting in settings for doc in _caption_docs(setting, captions, choices, texts[setting.text])]
+        for doc in docs:
+            if (doc["clip_id"], doc["severity"]) not in stored[doc["table"]]:
+                raise _lost(output, doc["table"], {(doc["clip_id"], doc["severity"])})
+        others = sum(setting.text in choice.others for setting in settings for choice in choices.values())
+        notes = {"other_captions_than_clean": others} if others else {}
+        yield Task(name, name, split, "caption", _functions("caption", "caption"), docs, gone, why, notes)
 
 
 def _caption_docs(
-    output: FinishedOutput,
-    setting: Setting,
-    captions: Captions,
-    choices: list[tuple[int, list[int]]],
-    split: str,
+    setting: Setting, captions: Captions, choices: Mapping[str, Choice], texts: list[str]
 ) -> Iterator[Doc]:
-    texts = caption_texts(output, setting, captions, split)
-    for name, (place, numbers) in zip(captions.clips, choices, strict=True):
-        ids = [captions.ids[number] for number in numbers]
+    for name, choice in choices.items():
+        numbers = choice.captions[setting.text]
         yield {
             "setting": setting.name,
             "table": setting.visual or CLEAN,
             "clip_id": name,
             "severity": setting.severity,
-            "options": [texts[caption] for caption in ids],
-            "option_ids": ids,
-            "answer_index": place,
+            "options": [texts[number] for number in numbers],
+            "option_ids": [captions.ids[number] for number in numbers],
+            "answer_index": choice.place,
         }
 
 
-def write_tasks(output: FinishedOutput, tasks: list[Task], folder: Path, group: str) -> None:
+def write_tasks(
+    output: FinishedOutput, tasks: list[Task], folder: Path, group: str, earlier: frozenset[str] = frozenset()
+) -> None:
     """Write a folder of tasks.
 
+    Args:
+        output: The output.
+        tasks: Its tasks.
+        folder: The folder.
+        group: Name of the group.
+        earlier: Files of an earlier export in the folder; see `folder.earlier_files`.
+
     Raises:
+        InputError: A file of somebody else is in the way.
         OutputError: The folder cannot be written.
     """
     said = yaml.safe_load((HERE / "lmms_eval.yaml").read_text(encoding="utf-8"))
     info = output.info
-    metadata = {
-        "version": f"{info['dataset_version']}+{info['fingerprint'][:16]}",
+    made_by = {
         "builder": info["builder"],
         "fingerprint": info["fingerprint"],
         "exported_by": f"stressreel {__version__}",
     }
+    metadata = {"version": f"{info['dataset_version']}+{info['fingerprint'][:16]}", **made_by}
     names = [f"{group}_{task.name}" for task in tasks]
-    about = {"path": str(output.path.resolve()), "builder": info["builder"], "fingerprint": info["fingerprint"]}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise output_error(error, folder) from error
-    write_atomic(folder / "output.json", json.dumps(about, indent=2) + "\n")
-    write_atomic(folder / "utils.py", (HERE / "lmms_eval_utils.py").read_bytes())
-    write_atomic(folder / "answers.py", (HERE.parent / "metrics" / "answers.py").read_bytes())
+    files = {
+        "utils.py": (HERE / "lmms_eval_utils.py").read_bytes(),
+        "answers.py": (HERE.parent / "metrics" / "answers.py").read_bytes(),
+        f"{group}.yaml": _dump({"group": group, "task": names, "metadata": metadata}),
+    }
     for name, task in zip(names, tasks, strict=True):
         if task.docs:
-            with atomic(folder / f"{name}.jsonl") as temporary:
-                lines = [json.dumps(doc, ensure_ascii=False) + "\n" for doc in task.docs]
-                temporary.write_text("".join(lines), encoding="utf-8")
-        write_atomic(folder / f"{name}.yaml", _dump(_task_config(output, task, name, folder, said, metadata)))
-    write_atomic(folder / f"{group}.yaml", _dump({"group": group, "task": names, "metadata": metadata}))
+            lines = [json.dumps(doc, ensure_ascii=False) + "\n" for doc in task.docs]
+            files[f"{name}.jsonl"] = "".join(lines).encode()
+        files[f"{name}.yaml"] = _dump(_task_config(output, task, name, said, metadata))
+    left_out = {task.table: list(task.left_out) for task in tasks if task.left_out}
+    about = {"path": str(output.path.resolve()), **made_by, "left_out": left_out}
+    write_folder(folder, about, files, earlier)
 
 
 def _task_config(
-    output: FinishedOutput, task: Task, name: str, folder: Path, said: dict[str, Any], metadata: dict[str, Any]
+    output: FinishedOutput, task: Task, name: str, said: dict[str, Any], metadata: dict[str, Any]
 ) -> dict[str, Any]:
     """Give a task's YAML."""
     data: dict[str, Any] = {"dataset_path": str(output.path.resolve()), "dataset_name": task.table}
-    if task.docs:
-        files = {task.split: str((folder / f"{name}.jsonl").resolve())}
-        data = {"dataset_path": "json", "dataset_kwargs": {"data_files": files}}
+    if task.docs:  # a path that is relative is looked for beside the YAML
+        data = {"dataset_path": "json", "dataset_kwargs": {"data_files": {task.split: f"{name}.jsonl"}}}
+    notes = {"left_out": {"count": len(task.left_out), "why": task.why}} if task.left_out else {}
     return {
         "task": name,
         **data,
         "test_split": task.split,
         "output_type": "generate_until",
         **{key: Function(f"utils.{function}") for key, function in task.functions.items()},
-        "generation_kwargs": said["generation_kwargs"],
+        "generation_kwargs": {
+            "max_new_tokens": said["max_new_tokens"]["text" if task.writes else "choice"],
+            **said["generation_kwargs"],
+        },
         "lmms_eval_specific_kwargs": {"default": said["prompts"][task.kind]},
         "metric_list": [
-            {"metric": "accuracy", "aggregation": "mean", "higher_is_better": True},
-            {"metric": "unreadable", "aggregation": "mean", "higher_is_better": False},
+            {"metric": metric, "aggregation": "mean", "higher_is_better": HIGHER_IS_BETTER[metric]}
+            for metric in (WRITTEN if task.writes else CHOSEN)
         ],
-        "metadata": metadata,
+        "metadata": {**metadata, **notes, **task.notes},
     }
 
 
-def _dump(content: dict[str, Any]) -> str:
-    return yaml.dump(content, Dumper=TaskDumper, sort_keys=False, allow_unicode=True, width=1000)
+def _dump(content: dict[str, Any]) -> bytes:
+    return yaml.dump(content, Dumper=TaskDumper, sort_keys=False, allow_unicode=True, width=1000).encode()
+
+
+def remarks(tasks: list[Task]) -> list[str]:
+    """Say what the tasks do not ask, and what differs between settings."""
+    found = []
+    left_out = {(task.table if task.kind != "caption" else "", task.split): task for task in tasks if task.left_out}
+    for (table, split), task in left_out.items():
+        names = ", ".join(task.left_out[:SHOWN]) + ", …" * (len(task.left_out) > SHOWN)
+        where = f"{table or 'every setting'}, split {split}"
+        found.append(f"Left out of {where}: {len(task.left_out):,} ({names}); {task.why}.")
+    other = {task.name: task.notes["other_captions_than_clean"] for task in tasks if task.notes}
+    if other:
+        named = ", ".join(f"{name} {count:,}" for name, count in other.items())
+        found.append(f"Asked with other captions than in clean, because a perturbation makes those alike: {named}.")
+    return found
+
+
+def commands(output: FinishedOutput, tasks: list[Task], folder: Path, group: str) -> list[str]:
+    """Give the commands that run the tasks and score their logs."""
+    out = shlex.quote(str(output.path))
+    found = [
+        f"lmms-eval --model MODEL --include_path {shlex.quote(str(folder))} --tasks {group} --batch_size 1 "
+        "--log_samples --output_path logs"
+    ]
+    causal = output.info["builder"] == "causal"
+    for table, task in {task.table if causal else "": task for task in tasks}.items():
+        kind, chosen = ("score open-ended", "") if table == OPEN else ("score", f" --config {table}" * causal)
+        partial = " --partial" * bool(task.left_out)
+        to = f" --out logs.scores/{table}" * causal
+        found.append(f"stressreel {kind} {out} --predictions logs{chosen} --split {task.split}{partial}{to}")
+    return found

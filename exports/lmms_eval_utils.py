@@ -120,6 +120,12 @@ def caption_visual(doc: Doc) -> list[str]:
     return [video_path(doc["table"], {"clip_id": doc["clip_id"], "severity": doc["severity"]})]
 
 
+def with_clip(docs: Any) -> Any:
+    """Leave out the questions whose clips were skipped in the build."""
+    known = places("clips", ("clip_id",))
+    return docs.select([number for number, name in enumerate(docs["clip_id"]) if (name,) in known])
+
+
 # Text
 
 
@@ -135,8 +141,8 @@ def lettered(question: str, options: Sequence[str], prompt: Prompt | None) -> st
     return "\n".join([f"{prompt.get('pre_prompt', '')}{question}", *lines]) + str(prompt.get("post_prompt", ""))
 
 
-def clavi_text(doc: Doc, prompt: Prompt | None = None) -> str:
-    """Write a question of yes or no."""
+def question_text(doc: Doc, prompt: Prompt | None = None) -> str:
+    """Write a question without options: of yes or no, or answered with a text."""
     prompt = prompt or {}
     return f"{prompt.get('pre_prompt', '')}{doc['question']}{prompt.get('post_prompt', '')}"
 
@@ -174,6 +180,16 @@ def explanation_target(doc: Doc) -> str:
     return letter(doc["explanation_index"])
 
 
+def open_answer_target(doc: Doc) -> str:
+    """Give the right answer as a text."""
+    return str(doc["answer"])
+
+
+def open_explanation_target(doc: Doc) -> str:
+    """Give the right explanation as a text."""
+    return str(doc["explanation"])
+
+
 # Results. Every sample log has the key `stressreel`: what `stressreel score` reads.
 
 
@@ -193,9 +209,13 @@ def clavi_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
 
 
 def caption_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
-    """Judge a choice of captions; the id of the chosen one is logged."""
+    """Judge a choice of captions; the id of the chosen one is logged.
+
+    `stressreel score` takes any caption of the suite for an answer, by its text. An answer that means none of those
+    that were offered is logged as what is no caption.
+    """
     pick = rules().read_answer(results[0], doc["options"])
-    answer = results[0] if pick is None else doc["option_ids"][pick]
+    answer = f"unreadable: {results[0]}" if pick is None else doc["option_ids"][pick]
     return judged(
         results[0], doc["options"], doc["answer_index"], id=doc["clip_id"], setting=doc["setting"], answer=answer
     )
@@ -210,6 +230,26 @@ def explanation_results(config: str, doc: Doc, results: Sequence[str]) -> dict[s
     """Judge the choice of an explanation."""
     right = doc["explanation_index"]
     return judged(results[0], doc["explanation_options"], right, id=doc["qid"], config=config, explanation=results[0])
+
+
+def written(response: str, right: str, qid: str, asked: str) -> dict[str, Any]:
+    """Log a text. Whether it says what is right, `stressreel score open-ended` measures; here it is only compared."""
+    plain = rules().plain
+    return {
+        "exact": float(plain(response) == plain(right)),
+        "empty": float(not response.strip()),
+        "stressreel": {"id": qid, "config": "open_ended", asked: response, "fingerprint": output()["fingerprint"]},
+    }
+
+
+def open_answer_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """Log a generated answer."""
+    return written(results[0], doc["answer"], doc["qid"], "answer")
+
+
+def open_explanation_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """Log a generated explanation."""
+    return written(results[0], doc["explanation"], doc["qid"], "explanation")
 
 
 # lmms-eval does not tell which table a document is from.

@@ -23,6 +23,10 @@ Measure = Callable[[Means], dict[str, Floats]]
 RESAMPLES = 1000
 LEVEL = 0.95
 MOST_UNDEFINED = 0.05
+FEWEST = 6
+"""Source videos that an interval needs: of five, all five agreeing on a sign happens by chance in 6 % of cases."""
+FEW = 20
+"""With fewer source videos, intervals are too narrow, and a reader is told."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Estimate:
     Attributes:
         value: On all source videos; NaN if it is not defined there (0 / 0).
         low: Lower end of the interval; NaN if more than 5 % of the resamples leave the score undefined, or if there
-            are fewer than two source videos.
+            are fewer than six source videos.
         high: Upper end.
     """
 
@@ -63,6 +67,12 @@ class Tally:
             means = (weights @ self.sums) / (weights @ self.counts)
         return {cell: means[:, number] for number, cell in enumerate(self.cells)}
 
+    def answered(self) -> Tally:
+        """Leave out source videos that no answer is about: they are not drawn from."""
+        there: NDArray[np.bool_] = np.any(self.counts > 0, axis=1)
+        names = tuple(name for name, kept in zip(self.sources, there, strict=True) if kept)
+        return Tally(names, self.cells, self.sums[there], self.counts[there])
+
     def totals(self) -> dict[str, int]:
         """Count what each cell's mean is over."""
         return {cell: round(total) for cell, total in zip(self.cells, self.counts.sum(axis=0), strict=True)}
@@ -80,7 +90,7 @@ def tally(sources: Sequence[str], cells: Mapping[str, tuple[NDArray[np.intp], Fl
     for number, (where, values) in enumerate(cells.values()):
         sums[:, number] = np.bincount(where, weights=values, minlength=len(sources))
         counts[:, number] = np.bincount(where, minlength=len(sources))
-    return Tally(tuple(sources), tuple(cells), sums, counts)
+    return Tally(tuple(sources), tuple(cells), sums, counts).answered()
 
 
 def resample(sources: int, seed: int, resamples: int = RESAMPLES) -> Floats:
@@ -121,7 +131,7 @@ def estimates(counted: Tally, measure: Measure, *, seed: int = 0, resamples: int
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
     """
-    drawn = resamples if len(counted.sources) > 1 else 0
+    drawn = resamples if len(counted.sources) >= FEWEST else 0
     scores = measure(counted.means(resample(len(counted.sources), seed, drawn)))
     return {name: estimate(values) for name, values in scores.items()}
 
@@ -143,7 +153,7 @@ def differences(
     """
     if first.sources != second.sources:
         raise ValueError("two tallies over different source videos cannot be paired")
-    drawn = resamples if len(first.sources) > 1 else 0
+    drawn = resamples if len(first.sources) >= FEWEST else 0
     weights = resample(len(first.sources), seed, drawn)
     one, other = measure(first.means(weights)), measure(second.means(weights))
     return {name: estimate(other[name] - one[name]) for name in one if name in other}

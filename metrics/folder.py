@@ -17,7 +17,6 @@ from .bootstrap import Tally
 from .scores import Scores, as_json, as_markdown, dump
 
 SCORES, REPORT, SUMS = "scores.json", "scores.md", "per_source.parquet"
-OF_ANSWERS = (" chose ", "-grams")  # cells that count what a model answered: no two have the same counts
 
 
 @dataclass(frozen=True)
@@ -39,13 +38,39 @@ def write_scores(folder: Path, scores: Scores, about: Mapping[str, Any], figures
     """Write a score: JSON, Markdown, figures, and the sums by source video.
 
     Raises:
+        InputError: The folder holds something else, or the scores of something else.
         OutputError: The folder cannot be written.
     """
+    for name in set(_earlier_figures(folder, as_json(scores, about))) - set(figures):
+        (folder / name).unlink(missing_ok=True)
     for name, picture in figures.items():
         write_atomic(folder / name, picture)
     write_atomic(folder / REPORT, as_markdown(scores, about, list(figures)))
     write_atomic(folder / SUMS, _parquet(scores.tally))
     write_atomic(folder / SCORES, dump(as_json(scores, about)))
+
+
+SAME = ("benchmark", "config", "split")
+
+
+def _earlier_figures(folder: Path, scored: Mapping[str, Any]) -> list[str]:
+    """Name the pictures of an earlier score of the same predictions, in whose place this one goes."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return []
+    try:
+        earlier = json.loads((folder / SCORES).read_text(encoding="utf-8"))
+        figures = [Path(name).name for name in earlier["figures"]]
+        mine, theirs = ([*(each[name] for name in SAME), each["predictions"]["file"]] for each in (scored, earlier))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{folder} holds something that is no score; it stays as it is. Give another folder with --out."
+        ) from error
+    if mine != theirs:
+        raise InputError(
+            f"{folder} holds the scores of {theirs[3]} on {' '.join(theirs[:3])}, not of {mine[3]} on "
+            f"{' '.join(mine[:3])}; it stays as it is. Give another folder with --out."
+        )
+    return figures
 
 
 def _parquet(tally: Tally) -> bytes:
@@ -114,14 +139,13 @@ def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
             f"{one.name} and {other.name} are scored on different outputs (fingerprints {prints[0][:16]} and "
             f"{prints[1][:16]}). Score both on the same one."
         )
-    shared = [cell for cell in one.tally.cells if cell in set(other.tally.cells)]
-    first, second = _cut(one.tally, shared), _cut(other.tally, shared)
-    outcome = [not any(part in cell for part in OF_ANSWERS) for cell in shared]
-    if first.sources != second.sources or not np.array_equal(first.counts[:, outcome], second.counts[:, outcome]):
+    if one.about["answers"]["scored_sha256"] != other.about["answers"]["scored_sha256"]:
         raise InputError(
             f"{one.name} and {other.name} answer different questions (one was scored with --partial?). Paired "
             "differences need the same questions in both."
         )
+    shared = [cell for cell in one.tally.cells if cell in set(other.tally.cells)]
+    first, second = _cut(one.tally, shared), _cut(other.tally, shared)
     alone = len(set(one.tally.cells) ^ set(other.tally.cells))
     return first, second, [f"{alone} cells are in one of the two only, and left out."] * bool(alone)
 

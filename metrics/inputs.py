@@ -25,11 +25,11 @@ from .predictions import (
     SHOWN,
     Joined,
     Predictions,
+    answer_column,
     column,
+    identity,
     join,
     of_output,
-    answer_column,
-    identity,
     options_by_id,
     refuse,
 )
@@ -85,11 +85,13 @@ def read_columns(
     splits: list[str] = []
     try:
         for name in output.splits(config) if split == ALL else [split]:
+            before = len(splits)
             for path in output.shards(config, name):
                 table = pq.read_table(path, columns=list(names))
                 splits += [name] * table.num_rows
                 for each in names:
                     found[each] += table.column(each).to_pylist()
+            output.check_count(config, name, len(splits) - before)
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"{output.path}, table {config}: {error}. `stressreel verify` says more.") from error
     return found, splits
@@ -256,7 +258,10 @@ def score_retrieval(output: FinishedOutput, folder: Path, how: How) -> Scores:
         if path.suffix == ".jsonl":
             wanted = [captions.ids[number] for number in order]
             ranked = read_ranked(path, captions)
-            hits = retrieval.ranked_hits(ranked, wanted, [captions.clips[number] for number in where])
+            try:
+                hits = retrieval.ranked_hits(ranked, wanted, [captions.clips[number] for number in where])
+            except InputError as error:
+                raise InputError(f"{path}: {error}") from error
         else:
             matrix = read_matrix(path, (len(captions.clips), len(captions.ids)))
             if np.isnan(matrix).any():
@@ -264,10 +269,16 @@ def score_retrieval(output: FinishedOutput, folder: Path, how: How) -> Scores:
             hits = retrieval.recall_hits(matrix, target)
         for number, name in enumerate(names):
             cells[robustness.cell(setting, name)] = (source, hits[:, number])
-    return _robustness_scores(chosen, names, tally(sources, cells), how, {"scored": len(order) * len(chosen)}, notes)
+    answers = {
+        "scored": len(order) * len(chosen),
+        "clips": len(captions.clips),
+        "scored_sha256": identity(captions.ids),
+    }
+    return _robustness_scores(output, chosen, names, tally(sources, cells), how, answers, notes)
 
 
 def _robustness_scores(
+    output: FinishedOutput,
     chosen: tuple[Setting, ...],
     names: tuple[str, ...],
     counted: Tally,
@@ -282,17 +293,33 @@ def _robustness_scores(
         split=how.split,
         answers=answers,
         headline=robustness.headline(scored),
-        tables=robustness.tables(suite, counted, scored),
+        tables=robustness.tables(suite, counted, scored, changed(output, chosen, how.split)),
         tally=counted,
         notes=notes,
     )
+
+
+def changed(output: FinishedOutput, settings: Sequence[Setting], split: str) -> dict[str, float]:
+    """Give the share of captions that each text perturbation changes: what it leaves alone cannot lower a score."""
+    found = {}
+    for name in dict.fromkeys(setting.text for setting in settings if setting.text):
+        columns, _ = read_columns(output, name, ("changed",), split)
+        found[name] = float(np.mean(columns["changed"]))
+    return found
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read as UTF-8 ({type(error).__name__}: {error}).") from error
 
 
 def _order(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
     """Read in which order a matrix has the names; their own order if there is no such file."""
     if not path.is_file():
         return np.arange(len(names))
-    given = path.read_text(encoding="utf-8").split("\n")
+    given = _read_text(path).split("\n")
     given = [line.strip() for line in given if line.strip()]
     place = {name: number for number, name in enumerate(names)}
     if sorted(given) != sorted(names):
@@ -349,7 +376,7 @@ def read_ranked(path: Path, captions: Captions) -> dict[str, list[str]]:
     by_clip = {clip: name for clip, name in zip(captions.of, captions.ids, strict=True) if single[clip] == 1}
     known, own = set(captions.clips), set(captions.ids)
     ranked: dict[str, list[str]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
+    for number, line in enumerate(_read_text(path).splitlines(), 1):
         if not line.strip():
             continue
         try:
@@ -459,7 +486,7 @@ def score_suite_answers(output: FinishedOutput, predictions: Predictions, how: H
     }
     if missing:
         notes += ("questions that some setting lacks are left out of all of them.",)
-    return _robustness_scores(chosen, ("accuracy",), tally(sources, cells), how, answers, notes)
+    return _robustness_scores(output, chosen, ("accuracy",), tally(sources, cells), how, answers, notes)
 
 
 def _truth(value: Any) -> bool | None:
@@ -560,12 +587,10 @@ def score_causal(
     counted = causal.count(sources, pair["A"], pair.get("E"), kinds)
     answers = joined["A"].summary()
     if "E" in joined:
-        answers["scored_sha256"] = identity(f"{letter} {name}" for letter in joined for name in joined[letter].scored())
-        unreadable = joined["E"].unreadable
-        answers["unreadable"] += unreadable[1]
-        answers["unreadable_first"] += [
-            {"id": f"{name} explanation", "answer": answer} for name, answer in unreadable[0]
-        ]
+        answers |= {
+            "explanations": joined["E"].summary(),
+            "scored_sha256": identity(f"{letter} {name}" for letter in joined for name in joined[letter].scored()),
+        }
     return Scores(
         benchmark="causal",
         split=how.split,
@@ -582,7 +607,7 @@ def read_causal(output: FinishedOutput, config: str | None = None) -> tuple[list
     config = config or next(iter(output.info["counts"]))
     rows, splits = [], []
     for split in output.splits(config):
-        for row in output.rows(config, None, split):
+        for row in output.whole(config, None, split):
             rows.append(row)
             splits.append(split)
     return rows, splits

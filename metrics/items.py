@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +15,8 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..records.output import open_output
 from .answers import YES_NO, read_answer
-from .inputs import choose_split, read_columns
-from .predictions import ID_NAMES, column, join, read_predictions
+from .inputs import ALL, choose_config, choose_split, read_columns
+from .predictions import ID_NAMES, Joined, Predictions, column, join, of_output, read_predictions
 
 SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id")
 VIDEOS = ("video_id", "video", "clip_id", "source_id", "source", "episode")
@@ -27,12 +30,14 @@ class Items:
 
     Attributes:
         ids: Their ids.
-        sources: Source video of each.
-        videos: Video shown with each.
-        texts: Text asked with each.
+        sources: Source video of each; its own id where none is known.
+        videos: Video shown with each; "" where none is known.
+        texts: Text asked with each; "" where none is known.
         options: Options of each.
         truth: Number of the right option; -1 where none is known.
-        split: The split.
+        split: The split, "all" of a file.
+        config: The output's table; "" of a file.
+        fingerprint: The output's; "" of a file.
         others: Ids of items of other splits.
     """
 
@@ -42,99 +47,159 @@ class Items:
     texts: list[str]
     options: list[Sequence[str]]
     truth: NDArray[np.int64]
-    split: str
+    split: str = ALL
+    config: str = ""
+    fingerprint: str = ""
     others: frozenset[str] = frozenset()
 
 
-def read_items(path: Path, split: str | None = None) -> Items:
+def read_items(
+    path: Path, config: str | None = None, split: str | None = None, *, first: int = 0, judged: bool = True
+) -> Items:
     """Read the items of an output, or of a file of questions.
 
     Args:
         path: The output of build-clavi, build-perturbed or build-causal; or a CSV, JSON, JSON-lines or Parquet file
-            with `id`, `answer` and, if you like, `options`, `video_id`, `source_id`, `question`.
-        split: For an output.
+            with `id` and, where they are needed, `answer`, `options`, `video_id`, `source_id`, `question`.
+        config: For an output: the table, by default the first.
+        split: For an output: a split or "all"; by default test where there is one.
+        first: For a file: number of the first option in right answers that are numbers.
+        judged: Whether right answers are needed; if not, a file's `answer` and `options` are not looked at.
 
     Raises:
-        InputError: It is neither, or an answer in the file cannot be read.
+        InputError: It is neither, or something in it cannot be read.
     """
     if path.is_dir():
-        return _of_output(path, split)
-    rows = read_predictions(path)
-    id_name, gold = column(rows, ID_NAMES) or "", column(rows, GOLD, needed=False)
-    source, video = column(rows, SOURCES, needed=False), column(rows, VIDEOS, needed=False)
-    text = column(rows, TEXTS, needed=False)
-    ids = [str(row.get(id_name)).strip() for row in rows.rows]
-    twice = sorted({name for name in ids if ids.count(name) > 1}) if len(set(ids)) < len(ids) else []
+        items = _of_output(path, config, split)
+    elif not path.exists():
+        raise InputError(f"there is no {path}. Give the output of a build, or a file of your own questions.")
+    elif config is not None or split not in (None, ALL):
+        raise InputError(f"{path} is a file: it has no tables and splits. Leave --config and --split out.")
+    else:
+        items = _of_file(path, first, judged)
+    if not items.ids:
+        raise InputError(f"{path} has no items in table {items.config}, split {items.split}.")
+    if judged and (items.truth < 0).any():
+        looked = "it is a perturbed suite" if items.config else f"it has none of the columns {', '.join(GOLD)}"
+        raise InputError(f"{path} has no right answers to judge by: {looked}.")
+    return items
+
+
+def _of_file(path: Path, first: int, judged: bool) -> Items:
+    given = read_predictions(path)
+    ids = _names(given, ID_NAMES, needed=True)
+    if "" in ids:
+        raise InputError(f"{path}: row {ids.index('') + 1} has no id.")
+    twice = [name for name, count in Counter(ids).items() if count > 1]
     if twice:
         raise InputError(f"{path} has ids more than once: {', '.join(twice[:5])}.")
-    options: list[Sequence[str]] = [tuple(row.get("options") or YES_NO) for row in rows.rows]
-    truth = [
-        -1 if gold is None else read_answer(row.get(gold), choices)
-        for row, choices in zip(rows.rows, options, strict=True)
-    ]
-    if None in truth:
-        at = truth.index(None)
+    sources = _names(given, SOURCES)
+    if "" in sources and any(sources):
+        name = column(given, SOURCES)
         raise InputError(
-            f"{path}: the answer of {ids[at]!r} ({rows.rows[at].get(gold or '')!r}) is none of its options "
-            f"({', '.join(options[at])}). `options` must be a list (JSON or Parquet); without it answers are yes or no."
+            f"{path}: {ids[sources.index('')]!r} has no {name}. Give it in every row, or in none: then each question "
+            "counts as a source video of its own."
         )
-    values = [-1 if number is None else number for number in truth]
+    options: list[Sequence[str]] = [()] * len(ids)
+    truth = [-1] * len(ids)
+    gold = column(given, GOLD, needed=False)
+    if judged and gold:
+        options = [_options(row.get("options"), path, name) for row, name in zip(given.rows, ids, strict=True)]
+        for at, row in enumerate(given.rows):
+            right = read_answer(row.get(gold), options[at], first=first)
+            if right is None:
+                raise InputError(
+                    f"{path}: the {gold} of {ids[at]!r} ({row.get(gold)!r}) is none of its options "
+                    f"({', '.join(options[at])}). Numbers count from {first} (--first-index); without `options` "
+                    "answers are yes or no."
+                )
+            truth[at] = right
     return Items(
         ids,
-        [str(row.get(source)) for row in rows.rows] if source else ids,
-        [str(row.get(video)) for row in rows.rows] if video else ids,
-        [str(row.get(text)) for row in rows.rows] if text else ids,
+        sources if any(sources) else ids,
+        _names(given, VIDEOS),
+        _names(given, TEXTS),
         options,
-        np.array(values, np.int64),
-        "all",
+        np.array(truth, np.int64),
     )
 
 
-def _of_output(path: Path, split: str | None) -> Items:
+def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) -> list[str]:
+    """Take a column of texts by the names allowed for it; "" where there is nothing."""
+    name = column(given, allowed, needed=needed)
+    values = [row.get(name) if name else None for row in given.rows]
+    odd = next((value for value in values if isinstance(value, dict | list | bytes)), None)
+    if odd is not None:
+        raise InputError(f"{given.path}: column {name!r} holds {type(odd).__name__}; expected texts or numbers.")
+    return ["" if value is None else str(value).strip() for value in values]
+
+
+def _options(value: Any, path: Path, name: str) -> tuple[str, ...]:
+    """Take the options of a question: a list, or the JSON of one as a cell of a CSV has it; without any yes and no.
+
+    Raises:
+        InputError: They are something else.
+    """
+    try:
+        found = json.loads(value or "[]") if isinstance(value, str) else value
+    except ValueError:
+        found = value
+    if value is None or found == []:
+        return YES_NO
+    if not isinstance(found, list) or not all(
+        isinstance(x, str | int | float) and not isinstance(x, bool) for x in found
+    ):
+        raise InputError(
+            f"{path}: the options of {name!r} are {str(value)[:80]!r}; expected a list of texts or numbers, in a CSV "
+            'as JSON: ["red", "blue"]. Without options answers are yes or no.'
+        )
+    return tuple(str(int(x) if isinstance(x, float) and x.is_integer() else x) for x in found)
+
+
+def _of_output(path: Path, config: str | None, split: str | None) -> Items:
     output = open_output(path)
     builder = output.info["builder"]
-    config = next(iter(output.info["counts"])) if builder != "perturbed" else "clean"
+    config = choose_config(output, config)
     split = choose_split(output, config, split)
     id_name = {"clavi": "question_id", "perturbed": "clip_id"}.get(builder, "qid")
-    elsewhere = [name for name in output.splits(config) if split not in ("all", name)]
+    elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
     others = frozenset(str(x) for name in elsewhere for x in read_columns(output, config, (id_name,), name)[0][id_name])
     if builder == "clavi":
-        pairs, _ = read_columns(output, "pairs", ("pair_id", "source_id"), "all")
+        pairs, _ = read_columns(output, "pairs", ("pair_id", "source_id"), ALL)
         source_of = dict(zip(pairs["pair_id"], pairs["source_id"], strict=True))
         rows, _ = read_columns(output, config, ("question_id", "pair_id", "video_id", "question", "answer"), split)
-        options: list[Sequence[str]] = [YES_NO] * len(rows["question_id"])
+        ids, videos, texts = rows["question_id"], rows["video_id"], rows["question"]
         sources = [source_of[pair] for pair in rows["pair_id"]]
-        truth = np.array(rows["answer"], np.int64)
-        return Items(rows["question_id"], sources, rows["video_id"], rows["question"], options, truth, split, others)
-    if builder == "perturbed":
+        options: list[Sequence[str]] = [YES_NO] * len(ids)
+        truth = rows["answer"]
+    elif builder == "perturbed":
         rows, _ = read_columns(output, config, ("clip_id", "source_id", "captions"), split)
+        ids, sources, videos = rows["clip_id"], rows["source_id"], rows["clip_id"]
         texts = ["\n".join(captions) for captions in rows["captions"]]
-        count = len(texts)
-        unknown = np.full(count, -1, np.int64)
-        return Items(rows["clip_id"], rows["source_id"], rows["clip_id"], texts, [()] * count, unknown, split, others)
-    found = [
-        row
-        for name in (output.splits(config) if split == "all" else [split])
-        for row in output.rows(config, None, name)
-    ]
-    if not found or "qid" not in found[0] or "answer_index" not in found[0]:
-        raise InputError(f"{path} was built by {builder!r}; its table {config} has no qid and answer_index.")
-    source = next((name for name in SOURCES if name in found[0]), "qid")
-    video = next((name for name in VIDEOS if name in found[0]), source)
-    return Items(
-        [str(row["qid"]) for row in found],
-        [str(row[source]) for row in found],
-        [str(row[video]) for row in found],
-        [str(row.get("question", "")) for row in found],
-        [tuple(row["options"]) for row in found],
-        np.array([row["answer_index"] for row in found], np.int64),
-        split,
-        others,
-    )
+        options, truth = [()] * len(ids), [-1] * len(ids)
+    elif builder == "causal":
+        names = ("qid", "episode", "clip_id", "question", "options", "answer_index")
+        rows, _ = read_columns(output, config, names, split)
+        ids, sources, videos, texts = rows["qid"], rows["episode"], rows["clip_id"], rows["question"]
+        options, truth = [tuple(texts) for texts in rows["options"]], rows["answer_index"]
+    else:
+        raise InputError(f"{path} was built by {builder!r}, whose items this version cannot read.")
+    fingerprint = output.info["fingerprint"]
+    return Items(ids, sources, videos, texts, options, np.array(truth, np.int64), split, config, fingerprint, others)
 
 
-def correctness(items: Items, path: Path, *, first: int = 0) -> NDArray[np.bool_]:
-    """Tell which items a predictions file answers right; an unreadable answer is wrong."""
-    joined = join(read_predictions(path), items.ids, items.options, others=items.others, first=first)
-    right: NDArray[np.bool_] = joined.picks == items.truth
-    return right
+def judge(items: Items, path: Path, *, first: int = 0) -> Joined:
+    """Read a predictions file for items; which are right is `Joined.picks == Items.truth`.
+
+    Args:
+        items: The items.
+        path: The file.
+        first: Number of the first option in answers that are numbers.
+
+    Raises:
+        InputError: It cannot be read, was made on another output, or ids are missing, doubled or unknown.
+    """
+    predictions = read_predictions(path)
+    if items.config:
+        predictions = of_output(predictions, items.config, items.fingerprint)
+    return join(predictions, items.ids, items.options, others=items.others, first=first)

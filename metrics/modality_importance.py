@@ -121,9 +121,10 @@ def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.int
     )
     total, most = len(inverse), int(counts.max()) if len(counts) else 0
     if 2 * most > total:
+        name = str(names[counts.argmax()])
         raise InputError(
-            f"features cannot be permuted: {names[counts.argmax()]!r} has {most} of {total} items, more than half; its "
-            "items cannot all get the features of other videos."
+            f"features cannot be permuted: {name!r} has {most} of {total} items, more than half; its items cannot all "
+            "get the features of other videos."
         )
     order_of_sources = rng.permutation(len(names))
     order = np.lexsort((rng.random(total), order_of_sources[inverse]))

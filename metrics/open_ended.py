@@ -12,6 +12,7 @@ corpus. CIDEr's document frequencies are those of all references in every resamp
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -37,8 +38,10 @@ GRAMS = (1, 2, 3)
 NO_GRAMS = 1e-6
 """The package's precision of n-grams where there are none: 1e-15 / 1e-9."""
 PUNCTUATION = frozenset(["''", "'", "``", "`", *'()[]{}.?!,:;-"', "--", "..."])
-EMPTY = "-"
-"""What stands for a text without words: the packages cannot take an empty one, and it matches nothing."""
+TYPOGRAPHIC = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": " -- ", "—": " -- ", "…": " ... "})
+LOOSE_MARKS = re.compile(r"[.!?]+(?=[\s\"')\]]|$)|(?<!\S)'(?=\w)")  # the tokenizer splits the last sentence's only
+NO_WORDS = ("-", "--")
+"""What stands for a text, and for a reference, without words: the packages cannot take an empty one; they differ."""
 
 Number = TypeVar("Number", float, Floats)
 
@@ -47,8 +50,8 @@ def words(text: str) -> str:
     """Split a text into words between spaces, in lower case and without punctuation."""
     from nltk.tokenize import TreebankWordTokenizer
 
-    kept = [word for word in TreebankWordTokenizer().tokenize(text.lower()) if word not in PUNCTUATION]
-    return " ".join(kept) or EMPTY
+    plain = LOOSE_MARKS.sub(" ", text.translate(TYPOGRAPHIC)).lower()
+    return " ".join(word for word in TreebankWordTokenizer().tokenize(plain) if word not in PUNCTUATION)
 
 
 def per_text(
@@ -78,8 +81,8 @@ def per_text(
         raise InputError(f"open-ended scores need {error.name}: pip install 'stressreel[captions]'.") from error
     if not texts:
         raise InputError("there are no texts to score.")
-    found = {number: [words(text)] for number, text in enumerate(texts)}
-    right = {number: [words(text)] for number, text in enumerate(references)}
+    found = {number: [words(text) or NO_WORDS[0]] for number, text in enumerate(texts)}
+    right = {number: [words(text) or NO_WORDS[1]] for number, text in enumerate(references)}
     bleu = BleuScorer(n=len(GRAMS))
     for number in found:
         bleu += (found[number][0], right[number])
@@ -160,7 +163,7 @@ def count(
         np.array([np.bincount(where, weights=values[kind], minlength=len(names)) for values in cells.values()]).T
         for kind in (0, 1)
     )
-    return Tally(tuple(names), tuple(cells), sums, counts)
+    return Tally(tuple(names), tuple(cells), sums, counts).answered()
 
 
 def measure(means: Means) -> dict[str, Floats]:

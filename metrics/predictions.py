@@ -99,7 +99,10 @@ def read_predictions(path: Path) -> Predictions:
                 f"{path} is a folder without sample logs of lmms-eval ({SAMPLE_LOGS}). Give a file, or run lmms-eval "
                 "with --log_samples."
             )
-        return Predictions(path, logged(path, [row for log in logs for row in _json_lines(log)]))
+        rows = logged(path, [row for log in logs for row in _json_lines(log)])
+        if not rows:
+            raise InputError(f"{path}: its sample logs are empty.")
+        return Predictions(path, rows)
     if not path.is_file():
         raise InputError(
             f"there is no predictions file {path}. Give JSON lines, CSV or Parquet with `id` and `answer`."
@@ -143,7 +146,7 @@ def read_predictions(path: Path) -> Predictions:
 
 def sample_logs(folder: Path) -> list[Path]:
     """List the sample logs of lmms-eval in a folder."""
-    return sorted(folder.rglob(SAMPLE_LOGS))
+    return sorted(path for path in folder.rglob(SAMPLE_LOGS) if path.is_file())
 
 
 def logged(path: Path, lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -185,7 +188,7 @@ def of_output(predictions: Predictions, config: str, fingerprint: str) -> Predic
             f"{predictions.path} was made on another output (fingerprint {str(odd['fingerprint'])[:16]}; this one has "
             f"{fingerprint[:16]})."
         )
-    kept = [row for row in predictions.rows if row.get("config", config) == config]
+    kept = [row for row in predictions.rows if (row.get("config") or config) == config]
     if not kept:
         named = sorted({str(row["config"]) for row in predictions.rows})
         raise InputError(f"{predictions.path} has no rows about {config}, only about {', '.join(named)}. See --config.")
@@ -193,18 +196,21 @@ def of_output(predictions: Predictions, config: str, fingerprint: str) -> Predic
 
 
 def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    with open(path, encoding="utf-8-sig") as handle:
-        for number, line in enumerate(handle, 1):
-            if line.strip():
-                try:
-                    row = json.loads(line, object_pairs_hook=once)
-                except json.JSONDecodeError as error:
-                    raise InputError(f"{path}, line {number}: not JSON ({error.msg}).") from error
-                except ValueError as error:
-                    raise InputError(f"{path}, line {number}: {error}.") from error
-                if not isinstance(row, dict):
-                    raise InputError(f"{path}, line {number}: expected an object with `id` and `answer`.")
-                yield row
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read as UTF-8 ({type(error).__name__}: {error}).") from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                row = json.loads(line, object_pairs_hook=once)
+            except json.JSONDecodeError as error:
+                raise InputError(f"{path}, line {number}: not JSON ({error.msg}).") from error
+            except ValueError as error:
+                raise InputError(f"{path}, line {number}: {error}.") from error
+            if not isinstance(row, dict):
+                raise InputError(f"{path}, line {number}: expected an object with `id` and `answer`.")
+            yield row
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -287,8 +293,8 @@ def join(
         name = str(row.get(id_name)).strip()
         if name in given:
             doubled[name] += 1
-        else:
-            given[name] = row.get(answer_name)
+        elif row.get(answer_name) is not None:  # null, or a row about something else: no answer, not a wrong one
+            given[name] = row[answer_name]
     wanted = set(ids)
     missing = [name for name in ids if name not in given]
     unknown = [name for name in given if name not in wanted and name not in others]

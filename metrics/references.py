@@ -13,7 +13,7 @@ from ..records.files import sha256_file
 from ..records.output import open_output
 from .inputs import ALL, choose_config, choose_split, read_causal
 from .items import SOURCES
-from .predictions import ANSWER_NAMES, ID_NAMES, SHOWN, column, read_predictions, refuse
+from .predictions import ID_NAMES, SHOWN, answer_column, column, identity, of_output, read_predictions, refuse
 
 COLUMNS = {"A": ("answer", "options", "answer_index"), "E": ("explanation", "explanation_options", "explanation_index")}
 
@@ -128,9 +128,9 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
     Raises:
         InputError: Ids are missing, doubled or unknown and `partial` is not set, or a text is none.
     """
-    predictions = read_predictions(path)
+    predictions = of_output(read_predictions(path), references.config, references.output["fingerprint"])
     id_name = column(predictions, ID_NAMES) or ""
-    names = {"A": column(predictions, ANSWER_NAMES) or ""}
+    names = {"A": answer_column(predictions)}
     notes = references.notes
     if "E" in references.texts and any("explanation" in row for row in predictions.rows):
         names["E"] = "explanation"
@@ -166,6 +166,7 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
         texts[letter] = [str(text) for text in found]
         empty += [(f"{key} {name}", text) for key, text in zip(ids, texts[letter], strict=True) if not text.strip()]
     answers = {
+        "scored_sha256": identity(f"{letter} {name}" for letter in texts for name in ids),
         "read": len(predictions.rows),
         "scored": len(ids),
         "unreadable": 0,

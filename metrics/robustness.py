@@ -130,50 +130,51 @@ def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
     return {name: value for name, value in scored.items() if ", " not in name}
 
 
-def tables(suite: Suite, counted: Tally, scored: Mapping[str, Estimate]) -> tuple[Table, ...]:
+def _gammas(means: Mapping[str, float], score: str, settings: Sequence[Setting], kind: str) -> list[float]:
+    found = np.array([means[cell(setting, score)] for setting in settings])
+    return [float(x) for x in GAMMAS[kind](np.full(len(found), means[cell(Setting(), score)]), found)]
+
+
+def tables(
+    suite: Suite, counted: Tally, scored: Mapping[str, Estimate], changed: Mapping[str, float] | None = None
+) -> tuple[Table, ...]:
     """Give the robustness by family, by perturbation, and every setting.
 
     Args:
         suite: What was measured.
         counted: The sums.
         scored: The estimates of `measure`'s scores.
+        changed: The share of captions that each text perturbation changes.
     """
+    changed = changed or {}
     means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
+    groups = suite.groups()
     families: list[tuple[Cell, ...]] = []
     single: list[tuple[Cell, ...]] = []
-    settings_rows: list[tuple[Cell, ...]] = []
+    every: list[tuple[Cell, ...]] = []
     for score in suite.scores:
-        clean = means[cell(Setting(), score)]
-
-        def gammas(settings: Sequence[Setting], kind: str, score: str = score, clean: float = clean) -> list[float]:
-            found = np.array([means[cell(setting, score)] for setting in settings])
-            return [float(x) for x in GAMMAS[kind](np.full(len(found), clean), found)]
-
-        for (modality, family), members in suite.groups().items():
-            every = [setting for settings in members.values() for setting in settings]
-            key = modality if family == PAIRS else f"{modality}, {family}"
-            families.append(
-                (
-                    score,
-                    modality,
-                    family,
-                    *(
-                        x
-                        for kind in GAMMAS
-                        for x in (scored[f"{score} {kind} {key}"], float(np.std(gammas(every, kind))))
-                    ),
-                    len(every),
-                )
-            )
+        wholes: dict[tuple[str, str], list[Setting]] = {}
+        for (modality, family), members in groups.items():
             for name, settings in members.items():
-                spread = [
-                    x for kind in GAMMAS for x in (np.mean(gammas(settings, kind)), np.std(gammas(settings, kind)))
-                ]
-                single.append((score, modality, family, name, *map(float, spread), len(settings)))
+                wholes.setdefault((modality, family), []).extend(settings)
+                found = [_gammas(means, score, settings, kind) for kind in GAMMAS]
+                moments = (float(x) for values in found for x in (np.mean(values), np.std(values)))
+                share = changed.get(settings[0].text) if settings[0].text else None
+                single.append((score, modality, family, name, *moments, len(settings), share))
+        for modality in dict.fromkeys(modality for modality, _ in groups):
+            of_it = [setting for setting in suite.settings if setting.modality == modality]
+            wholes.setdefault((modality, PAIRS if modality == "multimodal" else "all"), of_it)
+        for (modality, family), settings in wholes.items():
+            key = modality if family in (PAIRS, "all") else f"{modality}, {family}"
+            both = (
+                (scored[f"{score} {kind} {key}"], float(np.std(_gammas(means, score, settings, kind))))
+                for kind in GAMMAS
+            )
+            families.append((score, modality, family, *(x for pair in both for x in pair), len(settings)))
         for setting in suite.settings:
+            of_setting = (_gammas(means, score, [setting], kind)[0] for kind in GAMMAS)
             value = means[cell(setting, score)]
-            pair = [float(gamma(np.array([clean]), np.array([value]))[0]) for gamma in GAMMAS.values()]
-            settings_rows.append((score, setting.visual, setting.severity, setting.text, value, *pair))
+            every.append((score, setting.visual, setting.severity, setting.text, value, *of_setting))
     heads = ("γa", "± std", "γr", "± std ", "settings")
     return (
         Table(
@@ -181,19 +182,19 @@ def tables(suite: Suite, counted: Tally, scored: Mapping[str, Estimate]) -> tupl
             "Robustness by family",
             ("score", "modality", "family", *heads),
             tuple(families),
-            "Mean over severities, then over perturbations; std over all settings of the family.",
+            "Mean over severities, then over perturbations; std over all settings, divided by their number.",
         ),
         Table(
             "perturbations",
             "Robustness by perturbation",
-            ("score", "modality", "family", "perturbation", *heads),
+            ("score", "modality", "family", "perturbation", *heads, "captions changed"),
             tuple(single),
-            "Mean and std over severities.",
+            "Mean and std over severities. A caption that a perturbation leaves as it is scores as it does clean.",
         ),
         Table(
             "settings",
             "Every setting",
             ("score", "visual", "severity", "text", "value", "γa", "γr"),
-            tuple(settings_rows),
+            tuple(every),
         ),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import Any
 
-from .bootstrap import Estimate, Tally
+from .bootstrap import FEW, FEWEST, Estimate, Tally
 
 Cell = str | int | float | Estimate | None
 
@@ -153,9 +153,17 @@ def as_markdown(scores: Scores, about: Mapping[str, Any], pictures: Sequence[str
 
 
 def answers_line(scores: Scores) -> str:
-    """Say in one line what was read and what was not."""
-    counts = scores.answers
-    parts = [f"{counts['scored']:,} answers scored"]
+    """Say what was read and what was not: a line, and one for explanations if they are asked."""
+    explanations = scores.answers.get("explanations")
+    lines = [counts_line(scores.answers, "answers")] + (
+        [counts_line(explanations, "explanations")] if explanations else []
+    )
+    return "\n".join(lines)
+
+
+def counts_line(counts: Mapping[str, Any], what: str) -> str:
+    """Say in one line what was read of a file; see `predictions.Joined.summary`."""
+    parts = [f"{counts['scored']:,} {what} scored"]
     for key, words in (
         ("unreadable", "unreadable (count as wrong)"),
         ("empty", "empty"),
@@ -170,10 +178,14 @@ def answers_line(scores: Scores) -> str:
 
 
 def interval_line(interval: Mapping[str, Any]) -> str:
-    """Say what the intervals are."""
+    """Say what the intervals are, and why there are none or not to trust them."""
+    sources: int = interval["sources"]
+    if sources < FEWEST:
+        return f"No intervals: {sources} source video{'s' * (sources != 1)}, at least {FEWEST} are needed."
+    few = f" With fewer than {FEW} source videos intervals are too narrow." * (sources < FEW)
     return (
-        f"Intervals: 95 %, paired bootstrap over {interval['sources']:,} source videos, "
-        f"{interval['resamples']:,} resamples, seed {interval['seed']}."
+        f"Intervals: 95 %, paired bootstrap over {sources:,} source videos, {interval['resamples']:,} resamples, "
+        f"seed {interval['seed']}.{few} A dash, or no interval: not defined, or not in more than 5 % of the resamples."
     )
 
 

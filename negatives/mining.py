@@ -12,20 +12,24 @@ one whose question says the same as the question at hand. When ten questions are
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..seeds import rng_for
-from .search import nearest
+from ..seeds import digest_for, rng_for
+from .content_words import content_words, says_no_more
+from .search import Whole, nearest
 
 Floats = NDArray[np.float32]
 Cosines = NDArray[np.float64]
 Rows = NDArray[np.int64]
+Lots = NDArray[np.uint64]
 Kind = Literal["answer", "explanation"]
 Progress = Callable[[int, int], None]
 
@@ -50,7 +54,11 @@ class MiningSettings:
         beta: Factor of a candidate that is tau or more like the right one.
         tau: From this cosine on, beta counts.
         same_question: From this cosine on, two questions ask the same, and neither lends its answer to the other.
-        same_text: From this cosine on, two texts say the same, and are never options of one question.
+        same_text: From this cosine on, two texts say the same, and are never options of one question. So do texts of
+            which one has all content words of the other; above 1, only equal words count.
+        max_lend: A text lends at most this many times its even share, which it would lend if all lent alike; 0: as
+            often as it comes.
+        ties: What puts equal candidates in order: "lot", drawn for each pair of questions, or "id".
     """
 
     negatives: Literal["hard", "random"] = "hard"
@@ -61,6 +69,8 @@ class MiningSettings:
     tau: float = 0.85
     same_question: float = 0.9
     same_text: float = 0.9
+    max_lend: float = 1.0
+    ties: Literal["lot", "id"] = "lot"
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -77,6 +87,8 @@ class MiningSettings:
             f"tau is -1 to 1, not {self.tau}": -1 <= self.tau <= 1,
             f"same_question is above 0, not {self.same_question}": self.same_question > 0,
             f"same_text is above 0, not {self.same_text}": self.same_text > 0,
+            f"max_lend is 0 or 1 and more, not {self.max_lend}": self.max_lend == 0 or 1 <= self.max_lend < np.inf,
+            f"ties is lot or id, not {self.ties!r}": self.ties in ("lot", "id"),
         }
         wrong = [text for text, good in checks.items() if not good]
         if wrong:
@@ -92,12 +104,14 @@ class Item:
         question: The question.
         text: The right option.
         pool: Items lend options to each other only inside a pool, such as a split.
+        lends: Whether its text may be an option of others.
     """
 
     id: str
     question: str
     text: str
     pool: str = ""
+    lends: bool = True
 
 
 @dataclass(frozen=True)
@@ -227,6 +241,7 @@ def mine(
             texts[places] if ranked_by is None else ranked_by[places],
             settings,
             kept_apart or {},
+            seed,
         )
         mined = pool.random(seed) if settings.negatives == "random" else pool.hard(progress)
         found |= dict(zip(places, mined, strict=True))
@@ -239,68 +254,106 @@ class _Pool:
 
     Attributes:
         items: The items; an item's place is its row.
-        keys: Their texts, folded.
+        text_of: The text of each row, by number: rows that say the same in the same words share one.
+        room: How often each text may lend.
+        words: The content words of each row's text; none where only equal words count.
         apart: The rows that each item is kept apart from.
         texts: Embeddings of their texts.
         ranking: Embeddings that score.
         asked: Embeddings of the distinct questions: rows that ask with the same words share one, and its search.
-        rows_of: The rows that ask a distinct question, rising.
+        rows_of: The rows that ask a distinct question and may lend, rising.
         question_of: The distinct question of each row.
+        lots: A number drawn for each row, by which ties are broken.
         settings: How to choose.
     """
 
     items: Sequence[Item]
-    keys: Sequence[str]
+    text_of: Sequence[int]
+    room: Sequence[float]
+    words: Sequence[frozenset[str]]
     apart: Sequence[frozenset[int]]
     texts: Floats
     ranking: Floats
     asked: Floats
     rows_of: Sequence[Rows]
     question_of: Rows
+    lots: Lots
     settings: MiningSettings
 
-    def hard(self, progress: Progress | None) -> Iterator[Mined]:
+    def hard(self, progress: Progress | None) -> list[Mined]:
         """Give the hard negatives of each row."""
         reach = REACH * self.settings.top_k
         near, _ = nearest(self.asked, reach, below=self._limit, progress=progress)
-        for row in range(len(self.items)):
-            number = int(self.question_of[row])
-            others = near[number][near[number] >= 0].astype(np.int64)
-            # A search that gave less than was asked for has given all that there is.
-            yield self._hard(row, self._candidates(number, others), whole=len(others) < reach)
+        askers = (_Asker(self, row, near[int(self.question_of[row])]) for row in range(len(self.items)))
+        if self.settings.max_lend == 0:
+            return [asker.mined() for asker in askers if asker.fill()]
+        return self._shared(list(askers))
 
-    def _hard(self, row: int, candidates: tuple[Rows, Cosines], whole: bool) -> Mined:
-        rows, cosines = self._without_apart(row, *candidates)
-        count = self.settings.top_k
-        while True:
-            if count > len(rows) and not whole:
-                number = int(self.question_of[row])
-                every = np.delete(np.arange(len(self.rows_of)), number)
-                rows, cosines = self._without_apart(row, *self._candidates(number, every))
-                whole = True
-            taken = self._best(row, rows[:count], cosines[:count])
-            if len(taken) == self._need or (whole and count >= len(rows)):
-                return Mined(self.items[row].id, taken, min(count, len(rows)))
-            count *= 2
+    def _shared(self, askers: Sequence[_Asker]) -> list[Mined]:
+        """Let askers take turns: a text that lends too often stays with those whom it fits best.
+
+        This is deferred acceptance (Gale and Shapley 1962), whose outcome hangs on no order.
+        """
+        holders: list[list[tuple[float, int, int]]] = [[] for _ in self.room]
+        waiting = list(reversed(askers))
+        while waiting:
+            asker = waiting.pop()
+            while len(asker.held) < self.settings.num_options - 1:
+                place = asker.next()
+                if place is None:
+                    break
+                asker.hold(place)
+                row = int(asker.rows[place])
+                lot = int(_mixed(self.lots[asker.row], self.lots[row : row + 1])[0])
+                text = self.text_of[row]
+                heappush(holders[text], (float(asker.scores[place]), lot, asker.row))
+                if len(holders[text]) > self.room[text]:
+                    loser = askers[heappop(holders[text])[2]]
+                    loser.refuse(text)
+                    if loser is not asker:
+                        waiting.append(loser)
+        for asker in askers:  # whoever found too few may ask again, and is not turned away
+            asker.refused.clear()
+            asker.fill()
+        return [asker.mined() for asker in askers]
 
     def random(self, seed: int) -> Iterator[Mined]:
         """Draw the negatives of each row from all that may be taken."""
+        lent = [0] * len(self.room)
         for row, item in enumerate(self.items):
-            taken: dict[int, Negative] = {}
+            taken: list[int] = []
+            full: list[int] = []
             looked_at = 0
+
+            def fits(other: int, row: int = row, taken: list[int] = taken) -> bool:
+                return not any(self._says_the_same(one, other) for one in (row, *taken))
+
             for other in _drawn(rng_for(seed, "random_negatives", item.id), len(self.items)):
                 if len(taken) == self._need:
                     break
                 looked_at += 1
-                if other == row or other in self.apart[row]:
+                if other == row or other in self.apart[row] or not self.items[other].lends:
                     continue
-                cos_question = _cosine(self.asked[self.question_of[other]], self.asked[self.question_of[row]])
-                if self._limit is not None and cos_question >= self._limit:
+                if self._limit is not None and self._cos_question(row, other) >= self._limit:
                     continue
-                if not any(self._says_the_same(one, other) for one in (row, *taken)):
-                    score = self._score(cos_question, _cosine(self.ranking[other], self.ranking[row]))
-                    taken[other] = self._negative(row, other, cos_question, float(score))
-            yield Mined(item.id, tuple(taken.values()), looked_at)
+                if lent[self.text_of[other]] >= self.room[self.text_of[other]]:
+                    full.append(other)
+                elif fits(other):
+                    taken.append(other)
+            for other in full:
+                if len(taken) < self._need and fits(other):
+                    taken.append(other)
+            for other in taken:
+                lent[self.text_of[other]] += 1
+            yield Mined(item.id, tuple(self._random_negative(row, other) for other in taken), looked_at)
+
+    def _random_negative(self, row: int, other: int) -> Negative:
+        cos_question = self._cos_question(row, other)
+        score = self._score(cos_question, _cosine(self.ranking[other], self.ranking[row]))
+        return self.negative(row, other, cos_question, float(score))
+
+    def _cos_question(self, row: int, other: int) -> float:
+        return _cosine(self.asked[self.question_of[other]], self.asked[self.question_of[row]])
 
     @property
     def _need(self) -> int:
@@ -310,39 +363,77 @@ class _Pool:
     def _limit(self) -> float | None:
         return self.settings.same_question if self.settings.same_question <= 1 else None
 
-    def _candidates(self, number: int, others: Rows) -> tuple[Rows, Cosines]:
-        """Give the rows that ask other questions, and the cosines: falling, equal ones by id."""
+    def candidates(self, row: int, near: Whole, count: int) -> tuple[Rows, Cosines, bool]:
+        """Give the rows whose questions are nearest, and the cosines: falling, equal ones by lot.
+
+        Args:
+            row: Who asks.
+            near: The nearest distinct questions, as far as they were searched.
+            count: How many are wanted.
+
+        Returns:
+            The first `count` rows, their cosines, and whether there are no more.
+        """
+        number = int(self.question_of[row])
+        known = near[near >= 0].astype(np.int64)
+        found, cosines = self._nearest_rows(row, number, known, count)
+        # A search that gave less than was asked for has given all that there is.
+        every = len(known) < len(near)
+        if len(found) < count and not every:
+            others = np.delete(np.arange(len(self.rows_of)), number)
+            found, cosines = self._nearest_rows(row, number, others, count)
+            every = True
+        return found[:count], cosines[:count], every and len(found) <= count
+
+    def _nearest_rows(self, row: int, number: int, others: Rows, count: int) -> tuple[Rows, Cosines]:
+        """Give at least `count` rows, if there are as many, of these questions."""
         cosines = _cosines(self.asked[others], self.asked[number])
         if self._limit is None:  # then rows with the very same question count as well
             others, cosines = np.append(others, number), np.append(cosines, 1.0)
         else:
             others, cosines = others[cosines < self._limit], cosines[cosines < self._limit]
-        members = [self.rows_of[other] for other in others]
-        rows = np.concatenate([np.empty(0, np.int64), *members])
-        repeated = np.repeat(cosines, [len(some) for some in members])
-        order = np.lexsort((rows, -repeated))
-        return rows[order], repeated[order]
-
-    def _without_apart(self, row: int, rows: Rows, cosines: Cosines) -> tuple[Rows, Cosines]:
-        apart = self.apart[row]
+        order = np.argsort(-cosines, kind="stable")
+        others, cosines = others[order], cosines[order]
+        sizes = np.array([len(self.rows_of[other]) for other in others], np.int64)
+        enough = int(np.searchsorted(np.cumsum(sizes), count + len(self.apart[row]) + 1))
+        if enough < len(others):  # what ties with the last one wanted is there, the rest is not needed
+            enough = int(np.searchsorted(-cosines, -cosines[enough], side="right"))
+        rows = np.concatenate([np.empty(0, np.int64), *(self.rows_of[other] for other in others[:enough])])
+        repeated = np.repeat(cosines[:enough], sizes[:enough])
+        order = np.lexsort((self.ties(row, rows), -repeated))
+        rows, repeated = rows[order], repeated[order]
         kept = rows != row
-        if apart:
-            kept &= np.fromiter((other not in apart for other in rows.tolist()), np.bool_, len(rows))
-        return rows[kept], cosines[kept]
+        if self.apart[row]:
+            kept &= np.fromiter((other not in self.apart[row] for other in rows.tolist()), np.bool_, len(rows))
+        return rows[kept], repeated[kept]
 
-    def _best(self, row: int, rows: Rows, cosines: Cosines) -> tuple[Negative, ...]:
+    def ties(self, row: int, rows: Rows) -> Rows | Lots:
+        """Give the numbers by which equal rows are put in order for a row."""
+        return rows if self.settings.ties == "id" else _mixed(self.lots[row], self.lots[rows])
+
+    def ranked(self, row: int, rows: Rows, cosines: Cosines) -> tuple[Rows, Cosines, Cosines]:
+        """Put candidates in the order in which they are wanted.
+
+        Returns:
+            The rows without those that say the same as the right one, the cosines of the questions, and the scores.
+        """
+        fit = ~self.same(row, rows)
+        rows, cosines = rows[fit], cosines[fit]
         scores = self._score(cosines, _cosines(self.ranking[rows], self.ranking[row]))
-        same = _cosines(self.texts[rows], self.texts[row]) >= self.settings.same_text
-        taken: dict[int, Negative] = {}
-        for place in np.lexsort((rows, -cosines, -scores)).tolist():
-            other = int(rows[place])
-            if len(taken) == self._need:
-                break
-            if same[place] or self.keys[other] == self.keys[row]:
-                continue
-            if not any(self._says_the_same(one, other) for one in taken):
-                taken[other] = self._negative(row, other, float(cosines[place]), float(scores[place]))
-        return tuple(taken.values())
+        order = np.lexsort((self.ties(row, rows), -cosines, -scores))
+        return rows[order], cosines[order], scores[order]
+
+    def same(self, row: int, rows: Rows) -> NDArray[np.bool_]:
+        """Tell which rows say the same as a row."""
+        found = _cosines(self.texts[rows], self.texts[row]) >= self.settings.same_text
+        text, words = self.text_of[row], self.words[row]
+        for place, other in enumerate(rows.tolist()):
+            if self.text_of[other] == text or says_no_more(words, self.words[other]):
+                found[place] = True
+        return found
+
+    def _says_the_same(self, one: int, other: int) -> bool:
+        return bool(self.same(one, np.array([other]))[0])
 
     def _score(self, cos_question: Cosines | float, cos_text: Cosines | float) -> Cosines:
         penalty = np.where(np.asarray(cos_text) >= self.settings.tau, self.settings.beta, 1.0)
@@ -350,17 +441,95 @@ class _Pool:
         rounded: Cosines = np.round(product, SCORE_DIGITS)
         return rounded
 
-    def _says_the_same(self, one: int, other: int) -> bool:
-        return self.keys[one] == self.keys[other] or (
-            _cosine(self.texts[one], self.texts[other]) >= self.settings.same_text
-        )
-
-    def _negative(self, row: int, other: int, cos_question: float, score: float) -> Negative:
+    def negative(self, row: int, other: int, cos_question: float, score: float) -> Negative:
+        """Write down an option."""
         item = self.items[other]
         cos_text = _cosine(self.texts[other], self.texts[row])
         return Negative(
             item.id, item.text, round(cos_question, COSINE_DIGITS), cos_text, score, self.settings.negatives
         )
+
+
+class _Asker:
+    """A row that looks for options: its candidates in the order in which it wants them, and what it holds of these."""
+
+    def __init__(self, pool: _Pool, row: int, near: Whole):
+        """Take the `top_k` nearest."""
+        self.pool, self.row, self._near = pool, row, near
+        self.rows, self.cosines, self.scores = np.empty(0, np.int64), np.empty(0), np.empty(0)
+        self.looked_at, self._whole = 0, False
+        self.held: dict[int, NDArray[np.bool_]] = {}  # by place in rows, the candidates that say the same
+        self.refused: set[int] = set()  # texts
+        self._widen()
+
+    def next(self) -> int | None:
+        """Give the place of the candidate that is wanted most and says the same as none that is held."""
+        start = 0
+        while True:
+            taken = np.zeros(len(self.rows), np.bool_)
+            for same in self.held.values():
+                taken |= same
+            for place in range(start, len(self.rows)):
+                if not taken[place] and self.pool.text_of[self.rows[place]] not in self.refused:
+                    return place
+            start = len(self.rows)
+            if not self._widen():
+                return None
+
+    def hold(self, place: int) -> None:
+        """Hold a candidate."""
+        self.held[place] = self.pool.same(int(self.rows[place]), self.rows)
+
+    def refuse(self, text: int) -> None:
+        """Give a text up."""
+        self.refused.add(text)
+        for place in [place for place in self.held if self.pool.text_of[self.rows[place]] == text]:
+            del self.held[place]
+
+    def fill(self) -> bool:
+        """Hold as many as are needed, if there are."""
+        while len(self.held) < self.pool.settings.num_options - 1:
+            place = self.next()
+            if place is None:
+                break
+            self.hold(place)
+        return True
+
+    def mined(self) -> Mined:
+        """Give what is held."""
+        return Mined(
+            self.pool.items[self.row].id,
+            tuple(
+                self.pool.negative(
+                    self.row, int(self.rows[place]), float(self.cosines[place]), float(self.scores[place])
+                )
+                for place in sorted(self.held)
+            ),
+            self.looked_at,
+        )
+
+    def _widen(self) -> bool:
+        """Add as many candidates as were looked at before, behind those; tell whether there were any."""
+        if self._whole:
+            return False
+        count = 2 * self.looked_at or self.pool.settings.top_k
+        rows, cosines, self._whole = self.pool.candidates(self.row, self._near, count)
+        added = self.pool.ranked(self.row, rows[self.looked_at :], cosines[self.looked_at :])
+        self.looked_at = len(rows)
+        self.rows, self.cosines, self.scores = (
+            np.concatenate(both) for both in zip((self.rows, self.cosines, self.scores), added, strict=True)
+        )
+        self.held = {place: self.pool.same(int(self.rows[place]), self.rows) for place in self.held}
+        return True
+
+
+def _mixed(lot: np.uint64, lots: Lots) -> Lots:
+    """Draw a number for each pair of a row and others, by the finaliser of splitmix64 (Steele et al. 2014)."""
+    mixed = lots ^ (lot * np.uint64(0x9E3779B97F4A7C15))
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: Lots = mixed ^ (mixed >> np.uint64(31))
+    return found
 
 
 def _cosines(vectors: Floats, vector: Floats) -> Cosines:
@@ -390,6 +559,7 @@ def _gather(
     ranking: Floats,
     settings: MiningSettings,
     kept_apart: Mapping[str, Sequence[str]],
+    seed: int,
 ) -> _Pool:
     row_of = {item.id: row for row, item in enumerate(items)}
     asked: dict[str, list[int]] = {}
@@ -402,14 +572,35 @@ def _gather(
     question_of = np.empty(len(items), np.int64)
     for number, rows in enumerate(asked.values()):
         question_of[rows] = number
+    numbers: dict[str, int] = {}
+    text_of = [numbers.setdefault(text_key(item.text), len(numbers)) for item in items]
+    digests = b"".join(digest_for(seed, "ties", item.id)[:8] for item in items)
     return _Pool(
         items=items,
-        keys=[text_key(item.text) for item in items],
+        text_of=text_of,
+        room=rooms(text_of, [item.lends for item in items], settings),
+        words=[content_words(item.text) if settings.same_text <= 1 else frozenset() for item in items],
         apart=[apart[id(some)] for some in lists],
         texts=texts,
         ranking=ranking,
         asked=questions[[rows[0] for rows in asked.values()]],
-        rows_of=[np.array(rows, np.int64) for rows in asked.values()],
+        rows_of=[np.array([row for row in rows if items[row].lends], np.int64) for rows in asked.values()],
         question_of=question_of,
+        lots=np.frombuffer(digests, "<u8").astype(np.uint64),
         settings=settings,
     )
+
+
+def rooms(text_of: Sequence[int], lends: Sequence[bool], settings: MiningSettings) -> list[float]:
+    """Say how often each text may lend: `max_lend` times its even share, or whatever comes.
+
+    Args:
+        text_of: The text of each row, by number from 0.
+        lends: Whether each row lends.
+        settings: How to choose.
+    """
+    if settings.max_lend == 0:
+        return [np.inf] * (max(text_of, default=-1) + 1)
+    share = (settings.num_options - 1) * len(text_of) / max(sum(lends), 1)
+    rows = Counter(text for text, lent in zip(text_of, lends, strict=True) if lent)
+    return [float(np.ceil(settings.max_lend * share * rows[text])) for text in range(max(text_of, default=-1) + 1)]

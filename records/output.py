@@ -40,6 +40,37 @@ class FinishedOutput:
             for path in self.shards(config, name):
                 yield from read_rows(path, columns)
 
+    def whole(self, config: str, columns: Sequence[str] | None = None, split: str | None = None) -> Iterator[Row]:
+        """Read rows as `rows` does, for those who rely on them all being there.
+
+        Raises:
+            InputError: A shard cannot be read, or rows are missing.
+        """
+        import pyarrow as pa
+
+        for name in [split] if split else self.splits(config):
+            found = 0
+            try:
+                for row in self.rows(config, columns, name):
+                    found += 1
+                    yield row
+            except (OSError, pa.ArrowException) as error:
+                raise InputError(f"{self.path}, table {config}: {error}. `stressreel verify` says more.") from error
+            self.check_count(config, name, found)
+
+    def check_count(self, config: str, split: str, found: int) -> None:
+        """Compare the rows that were found with those that were built.
+
+        Raises:
+            InputError: They differ.
+        """
+        built = self.info["counts"].get(config, {}).get(split, 0)
+        if found != built:
+            raise InputError(
+                f"{self.path}, table {config}, split {split}: {found:,} rows are there, {built:,} were built. Files "
+                "are missing or of another build; `stressreel verify` says more."
+            )
+
 
 def open_output(path: Path) -> FinishedOutput:
     """Open the output of a build.

@@ -1,6 +1,7 @@
 """`stressreel score`, `compare` and `permute` on what the builders build."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,7 +50,8 @@ def test_clavi_writes_and_prints_the_same_numbers(built: Path, tmp_path: Path) -
     file = answer(built, tmp_path / "yes.jsonl", lambda row: "Yes.")
     done = run("stressreel", "score", built, "--predictions", file)
     assert done.code == 0, done.err
-    assert "balanced accuracy   0.500 [0.500, 0.500]\n" in done.out
+    assert "balanced accuracy                  0.500\n" in done.out
+    assert "No intervals: 3 source videos, at least 6 are needed.\n" in done.out
     folder = tmp_path / "yes.scores"
     assert {path.name for path in folder.iterdir()} == {"scores.json", "scores.md", "scores.png", "per_source.parquet"}
     scores = json.loads((folder / "scores.json").read_text())
@@ -112,7 +114,7 @@ def test_compare_two_models(built: Path, tmp_path: Path) -> None:
     assert found["accuracy"]["difference"]["value"] == pytest.approx(13 / 19)
     for file in (good, bad):
         assert run("stressreel", "score", built, "--predictions", file, "--split", "train").code == 0
-    folders = run("stressreel", "compare", tmp_path / "bad.scores", tmp_path / "good.scores", "--json")
+    folders = run("stressreel", "compare", tmp_path / "bad.train.scores", tmp_path / "good.train.scores", "--json")
     assert [row["difference"] for row in json.loads(folders.out)["scores"]] == [
         row["difference"] for row in json.loads(done.out)["scores"]
     ]
@@ -131,6 +133,44 @@ def test_partial_scores_are_not_compared_with_whole_ones(built: Path, tmp_path: 
     assert "different questions" in done.err
 
 
+def test_other_scores_are_not_written_over_and_old_pictures_go(built: Path, suite: Path, tmp_path: Path) -> None:
+    file = answer(built, tmp_path / "p.jsonl", lambda row: "no")
+    assert run("stressreel", "score", built, "--predictions", file).code == 0
+    assert run("stressreel", "score", built, "--predictions", file).code == 0
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    (tmp_path / "p.json").write_text(json.dumps(rows))
+    done = run("stressreel", "score", built, "--predictions", tmp_path / "p.json")
+    assert done.code == 1
+    assert "holds the scores of p.jsonl on clavi questions test, not of p.json" in done.err
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "scores.md").write_text("mine")
+    done = run("stressreel", "score", built, "--predictions", file, "--out", tmp_path / "mine")
+    assert done.code == 1
+    assert "holds something that is no score" in done.err
+    assert (tmp_path / "mine" / "scores.md").read_text() == "mine"
+    folder = matrices(suite, tmp_path / "sim")
+    assert run("stressreel", "score", suite, "--similarity", folder).code == 0
+    scores = json.loads((tmp_path / "sim.scores" / "scores.json").read_text())
+    scores["figures"].append("old.png")
+    (tmp_path / "sim.scores" / "scores.json").write_text(json.dumps(scores))
+    (tmp_path / "sim.scores" / "old.png").touch()
+    (tmp_path / "sim.scores" / "own.png").touch()
+    assert run("stressreel", "score", suite, "--similarity", folder).code == 0
+    assert not (tmp_path / "sim.scores" / "old.png").exists()
+    assert (tmp_path / "sim.scores" / "own.png").exists()
+
+
+def test_an_output_with_missing_files_is_refused(built: Path, tmp_path: Path) -> None:
+    file = answer(built, tmp_path / "p.jsonl", lambda row: "no")
+    part = tmp_path / "part"
+    shutil.copytree(built, part)
+    for path in (part / "questions").glob("test-*"):
+        path.unlink()
+    done = run("stressreel", "score", part, "--predictions", file)
+    assert done.code == 1
+    assert "table questions, split test: 0 rows are there, 114 were built" in done.err
+
+
 def test_retrieval_from_matrices(suite: Path, tmp_path: Path) -> None:
     folder = matrices(suite, tmp_path / "sim")
     done = run("stressreel", "score", suite, "--similarity", folder, "--json")
@@ -139,6 +179,7 @@ def test_retrieval_from_matrices(suite: Path, tmp_path: Path) -> None:
     assert scores["headline"]["R@1 clean"]["value"] == 1
     assert scores["headline"]["R@1 γr video"]["value"] == 0.5  # severity 1 perfect, severity 3 the worst
     assert {row["family"]: row["settings"] for row in scores["tables"]["families"] if row["score"] == "R@1"} == {
+        "all": 10,
         "noise": 8,
         "digital": 2,
     }
@@ -308,7 +349,7 @@ def wordnet() -> None:
 
 def right_texts(path: Path) -> Path:
     rows: list[Row] = [
-        {"id": str(n), "source_id": f"v{n // 2}", "answer": f"the cat saw mouse {n}", "explanation": f"{n} hungry"}
+        {"id": str(n), "source_id": f"v{n}", "answer": f"the cat saw mouse {n}", "explanation": f"{n} hungry"}
         for n in range(6)
     ]
     return write(path, rows)
@@ -324,7 +365,7 @@ def test_open_ended_scores_have_intervals_and_can_be_compared(tmp_path: Path) ->
         done = run("stressreel", "score", "open-ended", right, "--predictions", file, "--no-sbert")
         assert done.code == 0, done.err
     assert "missing: SPICE, SBERT.\n" in done.out
-    assert "over 3 source videos" in done.out
+    assert "over 6 source videos" in done.out
     scores = json.loads((tmp_path / "worse.scores" / "scores.json").read_text())
     assert scores["headline"]["E BLEU-1"]["value"] == pytest.approx(1)
     assert "CapsMIX" not in scores["headline"]

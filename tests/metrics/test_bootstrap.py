@@ -52,10 +52,17 @@ def test_a_clear_difference_is_seen() -> None:
     assert found.low > 0
 
 
-def test_one_source_video_has_no_interval() -> None:
-    found = estimates(counted(8, sources=1), plain)["score"]
+@pytest.mark.parametrize("sources", [1, 5])
+def test_a_few_source_videos_have_no_interval(sources: int) -> None:
+    found = estimates(counted(8, sources=sources), plain)["score"]
     assert np.isnan(found.low)
     assert not np.isnan(found.value)
+
+
+def test_source_videos_without_an_answer_are_not_drawn() -> None:
+    data = tally(["a", "b", "c"], {"all": (np.array([0, 2]), np.array([1.0, 0.0]))})
+    assert data.sources == ("a", "c")
+    assert data.counts.tolist() == [[1], [1]]
 
 
 def test_other_source_videos_cannot_be_paired() -> None:

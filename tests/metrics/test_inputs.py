@@ -39,9 +39,21 @@ def test_causal_questions_with_explanations() -> None:
         {"A": 2 / 3, "E": 2 / 3, "A+E": 1 / 3}
     )
     assert found.answers["unreadable"] == 1
+    assert found.answers["explanations"]["unreadable"] == 0
     assert {row[:2]: row[2] for row in found.tables[0].rows} == pytest.approx(
         {("A", "hard"): 0, ("A", "swap"): 0, ("E", "hard"): 1 / 3}
     )
+
+
+def test_an_explanation_that_is_missing_is_no_wrong_one() -> None:
+    given = (("q0", "A", "joy"), ("q1", "A"), ("q2", "A", "perhaps"))
+    with pytest.raises(InputError, match="1 of 3 ids have no prediction .q1."):
+        score_causal(ROWS, SPLITS, predict(*given), How("test"))
+    found = score_causal(ROWS, SPLITS, predict(*given), How("test", partial=True))
+    assert {name: each.value for name, each in found.headline.items()} == {"A": 1, "E": 0.5, "A+E": 0.5}
+    assert found.answers["unreadable"] == 0
+    assert found.answers["explanations"]["unreadable"] == 1
+    assert found.answers["explanations"]["missing"] == 1
 
 
 def test_without_explanations_protocol_2_is_not_scored_and_that_is_said() -> None:

@@ -62,3 +62,15 @@ def test_means_over_severities_then_perturbations() -> None:
     by_family = tables(suite, counted, estimates(counted, lambda means: measure(suite, means)))[0]
     digital = next(row for row in by_family.rows if row[2] == "digital")
     assert digital[6] == pytest.approx(np.std([1, 0.5, 0.25]))
+    overall = next(row for row in by_family.rows if row[1:3] == ("video", "all"))
+    assert overall[5].value == pytest.approx((0.75 + 0.25 + 1) / 3)
+    assert overall[6] == pytest.approx(np.std([1, 0.5, 0.25, 1]))
+
+
+def test_captions_that_no_perturbation_changes_are_told() -> None:
+    suite = Suite((CLEAN, Setting(text="no_verbs"), Setting("jpeg", 3)), ("R@1",), {"jpeg": "d", "no_verbs": "d"})
+    cells = {cell(setting, "R@1"): (np.zeros(2, np.intp), np.ones(2)) for setting in suite.settings}
+    counted = tally(["one"], cells)
+    by_name = tables(suite, counted, estimates(counted, lambda means: measure(suite, means)), {"no_verbs": 0.25})[1]
+    assert by_name.headings[-1] == "captions changed"
+    assert {row[3]: row[-1] for row in by_name.rows} == {"no_verbs": 0.25, "jpeg": None}
