@@ -3,7 +3,7 @@
 python benchmarks/score.py --charades DIR
 
 The outputs are built by the real commands without videos. The suite's 35 text perturbations are declared in its
-build.json and not built: retrieval reads the matrices and table `clean` alone.
+build.json, and their tables hold what retrieval reads of them: the column `changed`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from stressreel.corruptions.registry import list_corruptions
 from stressreel.metrics.inputs import suite_settings
 from stressreel.records.output import open_output
@@ -64,6 +66,10 @@ def suite(folder: Path) -> int:
     info["settings"]["text_perturbations"] = names
     info["counts"] |= {name: {"test": CLIPS} for name in names}
     (out / "build.json").write_text(json.dumps(info))
+    for perturbation in names:
+        (out / perturbation).mkdir()
+        table = pa.table({"changed": np.ones(CLIPS, bool)})
+        pq.write_table(table, out / perturbation / "test-00000-of-00001.parquet")
     settings = suite_settings(info)
     rng = np.random.default_rng(0)
     for setting in settings:

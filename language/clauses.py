@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from .inflection import verb_lemma
+from .inflection import readings, verb_lemma
 from .lexicon import phrasal_verbs, words
 from .words import Caption, Token
 
@@ -475,7 +475,7 @@ def _verb_group(tokens: Sequence[Token], number: int, start: int, stop: int) -> 
             token.tag in ("VBN", "VBG")
             and is_modifier(tokens, ahead, start, stop)
             and last.lower not in BE
-            and tokens[ahead + 1].tag not in ("NNP", "NNPS")  # "had told Jerry", "had cut Tom's tail"
+            and not _is_perfect(tokens, ahead)
         ):
             chain.append(ahead)
             ahead += 1
@@ -518,6 +518,17 @@ def _verb_group(tokens: Sequence[Token], number: int, start: int, stop: int) -> 
         passive=tokens[main].tag == "VBN" and (last_aux in BE or last_aux in GET or not auxiliaries),
         to=to,
     )
+
+
+def _is_perfect(tokens: Sequence[Token], number: int) -> bool:
+    """Tell whether a participle behind "have" is its verb: "had told Jerry", "had thrown food", not "has dyed hair"."""
+    if tokens[number + 1].tag in ("NNP", "NNPS"):
+        return True
+    back = number - 1
+    while back > 0 and tokens[back].tag.startswith("RB"):
+        back -= 1
+    things = tokens[number + 1].tag == "NNS" and "ADJ" in readings(tokens[number].text)  # "had broken wings"
+    return tokens[back].lower == "had" and not things
 
 
 def _verb_after(tokens: Sequence[Token], number: int, stop: int, last: Token) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal
 from .clauses import BE, DO, GET, HAVE, Clause, NounPhrase, clauses, read_noun_phrase
 from .inflection import inflect, verb_lemma
 from .lexicon import words
-from .words import Caption, without_capital
+from .words import Caption, Token, like, without_capital
 
 OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "who": "whom"}
 SUBJECTIVE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "whom": "who"}
@@ -24,6 +24,8 @@ PAST_MODALS = {
     "'ll": "would",
     "may": "might",
 }
+POSITIVE = {"nobody": "somebody", "nothing": "something", "nowhere": "somewhere", "none": "some", "no": "some"}
+POSITIVE |= {"no-one": "someone", "neither": ""}  # "" has no positive of one word
 PRESENT_MODALS = {"could": "can", "would": "will", "might": "may"}
 
 
@@ -49,16 +51,35 @@ def finite_form(lemma: str, past: bool, phrase: NounPhrase | None) -> str:
 
 
 def is_negated(caption: Caption, clause: Clause) -> bool:
-    """Tell whether a clause is negated: "not", "n't", "never", "cannot", or "there is no ..."."""
+    """Tell whether a clause is negated: "not", "n't", "never", "cannot", "no longer", "nothing", "there is no ..."."""
     verb = clause.verb
     if verb.negation is not None or any(caption.tokens[n].lower == "cannot" for n in verb.auxiliaries):
         return True
-    return _no_behind(caption, clause) is not None
+    return bool(_negative_words(caption, clause))
 
 
-def _no_behind(caption: Caption, clause: Clause) -> int | None:
-    after = clause.verb.main + 1
-    return after if after < clause.stop and caption.tokens[after].lower == "no" else None
+def _negative_words(caption: Caption, clause: Clause) -> list[int]:
+    """Find what negates a clause without "not": in its subject ("nobody", "no cats"), or right behind its verb."""
+    tokens, verb = caption.tokens, clause.verb
+    found = [n for n in verb.adverbs if tokens[n].lower in POSITIVE and tokens[n].lower != "no"]
+    if clause.subject is not None and clause.subject.first < verb.first:
+        first = clause.subject.first
+        if _is_negative(tokens, first):
+            found.append(first)
+    for number in range(verb.first, verb.main + 1):
+        if number + 2 <= clause.stop and [t.lower for t in tokens[number + 1 : number + 3]] == ["no", "longer"]:
+            return [*found, number + 1]
+    before = verb.tokens[0] - 2
+    if before >= 0 and [t.lower for t in tokens[before : before + 2]] == ["no", "longer"]:
+        return [*found, before]
+    after = verb.main + 1
+    if after < clause.stop and _is_negative(tokens, after):
+        found.append(after)
+    return found
+
+
+def _is_negative(tokens: Sequence[Token], number: int) -> bool:
+    return tokens[number].lower in POSITIVE
 
 
 def negate(caption: Caption, clause: Clause) -> str | None:
@@ -91,7 +112,8 @@ def negate(caption: Caption, clause: Clause) -> str | None:
     article = clause.subject is not None and tokens[clause.subject.first].lower in ("a", "an")
     if article and clause.subject is not None and not clause.subject.plural and support == "do":
         support = "does"  # "a man explain"
-    before = [n for n in verb.adverbs if n < verb.main]
+    opens = clause.subject is None and verb.adverbs[:1] == (0,)  # perhaps a name: "Jumbo wanted"
+    before = [n for n in verb.adverbs if n < verb.main and not opens]
     if gets:
         return caption.edit({verb.first: "get"}, {verb.first: f"{support} not"})
     return caption.edit({verb.main: verb.lemma}, {before[0] if before else verb.main: f"{support} not"})
@@ -101,7 +123,7 @@ def remove_negation(caption: Caption, clause: Clause) -> str | None:
     """Remove the negation of a clause: "does not ride" gives "rides".
 
     Returns:
-        The caption, or None if the clause is not negated.
+        The caption, or None if the clause is not negated, is negated twice, or has no positive ("nothing but").
     """
     verb, tokens = clause.verb, caption.tokens
     changes: dict[int, str] = {}
@@ -110,11 +132,14 @@ def remove_negation(caption: Caption, clause: Clause) -> str | None:
     for number in verb.auxiliaries:
         if tokens[number].lower == "cannot":
             changes[number] = "can"
-    no = _no_behind(caption, clause)
-    if verb.negation is None and no is not None:
-        follows = tokens[no + 1] if no + 1 < len(tokens) else None
-        several = follows is None or follows.tag not in ("NN", "JJ")
-        changes[no] = "some" if several else "a"
+    negative = _negative_words(caption, clause)
+    if len(negative) + (verb.negation is not None or bool(changes)) != 1:
+        return None  # "did not find nothing"
+    for number in negative:
+        positive = _positive(tokens, number, clause.stop)
+        if positive is None:
+            return None
+        changes |= positive
     if verb.negation is not None:
         changes[verb.negation] = ""
         held = tokens[verb.first]
@@ -128,6 +153,25 @@ def remove_negation(caption: Caption, clause: Clause) -> str | None:
         elif tokens[verb.negation].lower in ("n't", "n’t", "t"):
             changes[verb.first] = full_form(held.text)
     return caption.edit(changes)
+
+
+def _positive(tokens: Sequence[Token], number: int, stop: int) -> dict[int, str] | None:
+    """Change a negative word into its positive: "nothing" to "something", "no food" to "some food"."""
+    word = tokens[number].lower
+    follows = tokens[number + 1] if number + 1 < len(tokens) else None
+    rest = {token.lower for token in tokens[number + 1 : min(number + 5, stop)]}
+    if not POSITIVE[word] or rest & {"but", "except"} or (follows is not None and follows.lower in ("matter", "way")):
+        return None
+    if word != "no":
+        return {number: like(POSITIVE[word], tokens[number].text)}
+    if follows is not None and follows.lower == "longer":
+        return {number: "still", number + 1: ""}
+    if follows is not None and follows.lower == "one":
+        return {number: like("someone", tokens[number].text), number + 1: ""}
+    one = follows is not None and follows.tag in ("NN", "JJ") and follows.lower not in words("uncounted") | {"other"}
+    noun = next((t for t in tokens[number + 1 :] if not t.tag.startswith("JJ")), None)
+    several = noun is None or noun.tag != "NN" or noun.lower in words("uncounted")
+    return {number: like("a" if one and not several else "some", tokens[number].text)}
 
 
 # --- voice ---

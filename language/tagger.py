@@ -106,6 +106,7 @@ def repaired(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> t
     """Mend the tags of one sentence and tell what it is."""
     lower = [word.lower().replace("’", "'") for word in words]
     mended = [CLOSED.get(word) or AUXILIARIES.get(word) or tag for word, tag in zip(lower, tags, strict=True)]
+    _mend_cans(lower, tags, mended)
     _mend_closed(lower, mended)
     _mend_nouns(words, lower, mended)
     order = _is_order(lower, mended, style)
@@ -172,6 +173,24 @@ def _mend_closed(words: Sequence[str], tags: list[str]) -> None:
             tags[number] = "." if word in ".!?" else "," if word == "," else ":"
 
 
+def _mend_cans(words: Sequence[str], tagged: Sequence[str], tags: list[str]) -> None:
+    """Tag as a noun the "can" that things are in: behind an article or what cans are made of and for.
+
+    "the trash can Jerry was on", "a metal can"; but "the metal can bend", "the cat can".
+    """
+    for number in range(1, len(words)):
+        if words[number] != "can":
+            continue
+        before, place = words[number - 1], number + 1
+        while place < len(words) and tagged[place].startswith("RB"):
+            place += 1
+        follows = words[place] if place < len(words) else ""
+        modal = is_verb_form(follows, "VB") or follows in ("be", "have", "do", "not", "n't") or before == "that"
+        determined = tags[number - 1] in ("DT", "PRP$", "POS") and before != "that"
+        if determined or before in ("trash", "garbage", "rubbish") or (before in words_of("cans") and not modal):
+            tags[number] = "NN"
+
+
 def _third(word: str) -> str:
     """Give the third person of a base form, and any other form as it is."""
     return inflect(word, "VBZ") if is_verb_form(word, "VB") else word
@@ -225,6 +244,9 @@ def _mend_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> None
             if tags[before] != "TO" or tag.startswith("VB") or bare:
                 tags[number] = "VB"
             continue
+        if before >= 0 and held in ("have", "has", "had", "'ve") and _is_past(word, tag, after):
+            tags[number] = "VBN"  # "had bit", and what is no participle: "had ran"
+            continue
         be = held in BE_FORMS and before >= 0
         have = held in ("have", "has", "had", "'ve", "having") and before >= 0
         if (be or have or held in ("get", "gets", "got", "getting")) and tag in ("VBD", "VB", "VBP", "JJ", "NN"):
@@ -264,6 +286,14 @@ def _mend_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> None
             tags[number] = "NN"  # "a tv talk show"
         elif tag == "VB" and not order and before >= 0 and not _licensed(words, tags, number):
             tags[number] = "VBP" if tags[before].startswith(("NN", "PRP", "CC", "WDT", "WP")) else "NN"
+
+
+def _is_past(word: str, tag: str, after: str) -> bool:
+    """Tell whether a word behind "had" is a past form: one that is nothing else, or has what a verb has behind it."""
+    if not (is_verb_form(word, "VBD") or is_verb_form(word, "VBN")) or tag.startswith(("DT", "IN", "PRP", "NNP")):
+        return False
+    object_follows = after in ("DT", "PRP", "PRP$", "NNP", "NNPS")
+    return object_follows or tag in ("VBD", "VBN") or set(readings(word)) == {"VERB"}
 
 
 def _fits(word: str, tag: str) -> bool:

@@ -219,10 +219,11 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     Raises:
         ValueError: A name comes twice: JSON would silently take the last.
     """
-    twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
-    if twice:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
         raise ValueError(f"{', '.join(map(repr, twice[:5]))} given more than once")
-    return dict(pairs)
+    return found
 
 
 def answer_column(predictions: Predictions) -> str:

@@ -15,6 +15,7 @@ from .inputs import ALL, choose_config, choose_split, read_causal
 from .items import SOURCES
 from .predictions import ID_NAMES, SHOWN, answer_column, column, identity, of_output, read_predictions, refuse
 
+GENERATED = "open_ended"  # rows about `ud` and the like are choices: letters
 COLUMNS = {"A": ("answer", "options", "answer_index"), "E": ("explanation", "explanation_options", "explanation_index")}
 
 
@@ -128,7 +129,7 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
     Raises:
         InputError: Ids are missing, doubled or unknown and `partial` is not set, or a text is none.
     """
-    predictions = of_output(read_predictions(path), references.config, references.output["fingerprint"])
+    predictions = of_output(read_predictions(path), GENERATED, references.output["fingerprint"])
     id_name = column(predictions, ID_NAMES) or ""
     names = {"A": answer_column(predictions)}
     notes = references.notes

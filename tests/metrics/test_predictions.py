@@ -198,3 +198,21 @@ def test_rows_about_another_table_or_output() -> None:
         of_output(Predictions(Path("p"), rows[:2]), "un", "f")
     with pytest.raises(InputError, match="made on another output"):
         of_output(Predictions(Path("p"), [{"id": "a", "fingerprint": "g"}]), "ud", "f")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("p.json", '{"q1": 0, "q2": 1, "q1": 1}', "'q1' given more than once"),
+        ("p.jsonl", '{"id": "q1", "answer": 0, "answer": 1}', "line 1: 'answer' given more than once"),
+        ("p.csv", "id,answer,answer\nq1,0,1\n", "'answer' given more than once"),
+        ("p.jsonl", '{"id": "q1", "answer": 0, "pred": 1}', "the columns answer and pred"),
+        ("p.jsonl", b'{"id": "\xff"}', "cannot be read as UTF-8"),
+    ],
+)
+def test_what_says_two_things_is_refused(tmp_path: Path, name: str, content: str | bytes, says: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError) as refused:
+        join(read_predictions(path), ["q1"])
+    assert says in str(refused.value)
