@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -112,24 +112,26 @@ def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:
     return np.concatenate(pieces)
 
 
-def write_msrvtt_sample(directory: Path) -> None:
+def write_msrvtt_sample(directory: Path, clips: Sequence[SampleClip] | None = None) -> None:
     """Write the sample in the layout of MSR-VTT's retrieval test.
 
     Args:
         directory: Gets `MSRVTT_JSFUSION_test.csv`, `README.txt` and `videos/all/<id>.mp4`. Is created if it is missing.
+        clips: Some of `sample_clips`; by default all.
 
     Raises:
         OutputError: The directory cannot be written.
     """
-    write_atomic(directory / "MSRVTT_JSFUSION_test.csv", caption_table(sample_clips()))
+    clips = sample_clips() if clips is None else clips
+    write_atomic(directory / "MSRVTT_JSFUSION_test.csv", caption_table(clips))
     write_atomic(directory / "README.txt", README)
-    for clip in sample_clips():
+    for clip in clips:
         path = directory / "videos" / "all" / f"{clip.id}.mp4"
         track = sound(clip) if clip.has_sound else None
         write_video(path, frames(clip), rate=clip.fps, sound=track, sound_rate=SOUND_RATE)
 
 
-def caption_table(clips: tuple[SampleClip, ...]) -> str:
+def caption_table(clips: Sequence[SampleClip]) -> str:
     """The clips as JSFusion's CSV."""
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")

@@ -18,6 +18,7 @@ from av.video.frame import PictureType
 from av.video.stream import VideoStream
 from hypothesis import settings
 from numpy.typing import NDArray
+from stressreel.samples.msrvtt import sample_clips, write_msrvtt_sample
 
 settings.register_profile("busy", deadline=None)  # a busy machine is no fault
 settings.load_profile("busy")
@@ -260,6 +261,14 @@ def look() -> type[Look]:
 def track() -> type[Track]:
     """Sound of a bar-coded source."""
     return Track
+
+
+@pytest.fixture(scope="session")
+def msrvtt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first five clips of the built-in MSR-VTT sample; read only."""
+    folder = tmp_path_factory.mktemp("msrvtt") / "sample"
+    write_msrvtt_sample(folder, sample_clips()[:5])
+    return folder
 
 
 @pytest.fixture(scope="session")

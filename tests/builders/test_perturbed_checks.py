@@ -17,7 +17,6 @@ from stressreel.builders.perturbed import PerturbedSettings
 from stressreel.builders.perturbed_checks import Order, disordered, noise_limit, perturbed_checks
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.runtime.verify import run_checks
-from stressreel.samples.cache import write_sample
 from stressreel.video.encode import write_video
 from stressreel.video.store import to_rgb
 from stressreel.video.thumbnails import frames_of, look_at, misplaced
@@ -25,13 +24,6 @@ from stressreel.video.thumbnails import frames_of, look_at, misplaced
 Row = dict
 NAMES = ("impulse_noise", "mpeg1", "reverse_sampling", "jumble")
 FAST = ("--preset", "ultrafast", "--no-progress", "--workers", 2)
-
-
-@pytest.fixture(scope="module")
-def msrvtt(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("msrvtt") / "sample"
-    write_sample("msrvtt", folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ import stressreel
 from commands import Ran, run
 from numpy.typing import NDArray
 from stressreel.corruptions.registry import list_corruptions
-from stressreel.samples.cache import write_sample
 from stressreel.video.encode import write_video
 
 NAMES = [corruption.name for corruption in list_corruptions()]
@@ -38,13 +37,6 @@ def refuses(done: Ran, *parts: str, code: int = 1) -> None:
     assert done.code == code, done
     for part in parts:
         assert part in done.err
-
-
-@pytest.fixture(scope="module")
-def msrvtt(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("msrvtt") / "sample"
-    write_sample("msrvtt", folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

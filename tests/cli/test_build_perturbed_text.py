@@ -16,7 +16,6 @@ from commands import Ran, run, start
 from stressreel.builders.perturbed_text import combinations
 from stressreel.cli.score_text_shift import shift_table
 from stressreel.language.wordnet import find_wordnet
-from stressreel.samples.cache import write_sample
 
 TEXTS = ("no_verbs", "random_noun", "shuffle_order", "keyboard", "gender_swap")
 PLAIN = ("--tagger", "pattern", "--no-progress")
@@ -36,13 +35,6 @@ def refuses(done: Ran, *parts: str, code: int = 1) -> None:
     assert done.code == code, done
     for part in parts:
         assert part in done.err
-
-
-@pytest.fixture(scope="module")
-def msrvtt(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("msrvtt") / "sample"
-    write_sample("msrvtt", folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""`stressreel score`, `compare` and `permute` on what the builders build."""
+"""`stressreel score` and `compare` on what the builders build."""
 
 import json
 import shutil
@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from commands import run
 from stressreel.metrics.inputs import read_captions, suite_settings
@@ -275,64 +274,6 @@ def test_answers_under_every_setting(suite: Path, tmp_path: Path) -> None:
     assert json.loads(again.out)["headline"] == json.loads(done.out)["headline"]
     write(tmp_path / "q.jsonl", judged[1:])
     assert run("stressreel", "score", suite, "--predictions", tmp_path / "q.jsonl").code == 1
-
-
-def test_modality_importance_of_clavi(built: Path, tmp_path: Path) -> None:
-    truth = ("no", "yes")
-    video = answer(built, tmp_path / "v.jsonl", lambda row: "no")
-    text = answer(built, tmp_path / "t.jsonl", lambda row: "no")
-    both = answer(built, tmp_path / "b.jsonl", lambda row: truth[row["answer"]])  # type: ignore[index]
-    done = run(
-        *("stressreel", "score", "modalities", built, f"video={video}", f"text={text}", f"video+text={both}"),
-        *("--json", "--items", tmp_path / "items.csv"),
-    )
-    assert done.code == 0, done.err
-    shares = {row["category"]: row["questions"] for row in json.loads(done.out)["categories"]}
-    total = shares.pop("total")
-    assert shares["complementary"] * 19 == 6 * total
-    assert shares["modality-agnostic correct"] * 19 == 13 * total
-    assert len((tmp_path / "items.csv").read_text().splitlines()) == total + 1
-
-
-def test_modality_importance_of_own_questions(tmp_path: Path) -> None:
-    questions = [{"id": str(n), "answer": "b", "options": ["a", "b"], "source_id": f"s{n % 2}"} for n in range(4)]
-    own = write(tmp_path / "q.jsonl", questions)
-    files = {}
-    for name, chosen in {"v": "bbaa", "t": "baba", "v+t": "bbbb"}.items():
-        rows = [{"id": str(n), "answer": letter} for n, letter in enumerate(chosen)]
-        files[name] = write(tmp_path / f"{name.replace('+', '')}.jsonl", rows)
-    pairs = [f"{name}={file}" for name, file in files.items()]
-    done = run("stressreel", "score", "modalities", own, *pairs, "--json")
-    assert done.code == 0, done.err
-    counts = {row["category"]: row["questions"] for row in json.loads(done.out)["categories"]}
-    assert counts == {
-        **{"v-biased": 1, "t-biased": 1, "complementary": 1, "modality-agnostic correct": 1},
-        **{"modality-agnostic incorrect": 0, "none": 0, "total": 4},
-    }
-    missing = run("stressreel", "score", "modalities", own, *pairs[:2])
-    assert missing.code == 1
-    assert "missing: t+v" in missing.err
-
-
-def test_permute(built: Path, tmp_path: Path) -> None:
-    targets = [tmp_path / name for name in ("a.parquet", "b.parquet")]
-    for target in targets:
-        done = run("stressreel", "permute", built, "--to", target, "--sets", 2, "--split", "all", "--seed", 3)
-        assert done.code == 0, done.err
-    rows, again = (pq.read_table(target).to_pylist() for target in targets)
-    assert rows == again
-    output = open_output(built)
-    source = {row["pair_id"]: row["source_id"] for row in output.rows("pairs")}
-    questions = {row["question_id"]: row for row in output.rows("questions")}
-    assert len(rows) == 4 * len(questions)
-    assert {row["seed"] for row in rows} == {3, 4}
-    for row in rows:
-        own = questions[row["id"]]
-        assert (row["text_of"] if row["permuted"] == "video" else row["video_of"]) == row["id"]
-        other = questions[row["video_of" if row["permuted"] == "video" else "text_of"]]
-        assert source[other["pair_id"]] != source[own["pair_id"]]
-        assert row["video_id"] == questions[row["video_of"]]["video_id"]
-        assert row["text"] == questions[row["text_of"]]["question"]
 
 
 @pytest.fixture

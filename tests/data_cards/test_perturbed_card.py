@@ -4,7 +4,6 @@ import io
 import re
 import subprocess
 from math import inf, log10
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -22,7 +21,6 @@ from stressreel.data_cards.perturbed import context, decibels, grows, measure_pe
 from stressreel.data_cards.pictures import BAR, EARLY, LABEL, MARGIN, Sheet, perturbed_figures
 from stressreel.data_cards.plots import GREY
 from stressreel.records.output import FinishedOutput, open_output
-from stressreel.samples.cache import write_sample
 from stressreel.video.ffmpeg import find_ffmpeg
 from stressreel.video.store import to_rgb
 from stressreel.video.thumbnails import frames_of
@@ -30,13 +28,6 @@ from stressreel.video.thumbnails import frames_of
 NAMES = ("impulse_noise", "mpeg1", "reverse_sampling", "jumble", "freeze")
 SEVERITIES = (1, 3, 5)
 FAST = ("--preset", "ultrafast", "--no-progress", "--workers", 2)
-
-
-@pytest.fixture(scope="module")
-def msrvtt(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("msrvtt") / "sample"
-    write_sample("msrvtt", folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

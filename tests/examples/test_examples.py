@@ -1,20 +1,25 @@
 """The examples run on the built-in samples as their texts say, and what they write is scored."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from commands import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+def start(name: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, EXAMPLES / f"{name}.py", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 def example(name: str, *arguments: object) -> str:
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / f"{name}.py", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    done = start(name, *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -63,3 +68,52 @@ def test_causal(tmp_path: Path) -> None:
     for table in ("ud", "ps", "un", "causal_confusion"):
         found = scores(out, "--predictions", file, "--config", table)
         assert 0 <= found["A+E"] <= min(found["A"], found["E"])
+
+
+@pytest.fixture(scope="session")
+def recipes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Outputs without videos."""
+    folder = tmp_path_factory.mktemp("recipes")
+    plain = ("--no-render", "--no-progress", "--out")
+    clavi = ("--charades", "sample", *plain, folder / "clavi")
+    suite = ("--msrvtt", "sample", "--perturbations", "jumble", *plain, folder / "suite")
+    assert run("build-clavi", *clavi).code == run("build-perturbed", *suite).code == 0
+    return {"clavi": folder / "clavi", "suite": folder / "suite", "nothing": folder / "nothing"}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "says"),
+    [
+        ("clavi", ("nothing",), "is not the output of a build"),
+        ("clavi", ("suite",), "give one of build-clavi"),
+        ("clavi", ("clavi",), "table videos: no rows. It was built with --no-render."),
+        ("causal", ("nothing",), "is not the output of a build"),
+        ("causal", ("clavi",), "give one of build-causal"),
+        ("perturbed", ("nothing", "--train", "clavi"), "is not the output of a build"),
+        ("perturbed", ("suite", "--train", "suite"), "give one of build-clavi"),
+        ("perturbed", ("suite", "--train", "clavi"), "table clean, split test: no video. It was built with"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_and_nothing_is_left(
+    recipes: dict[str, Path], tmp_path: Path, name: str, arguments: tuple[str, ...], says: str
+) -> None:
+    done = start(name, *(recipes.get(each, each) for each in arguments), "--to", tmp_path / "new" / "place")
+    assert done.returncode == 1
+    assert says in done.stderr
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_table_is_said(recipes: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(recipes["clavi"], out)
+    for shard in (out / "questions").glob("train-*"):
+        pq.write_table(pq.read_table(shard).slice(0, 0), shard)
+    info = json.loads((out / "build.json").read_text())
+    info["counts"]["questions"]["train"] = 0
+    (out / "build.json").write_text(json.dumps(info))
+    done = start("clavi", out, "--to", tmp_path / "to")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "table questions, split train: no rows." in done.stderr
+    assert not (tmp_path / "to").exists()

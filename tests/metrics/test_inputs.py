@@ -47,7 +47,7 @@ def test_causal_questions_with_explanations() -> None:
 
 def test_an_explanation_that_is_missing_is_no_wrong_one() -> None:
     given = (("q0", "A", "joy"), ("q1", "A"), ("q2", "A", "perhaps"))
-    with pytest.raises(InputError, match="1 of 3 ids have no prediction .q1."):
+    with pytest.raises(InputError, match=r"1 of 3 ids have no prediction \(q1\)"):
         score_causal(ROWS, SPLITS, predict(*given), How("test"))
     found = score_causal(ROWS, SPLITS, predict(*given), How("test", partial=True))
     assert {name: each.value for name, each in found.headline.items()} == {"A": 1, "E": 0.5, "A+E": 0.5}

@@ -1,0 +1,253 @@
+"""`stressreel score modalities` and `permute` on what the builders build, and on a user's own questions."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from commands import Ran, run
+from stressreel.records.output import open_output
+
+Row = dict[str, object]
+MODALITIES = ("v", "t", "v+t")
+
+
+def write(path: Path, rows: list[Row]) -> Path:
+    if path.suffix == ".csv":
+        with open(path, "w", newline="") as handle:
+            table = csv.DictWriter(handle, list(rows[0]))
+            table.writeheader()
+            table.writerows(rows)
+    else:
+        path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def answer(built: Path, path: Path, choose: Callable[[Row], object], **more: object) -> Path:
+    rows = open_output(built).rows("questions", None, "test")
+    return write(path, [{"id": row["question_id"], "answer": choose(row), **more} for row in rows])
+
+
+def truth(row: Row) -> object:
+    return ("no", "yes")[row["answer"]]  # type: ignore[call-overload]
+
+
+def score(out: Path, files: dict[str, Path], *arguments: object) -> Ran:
+    pairs = [f"{name}={file}" for name, file in files.items()]
+    return run("stressreel", "score", "modalities", out, *pairs, *arguments)
+
+
+def answers(folder: Path, *said: str) -> dict[str, Path]:
+    """Files of answers to own questions 0, 1, 2, …, one a subset of modalities, one letter an answer."""
+    return {
+        name: write(
+            folder / f"{len(name)}{name[0]}.jsonl", [{"id": str(n), "answer": a} for n, a in enumerate(letters)]
+        )
+        for name, letters in zip(MODALITIES, said, strict=True)
+    }
+
+
+def counts(done: Ran) -> dict[str, int]:
+    assert done.code == 0, done.err
+    return {row["category"]: row["questions"] for row in json.loads(done.out)["categories"]}
+
+
+@pytest.fixture
+def clavi(built: Path, tmp_path: Path) -> dict[str, Path]:
+    """Blind to one modality: always no; seeing both: right."""
+    blind = {name: answer(built, tmp_path / f"{name}.jsonl", lambda row: "no") for name in ("video", "text")}
+    return {**blind, "video+text": answer(built, tmp_path / "both.jsonl", truth)}
+
+
+def test_clavi(built: Path, clavi: dict[str, Path], tmp_path: Path) -> None:
+    items = tmp_path / "items.csv"
+    done = score(built, clavi, "--json", "--items", items)
+    found = counts(done)
+    total = found["total"]
+    assert found["complementary"] * 19 == 6 * total
+    assert found["modality-agnostic correct"] * 19 == 13 * total
+    assert len(items.read_text().splitlines()) == total + 1
+    assert done.err == f"Wrote {items}\n"
+    again = score(built, clavi, "--items", items)
+    assert again.out.endswith(f"Wrote over {items}\n")
+    assert "No intervals: 3 source videos" in again.out
+
+
+def test_unreadable_answers_are_counted_and_listed(built: Path, clavi: dict[str, Path], tmp_path: Path) -> None:
+    clavi["text"] = answer(built, tmp_path / "odd.jsonl", lambda row: "perhaps" if row["type"] == "E" else "no")
+    done = score(built, clavi)
+    assert done.code == 0, done.err
+    assert done.out.count("'perhaps'") == 5
+    assert "video: 114 answers scored.\ntext: 114 answers scored, 12 unreadable (count as wrong).\n" in done.out
+    found = json.loads(score(built, clavi, "--json").out)
+    assert {name: each["unreadable"] for name, each in found["answers"].items()} == {
+        "video": 0,
+        "text": 12,
+        "video+text": 0,
+    }
+    assert found["answers"]["text"]["unreadable_first"][5]["answer"] == "perhaps"
+
+
+def test_predictions_of_another_output_are_refused(built: Path, clavi: dict[str, Path], tmp_path: Path) -> None:
+    clavi["text"] = answer(built, tmp_path / "f.jsonl", lambda row: "no", fingerprint="0" * 64)
+    done = score(built, clavi)
+    assert done.code == 1
+    assert "was made on another output" in done.err
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("{built}/items.csv", "in the output itself"),
+        ("{tmp}/both.jsonl", "is a file that is read"),
+        ("{tmp}/items.txt", "must end in .parquet, .csv or .jsonl"),
+    ],
+)
+def test_items_are_not_written_where_they_should_not(
+    built: Path, clavi: dict[str, Path], tmp_path: Path, place: str, says: str
+) -> None:
+    before = clavi["video+text"].read_bytes()
+    path = Path(place.format(built=built, tmp=tmp_path))
+    done = score(built, clavi, "--items", path)
+    assert done.code == 1
+    assert says in done.err
+    assert "--items" in done.err
+    assert clavi["video+text"].read_bytes() == before
+    assert not (built / "items.csv").exists()
+
+
+def test_the_result_is_printed_even_if_items_cannot_be_written(
+    built: Path, clavi: dict[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    done = score(built, clavi, "--items", tmp_path / "file" / "items.csv")
+    assert done.code == 1
+    assert "cannot write" in done.err
+    assert "modality-agnostic correct" in done.out
+
+
+OWN = [{"id": str(n), "answer": "b", "options": ["a", "b"], "source_id": f"s{n % 2}"} for n in range(4)]
+
+
+def test_own_questions(tmp_path: Path) -> None:
+    own = write(tmp_path / "q.jsonl", OWN)
+    files = answers(tmp_path, "bbaa", "baba", "bbbb")
+    assert counts(score(own, files, "--json")) == {
+        **{"v-biased": 1, "t-biased": 1, "complementary": 1, "modality-agnostic correct": 1},
+        **{"modality-agnostic incorrect": 0, "none": 0, "total": 4},
+    }
+    missing = score(own, {name: files[name] for name in ("v", "t")})
+    assert missing.code == 1
+    assert "missing: t+v" in missing.err
+    split = score(own, files, "--split", "test")
+    assert split.code == 1
+    assert "it has no tables and splits" in split.err
+
+
+def test_a_csv_has_options_as_json_and_keys_that_count_like_answers(tmp_path: Path) -> None:
+    rows: list[Row] = [{"id": n, "answer": 2, "options": '["red", "blue", "green"]'} for n in range(2)]
+    own = write(tmp_path / "q.csv", rows)
+    by_number = answers(tmp_path, "22", "11", "22")
+    assert counts(score(own, by_number, "--json", "--first-index", 1))["v-biased"] == 2
+    by_letter = answers(tmp_path, "BB", "CC", "BB")
+    assert counts(score(own, by_letter, "--json", "--first-index", 1))["v-biased"] == 2
+    found = score(own, by_letter, "--json")
+    assert counts(found)["t-biased"] == 2
+    value = {"value": 0.0, "low": None, "high": None}
+    assert json.loads(found.out)["means"][1] == {"score": "MIS t", "value [95 % interval]": value}
+    assert "right answers of a file of your own questions" in " ".join(
+        run("stressreel", "score", "modalities", "--help").out.split()
+    )
+
+
+@pytest.fixture(scope="session")
+def causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("sentence_transformers")
+    out = tmp_path_factory.mktemp("modalities") / "causal"
+    arguments = ("--annotations", "sample", "--no-render", "--tagger", "pattern", "--out", out, "--no-progress")
+    done = run("build-causal", *arguments)
+    assert done.code == 0, done.err
+    return out
+
+
+def test_one_file_serves_all_tables_of_a_causal_output(causal: Path, tmp_path: Path) -> None:
+    output = open_output(causal)
+    rows: list[Row] = [
+        {"config": table, "id": row["qid"], "answer": row["answer_index"], "fingerprint": output.info["fingerprint"]}
+        for table in ("ud", "ps")
+        for row in output.rows(table, None, "test")
+    ]
+    files = dict.fromkeys(MODALITIES, write(tmp_path / "p.jsonl", rows))
+    for table in ("ud", "ps"):
+        found = json.loads(score(causal, files, "--config", table, "--json").out)
+        assert (found["config"], found["split"]) == (table, "test")
+        asked = output.info["counts"][table]["test"]
+        assert found["categories"][3] == {
+            "category": "modality-agnostic correct",
+            "questions": asked,
+            "share [95 % interval]": {"value": 1.0, "low": 1.0, "high": 1.0},
+        }
+    odd = score(causal, files, "--config", "clips")
+    assert odd.code == 1
+    assert "no questions in a table 'clips'" in odd.err
+    target = tmp_path / "permuted.jsonl"
+    done = run("stressreel", "permute", causal, "--config", "ps", "--sets", 1, "--to", target)
+    assert done.code == 0, done.err
+    ids = {row["qid"] for row in output.rows("ps", ["qid"], "test")}
+    assert {json.loads(line)["id"] for line in target.read_text().splitlines()} == ids
+
+
+def test_permute(built: Path, tmp_path: Path) -> None:
+    targets = [tmp_path / name for name in ("a.parquet", "b.parquet")]
+    for target in targets:
+        done = run("stressreel", "permute", built, "--to", target, "--sets", 2, "--split", "all", "--seed", 3)
+        assert done.code == 0, done.err
+    rows, again = (pq.read_table(target).to_pylist() for target in targets)
+    assert rows == again
+    output = open_output(built)
+    source = {row["pair_id"]: row["source_id"] for row in output.rows("pairs")}
+    questions = {row["question_id"]: row for row in output.rows("questions")}
+    assert len(rows) == 4 * len(questions)
+    assert {row["seed"] for row in rows} == {3, 4}
+    for row in rows:
+        own = questions[row["id"]]
+        assert (row["text_of"] if row["permuted"] == "video" else row["video_of"]) == row["id"]
+        other = questions[row["video_of" if row["permuted"] == "video" else "text_of"]]
+        assert source[other["pair_id"]] != source[own["pair_id"]]
+        assert row["video_id"] == questions[row["video_of"]]["video_id"]
+        assert row["text"] == questions[row["text_of"]]["question"]
+
+
+def test_permute_own_questions(tmp_path: Path) -> None:
+    whole: list[Row] = [
+        {"id": str(n), "video_id": f"v{n}", "question": f"why {n}?", "answer": "free text"} for n in range(3)
+    ]
+    own = write(tmp_path / "q.csv", whole)
+    for verb in ("Wrote", "Wrote over"):
+        done = run("stressreel", "permute", own)
+        assert done.code == 0, done.err
+        assert done.out.startswith(f"{verb} {tmp_path / 'q-permuted.parquet'}: 3 items")
+    for lacking, says in (("video_id", "no video to permute"), ("question", "no text to permute")):
+        own = write(tmp_path / "q.csv", [{k: v for k, v in row.items() if k != lacking} for row in whole])
+        done = run("stressreel", "permute", own, "--to", tmp_path / "x.csv")
+        assert done.code == 1
+        assert says in done.err
+        assert lacking in done.err
+        assert not (tmp_path / "x.csv").exists()
+    taken = run("stressreel", "permute", own, "--to", own)
+    assert taken.code == 1
+    assert "is a file that is read" in taken.err
+
+
+def test_permute_says_where_it_cannot(built: Path, tmp_path: Path) -> None:
+    rows: list[Row] = [{"id": str(n), "video_id": 1, "question": "why?"} for n in range(3)]
+    done = run("stressreel", "permute", write(tmp_path / "q.jsonl", rows))
+    assert done.code == 1
+    assert "'1' has 3 of 3 items" in done.err
+    inside = run("stressreel", "permute", ".", "--to", "x.csv", cwd=built)
+    assert "in the output itself" in inside.err
+    nowhere = run("stressreel", "permute", tmp_path / "nowhere")
+    assert nowhere.code == 1
+    assert "there is no" in nowhere.err
