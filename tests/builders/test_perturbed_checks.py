@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import run
+from commands import rows, run
 from numpy.typing import NDArray
 from stressreel.builders.perturbed import PerturbedSettings
 from stressreel.builders.perturbed_checks import Order, disordered, noise_limit, perturbed_checks
@@ -56,10 +56,6 @@ def parts(bars, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]
 @pytest.fixture
 def copy(suite: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(suite, tmp_path / "copy"))
-
-
-def rows(out: Path, name: str) -> list[Row]:
-    return pq.read_table(next((out / name).glob("*.parquet"))).to_pylist()
 
 
 def rewrite(out: Path, name: str, change: Callable[[list[Row]], object]) -> None:

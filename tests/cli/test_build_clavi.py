@@ -15,23 +15,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from commands import Ran, run, start
+from commands import info, refuses, run, start
 
 SMALL = ("--limit", 4, "--preset", "ultrafast", "--no-progress")
 
 
-def info(out: Path) -> dict:
-    return json.loads((out / "build.json").read_text())
-
-
 def fingerprint(out: Path) -> str:
     return info(out)["fingerprint"]
-
-
-def refuses(done: Ran, *parts: str, code: int = 1) -> None:
-    assert done.code == code, done
-    for part in parts:
-        assert part in done.err
 
 
 @pytest.fixture(scope="module")

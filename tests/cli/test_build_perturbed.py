@@ -1,5 +1,4 @@
 import io
-import json
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -7,10 +6,9 @@ from pathlib import Path
 import av
 import datasets
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import stressreel
-from commands import Ran, run
+from commands import info, refuses, rows, run
 from numpy.typing import NDArray
 from stressreel.corruptions.registry import list_corruptions
 from stressreel.video.encode import write_video
@@ -20,23 +18,9 @@ PLACE = ("source_frames", "first_frame")
 FAST = ("--preset", "ultrafast", "--no-progress")
 
 
-def info(out: Path) -> dict:
-    return json.loads((out / "build.json").read_text())
-
-
-def rows(out: Path, name: str) -> list[dict]:
-    return [row for path in sorted((out / name).glob("*.parquet")) for row in pq.read_table(path).to_pylist()]
-
-
 def decoded(content: bytes) -> list[NDArray[np.uint8]]:
     with av.open(io.BytesIO(content)) as container:
         return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
-
-
-def refuses(done: Ran, *parts: str, code: int = 1) -> None:
-    assert done.code == code, done
-    for part in parts:
-        assert part in done.err
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 import datasets
-import pyarrow.parquet as pq
 import pytest
 import stressreel
-from commands import Ran, run, start
+from commands import info, refuses, rows, run, start
 from stressreel.builders.perturbed_text import combinations
 from stressreel.cli.score_text_shift import shift_table
 from stressreel.language.wordnet import find_wordnet
@@ -21,20 +20,6 @@ TEXTS = ("no_verbs", "random_noun", "shuffle_order", "keyboard", "gender_swap")
 PLAIN = ("--tagger", "pattern", "--no-progress")
 COLUMNS = ["caption_id", "clip_id", "caption", "original", "changed", "reason"]
 needs_wordnet = pytest.mark.skipif(find_wordnet() is None, reason="no WordNet: set NLTK_DATA")
-
-
-def info(out: Path) -> dict:
-    return json.loads((out / "build.json").read_text())
-
-
-def rows(out: Path, name: str) -> list[dict]:
-    return [row for path in sorted((out / name).glob("*.parquet")) for row in pq.read_table(path).to_pylist()]
-
-
-def refuses(done: Ran, *parts: str, code: int = 1) -> None:
-    assert done.code == code, done
-    for part in parts:
-        assert part in done.err
 
 
 @pytest.fixture(scope="module")
