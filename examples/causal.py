@@ -1,8 +1,8 @@
 """A baseline for causal questions that sees no video: the option that SBERT finds nearest to the question.
 
     python examples/causal.py out/causal --to nearest.jsonl
-    stressreel score out/causal --predictions nearest.jsonl                              # the first division
-    stressreel score out/causal --predictions nearest.jsonl --config causal_confusion
+    stressreel score out/causal --predictions nearest.jsonl --config ud --out nearest-ud  # the first division
+    stressreel score out/causal --predictions nearest.jsonl --config causal_confusion --out nearest-confusion
 
 Explanations are chosen by the question and the answer chosen before. One file serves all tables: rows have `config`.
 """
@@ -13,7 +13,7 @@ import argparse
 import json
 from pathlib import Path
 
-from frames import rows
+from frames import opened, rows, run
 from stressreel.language.embeddings import load_encoder
 
 TABLES = ("ud", "ps", "un", "causal_confusion")
@@ -26,6 +26,9 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="output of build-causal")
     parser.add_argument("--to", type=Path, required=True, help="file for the predictions, .jsonl")
     given = parser.parse_args()
+    output = opened(given.out, "causal")
+    tables = [table for table in TABLES if table in output.info["counts"]]
+    found = [(table, row) for table in tables for row in rows(output, table, COLUMNS, "test")]
     encoder = load_encoder()
 
     def nearest(asked: list[str], offered: list[list[str]]) -> list[int]:
@@ -36,7 +39,6 @@ def main() -> None:
             for text, options in zip(asked, offered, strict=True)
         ]
 
-    found = [(table, row) for table in TABLES for row in rows(given.out, table, "test", COLUMNS)]
     questions = [row["question"] for _, row in found]
     answers = nearest(questions, [row["options"] for _, row in found])
     said = [f"{row['question']} {row['options'][answer]}" for (_, row), answer in zip(found, answers, strict=True)]
@@ -51,4 +53,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from frames import Floats, changes, predict, ridge, rows, small_frames
+from frames import Floats, changes, opened, predict, ridge, rows, run, small_frames
+from stressreel.records.output import FinishedOutput
 
 PARTS = 8
 WEIGHT = 10.0
@@ -38,11 +39,10 @@ def profile(video: bytes) -> Floats:
     return np.array([*(part.mean() / usual for part in np.array_split(moved, PARTS)), moved.max() / usual])
 
 
-def frame_difference(out: Path, train: list[dict[str, Any]], test: list[dict[str, Any]]) -> list[str]:
+def frame_difference(output: FinishedOutput, train: list[dict[str, Any]], test: list[dict[str, Any]]) -> list[str]:
     """Answer by wording and change."""
-    seen = {
-        row["video_id"]: profile(row["video"]["bytes"]) for row in rows(out, "videos", columns=["video_id", "video"])
-    }
+    videos = rows(output, "videos", ["video_id", "video"])
+    seen = {row["video_id"]: profile(row["video"]["bytes"]) for row in videos}
     wordings = sorted({row["template_id"] for row in train + test})
 
     def inputs(asked: list[dict[str, Any]]) -> Floats:
@@ -61,18 +61,17 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="output of build-clavi")
     parser.add_argument("--to", type=Path, required=True, help="folder for the predictions")
     given = parser.parse_args()
-    train, test = (list(rows(given.out, "questions", split, COLUMNS)) for split in ("train", "test"))
+    output = opened(given.out, "clavi")
+    train, test = (list(rows(output, "questions", COLUMNS, split)) for split in ("train", "test"))
+    answers = {"question_only": question_only(train, test), "frame_difference": frame_difference(output, train, test)}
     given.to.mkdir(parents=True, exist_ok=True)
-    for name, answers in (
-        ("question_only", question_only(train, test)),
-        ("frame_difference", frame_difference(given.out, train, test)),
-    ):
+    for name, said in answers.items():
         lines = [
-            json.dumps({"id": row["question_id"], "answer": answer}) for row, answer in zip(test, answers, strict=True)
+            json.dumps({"id": row["question_id"], "answer": answer}) for row, answer in zip(test, said, strict=True)
         ]
         (given.to / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
         print(f"wrote {given.to / name}.jsonl, {len(lines)} answers")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,28 +1,52 @@
-"""What the examples see of a video: a few small frames, their colours and how they change."""
+"""What the examples share: rows of an output, and what they see of a video (colours, and how the picture changes)."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import av
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from stressreel.errors import InputError, StressreelError
+from stressreel.records.output import FinishedOutput, open_output
 
 Floats = NDArray[np.float64]
 WIDTH, HEIGHT = 32, 24
 COLOURS = 4  # levels of each of red, green and blue
 
 
-def rows(out: Path, table: str, split: str = "*", columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Read the rows of a table, a row group in memory at a time."""
-    for path in sorted((out / table).glob(f"{split}-*-of-*.parquet")):
-        with pq.ParquetFile(path) as file:
-            for group in range(file.num_row_groups):
-                yield from file.read_row_group(group, columns=columns).to_pylist()
+def run(main: Callable[[], None]) -> None:
+    """Run an example; what is wrong with its input is one line, and exit code 1."""
+    try:
+        main()
+    except (StressreelError, OSError) as error:
+        sys.exit(f"Error: {error}")
+
+
+def opened(path: Path, builder: str) -> FinishedOutput:
+    """Open the output of a builder."""
+    output = open_output(path)
+    if output.info["builder"] != builder:
+        raise InputError(f"{path} is an output of build-{output.info['builder']}; give one of build-{builder}.")
+    return output
+
+
+def rows(output: FinishedOutput, table: str, columns: list[str], split: str | None = None) -> Iterator[dict[str, Any]]:
+    """Read the rows of a table, a row group in memory at a time; there must be some, with all columns."""
+    lacks = "rows"
+    for row in output.whole(table, columns, split):
+        lacks = next((name for name in columns if name not in row), "")
+        if lacks:
+            break
+        yield row
+    if lacks:
+        where = f"table {table}" + f", split {split}" * (split is not None)
+        hint = " It was built with --no-render." * (not output.info["settings"].get("render", True))
+        raise InputError(f"{output.path}, {where}: no {lacks}.{hint}")
 
 
 def small_frames(video: bytes, first: int = 0, stop: int | None = None) -> NDArray[np.uint8]:

@@ -11,17 +11,17 @@ judges every setting of the suite. In the built-in samples no clip of the suite 
 from __future__ import annotations
 
 import argparse
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from frames import Floats, colours, predict, ridge, rows, small_frames, where_it_moves
+from frames import Floats, colours, opened, predict, ridge, rows, run, small_frames, where_it_moves
 from stressreel.language.embeddings import load_encoder
 from stressreel.metrics.inputs import caption_texts, choose_split, read_captions, suite_settings
-from stressreel.records.output import open_output
+from stressreel.records.output import FinishedOutput
 
 WEIGHT = 100.0
+PAIR = ["pair_id", "out_a_frame", "in_a_frame", "in_b_frame", "phrase_a", "phrase_b"]
 
 
 def features(frames: Any) -> Floats:
@@ -29,11 +29,11 @@ def features(frames: Any) -> Floats:
     return np.concatenate([np.sqrt(colours(frames)), np.log1p(where_it_moves(frames))])
 
 
-def training_pieces(clavi: Path) -> tuple[list[Floats], list[str]]:
+def training_pieces(clavi: FinishedOutput) -> tuple[list[Floats], list[str]]:
     """Take the two actions of every unswapped video, with what is done in them."""
-    pairs = {row["pair_id"]: row for row in rows(clavi, "pairs")}
+    pairs = {row["pair_id"]: row for row in rows(clavi, "pairs", PAIR)}
     seen, said = [], []
-    for row in rows(clavi, "videos", columns=["pair_id", "variant", "video"]):
+    for row in rows(clavi, "videos", ["pair_id", "variant", "video"]):
         if row["variant"] == "original":
             pair, frames = pairs[row["pair_id"]], small_frames(row["video"]["bytes"])
             first = pair["in_a_frame"] - pair["out_a_frame"]
@@ -50,27 +50,25 @@ def main() -> None:
     parser.add_argument("--train", type=Path, required=True, help="output of build-clavi")
     parser.add_argument("--to", type=Path, required=True, help="folder for the matrices")
     given = parser.parse_args()
-    encoder = load_encoder()
-    seen, said = training_pieces(given.train)
-    model = ridge(np.stack(seen), encoder.encode(said).astype(np.float64), WEIGHT)
-
-    output = open_output(given.out)
+    output, clavi = opened(given.out, "perturbed"), opened(given.train, "clavi")
     split = choose_split(output, "clean", None)
     captions = read_captions(output, split)
+    settings = suite_settings(output.info)
 
-    @cache
     def clips(table: str) -> dict[tuple[str, int], Floats]:
-        columns = ["clip_id", "severity", "video"]
-        found = rows(given.out, table, "*" if split == "all" else split, columns)
+        found = rows(output, table, ["clip_id", "severity", "video"], None if split == "all" else split)
         return {(row["clip_id"], row["severity"]): features(small_frames(row["video"]["bytes"])) for row in found}
 
+    texts = {setting: caption_texts(output, setting, captions, split) for setting in settings}
+    shown = {table: clips(table) for table in dict.fromkeys(setting.visual or "clean" for setting in settings)}
+    seen, said = training_pieces(clavi)
+    encoder = load_encoder()
+    model = ridge(np.stack(seen), encoder.encode(said).astype(np.float64), WEIGHT)
     given.to.mkdir(parents=True, exist_ok=True)
-    settings = suite_settings(output.info)
     for setting in settings:
-        shown = clips(setting.visual or "clean")
-        videos = predict(model, np.stack([shown[name, setting.severity] for name in captions.clips]))
-        texts = caption_texts(output, setting, captions, split)
-        words = encoder.encode([texts[name] for name in captions.ids]).astype(np.float64) - model[3]
+        clip_of = shown[setting.visual or "clean"]
+        videos = predict(model, np.stack([clip_of[name, setting.severity] for name in captions.clips]))
+        words = encoder.encode([texts[setting][name] for name in captions.ids]).astype(np.float64) - model[3]
         similarity = videos @ words.T
         similarity /= np.linalg.norm(videos, axis=1)[:, None] * np.linalg.norm(words, axis=1) + 1e-12
         np.save(given.to / f"{setting.name}.npy", similarity.astype(np.float32))
@@ -78,4 +76,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)
