@@ -25,7 +25,7 @@ import click
     type=click.Choice(["0", "1"]),
     default="0",
     show_default=True,
-    help="What number 1st options have: in predictions, and in right answers of a file of your own questions.",
+    help="What number 1st options have: in predictions, and in `answer` of a file of your own questions.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap's seed.")
 @click.option(

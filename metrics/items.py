@@ -21,7 +21,8 @@ from .predictions import ID_NAMES, Joined, Predictions, column, join, of_output,
 SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id")
 VIDEOS = ("video_id", "video", "clip_id", "source_id", "source", "episode")
 TEXTS = ("question", "text", "caption")
-GOLD = ("answer", "answer_index", "correct_answer")
+INDEX = "answer_index"  # counts from 0, as all tables of ours do
+GOLD = ("answer", INDEX, "correct_answer")
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,13 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
     gold = column(given, GOLD, needed=False)
     if judged and gold:
         options = [_options(row.get("options"), path, name) for row, name in zip(given.rows, ids, strict=True)]
+        first = 0 if gold == INDEX else first
         for at, row in enumerate(given.rows):
             right = read_answer(row.get(gold), options[at], first=first)
             if right is None:
                 raise InputError(
                     f"{path}: the {gold} of {ids[at]!r} ({row.get(gold)!r}) is none of its options "
-                    f"({', '.join(options[at])}). Numbers count from {first} (--first-index); without `options` "
+                    f"({', '.join(options[at])}). Numbers count from {first}; without `options` "
                     "answers are yes or no."
                 )
             truth[at] = right

@@ -357,8 +357,9 @@ def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: 
         if names
     ]
     raise InputError(
-        f"{path}: {'; '.join(faults)}. Every question needs one prediction. --partial scores what is there (of "
-        "doubled ids the first) and counts the rest; --split chooses which questions are asked."
+        f"{path}: {'; '.join(faults)}. Every question needs one prediction. `score OUT` and `score open-ended` have "
+        "--partial, which scores what is there (of doubled ids the first) and counts the rest; --split chooses which "
+        "questions are asked."
     )
 
 

@@ -48,6 +48,8 @@ def test_numbers_in_keys_begin_where_they_are_said_to(tmp_path: Path, first: int
     assert read_items(file, first=first).truth.tolist() == [0, 1, 2]
     with pytest.raises(InputError, match=r"none of its options \(x, y, z\)\. Numbers count from"):
         read_items(file, first=1 - first)
+    index = write(tmp_path / "i.jsonl", *({"id": n, "answer_index": n, "options": options} for n in range(3)))
+    assert read_items(index, first=first).truth.tolist() == [0, 1, 2]
 
 
 def test_parquet_lists_are_options(tmp_path: Path) -> None:
