@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from .clauses import BE, DO, GET, HAVE, Clause, NounPhrase, clauses, read_noun_phrase
-from .inflection import inflect, verb_lemma
+from .inflection import inflect, is_verb_form, verb_lemma
 from .lexicon import words
 from .words import Caption, Token, like, without_capital
 
@@ -110,8 +110,11 @@ def negate(caption: Caption, clause: Clause) -> str | None:
         return caption.edit({}, {verb.main + 1: "not"})
     support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
     article = clause.subject is not None and tokens[clause.subject.first].lower in ("a", "an")
-    if article and clause.subject is not None and not clause.subject.plural and support == "do":
+    named = clause.subject is not None and tokens[clause.subject.head].tag == "NNP" and len(clause.subject.heads) == 1
+    if (article or named) and clause.subject is not None and not clause.subject.plural and support == "do":
         support = "does"  # "a man explain"
+    if support != "did" and is_verb_form(first.lower, "VBD") and not is_verb_form(first.lower, "VB"):
+        support = "did"  # "mistook", whatever its tag
     opens = clause.subject is None and verb.adverbs[:1] == (0,)  # perhaps a name: "Jumbo wanted"
     before = [n for n in verb.adverbs if n < verb.main and not opens]
     if gets:

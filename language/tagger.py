@@ -290,7 +290,8 @@ def _mend_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> None
 
 def _is_past(word: str, tag: str, after: str) -> bool:
     """Tell whether a word behind "had" is a past form: one that is nothing else, or has what a verb has behind it."""
-    if not (is_verb_form(word, "VBD") or is_verb_form(word, "VBN")) or tag.startswith(("DT", "IN", "PRP", "NNP")):
+    past = is_verb_form(word, "VBD") or is_verb_form(word, "VBN") or (word.endswith("ed") and can_be_verb(word))
+    if not past or tag.startswith(("DT", "IN", "PRP", "NNP")):
         return False
     object_follows = after in ("DT", "PRP", "PRP$", "NNP", "NNPS")
     return object_follows or tag in ("VBD", "VBN") or set(readings(word)) == {"VERB"}
@@ -358,7 +359,8 @@ def _mend_participles(words: Sequence[str], tags: list[str]) -> None:
             if sure or after in ("DT", "PRP", "PRP$") or (beside and (behind or after[:2] in ("NN", "JJ", "RB", "CC"))):
                 tags[number] = tags[number] if determined and after not in ("DT", "PRP$", "PRP") else "VBG"
         elif tags[number][:2] in ("VB", "NN") and word in words_of("made_of_two") and number and after[:2] == "NN":
-            tags[number] = "JJ"  # "red haired woman"
+            if held != "had":  # "had skinned Tom"
+                tags[number] = "JJ"  # "red haired woman"
         elif tags[number] == "VBD" and before >= 0 and tags[before].startswith(("NN", "IN", "JJ", "DT", "VB", "CC")):
             named = word in ("called", "named", "titled", "entitled", "based", "made", "filled", "dressed", "covered")
             modifies = after.startswith("NN") and not tags[before].startswith("NN") and tags[before] != "CC"

@@ -10,24 +10,39 @@ so that none of these gives it away, and no option only reorders "Tom and Jerry"
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
-from ..language.clauses import NEGATIONS, Clause, NounPhrase, clauses, main_clause
-from ..language.inflection import is_verb_form, verb_lemma
-from ..language.rewrite import finite_form, full_form, is_negated, negate, remove_negation
+from ..language.clauses import (
+    BE,
+    COPULAS,
+    FINITE,
+    GET,
+    HAVE,
+    NEGATIONS,
+    SUBORDINATORS,
+    Clause,
+    NounPhrase,
+    clauses,
+    main_clause,
+)
+from ..language.inflection import is_verb_form, readings, verb_lemma
+from ..language.rewrite import POSITIVE, finite_form, full_form, is_negated, negate, remove_negation
 from ..language.tagger import Tagger
-from ..language.words import Caption, Token, tokenize, without_capital
+from ..language.words import Caption, Token, tokenize, with_capital, without_capital
 from ..seeds import rng_for
 from .cast import Cast, confusion_table, name_pattern
 from .mining import Choice, Negative, text_key
 
 Kind = Literal["negation", "swap"]
 KINDS: tuple[Kind, ...] = ("negation", "swap")
-_AUXILIARIES = frozenset(
-    ("was", "were", "is", "are", "had", "has", "have", "been", "being", "got", "get", "saw", "heard")
-)
+_BEFORE_PARTICIPLES = BE | HAVE | GET | {"saw", "heard"}  # "was chased", "saw Tom chased"
+_OBJECTS = ("DT", "NNP", "NNPS", "NNS", "PRP", "PRP$", "IN", "CD", "EX", ".", "RB", "RP")
+_TELLING = frozenset(("tell", "show", "think", "inform", "remind", "convince", "trick", "warn", "teach", "promise"))
 _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 _PRONOUNS = {
     "female": {"PRP$": "her", "subject": "she", "object": "her", "self": "herself"},
@@ -74,6 +89,7 @@ class Entity:
         key: Who it is: names and nouns in small letters, in alphabetical order.
         plural: Whether they are several.
         gender: "female", "male", "plural" or "" (not known).
+        parts: Who is named in it: those joined by "and", Tom in "Tom's owner".
     """
 
     first: int
@@ -81,6 +97,7 @@ class Entity:
     key: tuple[str, ...]
     plural: bool
     gender: str
+    parts: tuple[Entity, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,9 +136,12 @@ class Confuser:
         "not trying" and "trying not" are different things, so the negation of a complement is left where it is.
         """
         caption = self.read(text)
-        main = main_clause(caption)
-        if main is None:
+        main = _stated(caption)
+        if main is None or (caption.tokens[0].lower == "to" and "," not in text):
             return _infinitive_negated(caption)
+        reason = _double_negation(caption, main)
+        if reason:
+            return Unconfused("negation", reason)
         found = _negated(caption, main, self)
         if not found or text_key(found) == text_key(text):
             return Unconfused("negation", "no verb that can be negated")
@@ -138,29 +158,29 @@ class Confuser:
         found = tuple(entities(caption, self.cast))
         if len({entity.key for entity in found}) < 2:
             return Unconfused("swap", "nobody to exchange with")
-        table = confusion_table()
-        words = {token.lower for token in caption.tokens}
-        if "each" in words and "other" in words:
-            return Unconfused("swap", "they do it to each other")
-        main = main_clause(caption)
+        words = " ".join(token.lower for token in caption.tokens)
+        if any(f" {phrase}" in words for phrase in confusion_table()["mutual"]):
+            return Unconfused("swap", "both sides do the same")
+        if any(_joined(caption, one, two) is None for one, two in pairwise(_singles(caption, self.cast))):
+            return Unconfused("swap", 'it is not certain who is joined by "and"')
+        main = _stated(caption)
         ordered = sorted(clauses(caption), key=lambda clause: (clause != main, clause.verb.main))
         for clause in ordered:
             agent = _entity_of(clause.subject, found)
             if agent is None:
                 continue
-            behind = [
-                e
-                for e in found
-                if e.first >= clause.verb.main and not set(e.key) & set(agent.key) and not _is_said_of(caption, e)
-            ]
-            if not behind:
+            patient = next((e for e in found if _is_patient(caption, clause, agent, e)), None)
+            if patient is None:
                 continue
-            patient = behind[0]
-            follows = caption.tokens[clause.verb.main + 1].lower if clause.verb.main + 1 < len(caption.tokens) else ""
-            lemma = clause.verb.lemma
-            if (lemma in table["symmetric"] and clause.object is not None) or (
-                lemma in table["symmetric_with"] and follows == "with"
-            ):
+            if any(e.key[0] in side.key and len(e.key) < len(side.key) for side in (agent, patient) for e in found):
+                return Unconfused("swap", "somebody is named alone and with others")
+            if any(_is_restricted(caption, e) for e in found if e.key in (agent.key, patient.key)):
+                return Unconfused("swap", "a clause behind says who is meant")
+            if agent.plural != patient.plural and {"both", "between", "among", "amongst"} & set(words.split()):
+                return Unconfused("swap", "what is said holds of several only")
+            if _with_stranger(caption, agent, found) or _with_stranger(caption, patient, found):
+                return Unconfused("swap", 'it is not certain who is joined by "and"')
+            if _is_symmetric(caption, clause, patient):
                 return Unconfused("swap", "both sides do the same")
             swapped = _exchanged(caption, agent, patient, found)
             if text_key(swapped) == text_key(text):
@@ -171,23 +191,141 @@ class Confuser:
 
 def _tag_past_verbs(tokens: list[Token]) -> None:
     """Tag past verbs that a tagger took for something else: "Tom heard noises", "saw Joan and overheard her"."""
+    _tag_living(tokens)
+    bare = not any(token.tag in FINITE for token in tokens)
     for number in range(1, len(tokens)):
         token, before = tokens[number], tokens[number - 1]
-        if token.tag not in ("VBN", "NN", "VBP", "VB", "JJ") or not is_verb_form(token.lower, "VBD"):
+        if token.tag not in ("VBN", "NN", "VBP", "VB", "JJ", "JJR") or not is_verb_form(token.lower, "VBD"):
             continue
         follows = tokens[number + 1].tag if number + 1 < len(tokens) else "."
-        object_follows = follows in ("DT", "NNP", "NNPS", "NNS", "PRP", "PRP$", "IN", "CD", "EX", ".", "RB", "RP")
-        finite = [earlier for earlier in tokens[:number] if earlier.tag in ("VBD", "VBZ", "VBP", "MD")]
-        acts = before.tag == "NNP" and not (finite and finite[-1].lower in _AUXILIARIES)
+        living = before.tag == "NN" and before.lower in confusion_table()["animate"]
+        somebody = before.tag == "NNP" or (living and (bare or follows in ("DT", "NNP", "PRP", "PRP$", "RP")))
+        somebody = somebody or (bare and before.tag.startswith("NN") and not is_verb_form(token.lower, "VBN"))  # "ran"
+        opens = max((n for n in range(number) if tokens[n].lower in SUBORDINATORS), default=0)
+        finite = [earlier.lower for earlier in tokens[opens:number] if earlier.tag in FINITE]
+        auxiliary = bool(finite) and finite[-1] in _BEFORE_PARTICIPLES
         verbs = [earlier for earlier in tokens[:number] if earlier.tag.startswith("VB")]
         joined = before.lower == "and" and bool(verbs) and verbs[-1].tag == "VBD"
-        if object_follows and (acts or (joined and finite[-1].lower not in _AUXILIARIES)):
+        if follows in _OBJECTS and (somebody or joined) and not auxiliary:
             tokens[number] = replace(token, tag="VBD")
+            bare = False
+        elif number > 2 and before.tag in ("IN", "RP") and tokens[0].tag == "DT":
+            stranded = tokens[number - 2].lower in BE and tokens[number - 3].tag == "NNP"
+            if stranded and follows in ("NN", "VBG", *_OBJECTS):  # "the can Jerry was in started moving"
+                tokens[number] = replace(token, tag="VBD")
 
 
-def _is_said_of(caption: Caption, entity: Entity) -> bool:
-    """Tell whether somebody is what another one is said to be: "he is supposed to be a baby"."""
-    return any(c.verb.copula and c.verb.main + 1 == entity.first for c in clauses(caption))
+def _tag_living(tokens: list[Token]) -> None:
+    """Tag living beings and things that a tagger took for verbs: "the baby duck shook", "Tom heard noises"."""
+    animate = confusion_table()["animate"]
+    for number in range(1, len(tokens)):
+        token, before = tokens[number], tokens[number - 1]
+        follows = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+        acts = token.tag == "JJ" and token.lower in animate and is_verb_form(follows, "VBD")  # "the bear heard"
+        if token.tag not in ("VB", "VBP", "VBZ") and not acts:
+            continue
+        held = before.tag in ("DT", "JJ", "PRP$") or (before.tag == "NN" and before.lower in animate)
+        if held and token.lower in animate:
+            tokens[number] = replace(token, tag="NN")
+        elif number > 1 and before.tag not in FINITE and tokens[number - 2].tag.startswith("NN"):
+            past = is_verb_form(before.lower, "VBD") and not is_verb_form(before.lower, "VB")
+            if past and before.tag != "VBG" and "NOUN" in readings(token.lower):
+                tokens[number] = replace(token, tag="NNS" if token.tag == "VBZ" else "NN")
+                tokens[number - 1] = replace(before, tag="VBD")
+
+
+def _stated(caption: Caption) -> Clause | None:
+    """Give the clause that a text states; of "the can Jerry was in started moving" that is the second."""
+    main, tokens = main_clause(caption), caption.tokens
+    if main is None or main.subject is None or not main.finite:
+        return main
+    for clause in clauses(caption):
+        place = clause.verb.tokens[0] - 1
+        before = tokens[place - 1 if tokens[place].tag.startswith("RB") else place]
+        stranded = before.tag in ("IN", "RP") and before.lower not in SUBORDINATORS
+        if clause.finite and clause.verb.first > main.verb.main + 1 and stranded and tokens[0].tag in ("DT", "PRP$"):
+            return clause
+    return main
+
+
+def _is_patient(caption: Caption, clause: Clause, agent: Entity, other: Entity) -> bool:
+    """Tell whether something is done by the agent that has to do with another one: not what he is or is like."""
+    tokens, table = caption.tokens, confusion_table()
+    if other.first < clause.verb.main or set(other.key) & set(agent.key):
+        return False
+    is_one = any(c.verb.lemma in COPULAS and c.verb.main + 1 == other.first for c in clauses(caption))
+    if is_one and not (_owns(tokens, other) and agent.plural == other.plural):
+        return False  # "he is supposed to be a baby"
+    before, indefinite = tokens[other.first - 1].lower, tokens[other.first].lower in ("a", "an")
+    after = tokens[other.stop] if other.stop < len(tokens) else None
+    if before == "as" and not _is_named(tokens, other) and (after is None or after.tag not in FINITE):
+        return False  # "disguised himself as the cat"
+    if indefinite and (before == "like" or (before == "into" and clause.verb.lemma in ("turn", "transform"))):
+        return False
+    has = clause.verb.lemma == "have" and clause.verb.main + 1 == other.first
+    if has and not _is_named(tokens, other) and not _owns(tokens, other):
+        return False  # "had a fish in his mouth"
+    return not (before == "of" and tokens[other.first - 2].lower in table["images"])
+
+
+def _with_stranger(caption: Caption, entity: Entity, found: Sequence[Entity]) -> bool:
+    """Tell whether "and" joins a name that is not of the cast: "Jerry and Lilli"."""
+    tokens, after = caption.tokens, entity.stop + 1
+    if after >= len(tokens) or tokens[entity.stop].lower != "and" or any(e.first == after for e in found):
+        return False
+    return tokens[after].tag == "NNP" and tokens[after].text[:1].isupper()
+
+
+def _is_restricted(caption: Caption, entity: Entity) -> bool:
+    """Tell whether a clause without "that" stands behind a noun: "the fish he had", which no name can have."""
+    tokens, after = caption.tokens, entity.stop
+    if not entity.first or after + 1 >= len(tokens) or tokens[entity.first].tag not in ("DT", "PRP$"):
+        return False
+    before = tokens[entity.first - 1]
+    subject = tokens[after].tag == "NNP" or tokens[after].lower in ("he", "she", "they", "it")
+    object_of = before.tag in ("VB", "VBD", "VBG", "VBN", "IN") and verb_lemma(before.text) not in _TELLING
+    return subject and object_of and before.lower not in SUBORDINATORS and tokens[after + 1].tag in FINITE
+
+
+def _is_named(tokens: Sequence[Token], entity: Entity) -> bool:
+    return tokens[entity.first].tag.startswith("NNP")
+
+
+def _is_symmetric(caption: Caption, clause: Clause, patient: Entity) -> bool:
+    """Tell whether a verb says the same of both sides: "met Jerry", "was next to Jerry", "played chess with Jerry"."""
+    tokens, table = caption.tokens, confusion_table()
+    if _owns(tokens, patient):
+        return False
+    verb, lemma = clause.verb.main, clause.verb.lemma
+    for number in range(verb + 1, min(verb + 3, patient.first)):
+        if lemma in table["phases"] and tokens[number].tag in ("VB", "VBG", "NN"):
+            verb, lemma = number, verb_lemma(tokens[number].text)
+    between = [token.lower for token in tokens[verb + 1 : patient.first]]
+    if any(token.tag.startswith("VB") for token in tokens[verb + 1 : patient.first - 1]) and lemma != "be":
+        return False
+    if not between:
+        return lemma in table["symmetric"]
+    if f"{lemma} {' '.join(between)}" in table["symmetric_phrases"]:
+        return True
+    if lemma in table["states"] and "_".join(between) in table["mutual_states"]:
+        return True
+    if between[-1] != "with" or len(between) > 5:
+        return False
+    if any(token.tag in ("IN", "CC", "TO") for token in tokens[verb + 1 : patient.first - 1]) and lemma != "be":
+        return False
+    shared = len(between) > 1 and between[-2] in table["shared"] and lemma in table["sharing"]
+    return lemma in table["symmetric_with"] or shared or between[-2:-1] == ["together"]
+
+
+def _double_negation(caption: Caption, main: Clause) -> str:
+    """Say why a clause that holds "nothing" or the like can neither be negated nor made positive."""
+    inner = min((c.verb.tokens[0] for c in clauses(caption) if c.verb.main > main.verb.main), default=main.stop)
+    behind = caption.tokens[main.verb.main + 1 : min(inner, main.stop)]
+    words = [token.lower for token in behind]
+    negative = {word for word in POSITIVE if word in words and word != "no"}
+    if is_negated(caption, main):
+        return "it is negated twice" if remove_negation(caption, main) is None else ""
+    return f'it says "{min(negative)}"' if negative else ""
 
 
 def _negated(caption: Caption, main: Clause, confuser: Confuser) -> str | None:
@@ -217,6 +355,8 @@ def _with_polarity(caption: Caption, main: Clause, confuser: Confuser, negative:
         word = caption.tokens[number].lower
         if number + 1 < len(caption.tokens) and caption.tokens[number + 1].lower == "one":
             continue
+        if word in ("without", "before", "if"):
+            break  # "without making any noise"
         if negative and word in table["positive"]:
             changes[number] = table["positive"][word]
         elif not negative and word in table["negative"]:
@@ -228,15 +368,17 @@ def _with_polarity(caption: Caption, main: Clause, confuser: Confuser, negative:
 
 
 def _infinitive_negated(caption: Caption) -> Confusion | Unconfused:
-    first = caption.tokens[0] if caption.tokens else None
-    if first is not None and first.lower in ("to", "for"):
+    words = [token.lower for token in caption.tokens[:2]]
+    if words[:1] in (["to"], ["for"]):
+        if words[-1] in NEGATIONS:
+            return Confusion(caption.edit({1: ""}), "negation")
         return Confusion(caption.edit({}, {0: "not"}), "negation")
     return Unconfused("negation", "no verb that can be negated")
 
 
 def _ambiguity(caption: Caption, main: Clause) -> str:
     """Say why a negation can be read in two ways."""
-    if any(token.lower in NEGATIONS for token in caption.tokens[main.verb.main + 1 :]):
+    if any(token.lower in NEGATIONS or token.lower in POSITIVE for token in caption.tokens[main.verb.main + 1 :]):
         return "a negated complement"
     behind = [c for c in clauses(caption) if c.finite and c.start and c.verb.main > main.verb.main]
     if any(caption.tokens[c.start - 1].lower in confusion_table()["reasons"] for c in behind):
@@ -247,28 +389,73 @@ def _ambiguity(caption: Caption, main: Clause) -> str:
 def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
     """Find everybody in a text, from left to right; those joined by "and" or commas as one."""
     singles = list(_singles(caption, cast))
-    tokens = caption.tokens
     place = 0
     while place < len(singles):
         group = [singles[place]]
-        while place + 1 < len(singles):
-            between = [token.lower for token in tokens[group[-1].stop : singles[place + 1].first]]
-            more = singles[place + 1 : place + 3]
-            joined = between in (["and"], [",", "and"]) or (
-                between == [","]
-                and len(more) == 2
-                and [t.lower for t in tokens[more[0].stop : more[1].first]] in (["and"], [",", "and"], [","])
-            )
-            if not joined or _owns(tokens, group[-1]):
+        while place + 1 < len(singles) and (
+            _joined(caption, group[-1], singles[place + 1], group[0].first)
+            or (place + 2 < len(singles) and _listed(caption, *singles[place : place + 3]))
+        ):
+            if singles[place + 1].key in {entity.key for entity in group}:
                 break
             place += 1
             group.append(singles[place])
         place += 1
-        if len(group) == 1 or _owns(tokens, group[-1]):  # "Spike and Tyke's ball": who owns it is not certain
+        if len(group) == 1 or _owns(caption.tokens, group[-1]):  # "Spike and Tyke's ball": who owns it is not certain
             yield from group
         else:
             key = tuple(sorted(part for entity in group for part in entity.key))
-            yield Entity(group[0].first, group[-1].stop, key, True, "plural")
+            yield Entity(group[0].first, group[-1].stop, key, True, "plural", tuple(group))
+
+
+def _joined(caption: Caption, one: Entity, two: Entity, first: int | None = None) -> bool | None:
+    """Tell whether "and" joins two, or the clauses that they stand in; None where it may be either.
+
+    In "Tom was chasing Jerry and Spike wanted to sleep" Jerry is an object and Spike does something of his own. So
+    nobody is joined with himself, or with whom a finite verb follows, if a verb or preposition has the first as object.
+    """
+    tokens = caption.tokens
+    first = one.first if first is None else first
+    if [token.lower for token in tokens[one.stop : two.first]] not in (["and"], [",", "and"]):
+        return False
+    if set(one.key) & set(two.key) or _owns(tokens, one):
+        return False
+    after = two.stop
+    while after < len(tokens) and (tokens[after].tag.startswith("RB") or tokens[after].lower in ("both", "then")):
+        after += 1
+    verb = tokens[after] if after < len(tokens) else None
+    acts = verb is not None and (verb.tag in FINITE or (verb.lower.endswith("ed") and is_verb_form(verb.lower, "VBD")))
+    if verb is None or not acts or first == 0:
+        return True
+    before = tokens[first - 1]
+    number = first - 2
+    while number > 0 and tokens[number].tag.startswith("RB"):
+        number -= 1
+    goes = verb_lemma(tokens[max(number, 0)].text) in ("run", "chase", "go", "come")
+    moves = goes and before.lower in ("after", "before")
+    opens = before.lower in SUBORDINATORS or before.tag in ("CC", ",", "WRB", "WDT") or before.lower == "like"
+    if (opens and not moves) or (before.lower == "with" and verb.tag == "VBN"):
+        return True
+    if before.tag.startswith("JJ") or before.lower == "with":  # "make sure Tom and Jerry were"
+        return None
+    if verb.lower in ("was", "is", "has", "wants") or verb.tag == "VBZ":
+        return two.plural and None
+    if verb.lower in ("were", "are", "have") or verb.tag == "VBP":
+        return None if two.plural else True
+    return None if _has_thought(tokens, before) else False
+
+
+def _has_thought(tokens: Sequence[Token], before: Token) -> bool:
+    """Tell whether a clause can stand behind a verb without "that": "knew Tom and Jerry were there"."""
+    thoughts = ("know", "think", "believe", "realise", "realize", "see", "hear", "find", "say", "hope", "wish", "feel")
+    return before.tag.startswith("VB") and verb_lemma(before.text) in thoughts
+
+
+def _listed(caption: Caption, one: Entity, two: Entity, three: Entity) -> bool:
+    """Tell whether commas join three: "Tom, Butch and Spike"."""
+    marks = [token.lower for token in caption.tokens[two.stop : three.first]]
+    comma = [token.lower for token in caption.tokens[one.stop : two.first]] == [","]
+    return comma and marks in (["and"], [",", "and"], [","]) and not _owns(caption.tokens, one)
 
 
 def _owns(tokens: Sequence[Token], entity: Entity) -> bool:
@@ -276,74 +463,165 @@ def _owns(tokens: Sequence[Token], entity: Entity) -> bool:
     return after is not None and after.text in _POSSESSIVE and after.start == tokens[entity.stop - 1].end
 
 
+@lru_cache
+def _name_parts(names: tuple[str, ...]) -> tuple[tuple[int, frozenset[tuple[str, ...]]], ...]:
+    """Give names in small letters, as words, by their number of words, most first."""
+    found = defaultdict[int, set[tuple[str, ...]]](set)
+    for name in names:
+        parts = tuple(token.lower for token in tokenize(name))
+        found[len(parts)].add(parts)
+    return tuple((size, frozenset(found[size])) for size in sorted(found, reverse=True))
+
+
 def _singles(caption: Caption, cast: Cast) -> Iterator[Entity]:
-    tokens = caption.tokens
-    names = {tuple(token.lower for token in tokenize(name)): name for name in cast.names}
-    longest = max(map(len, names), default=0)
-    table = confusion_table()
+    """Find everybody in a text one by one: names with what is before them, and nouns for living beings."""
+    tokens, table = caption.tokens, confusion_table()
+    names = _name_parts(cast.names)
     lower = [token.lower for token in tokens]
+
+    def named(number: int) -> int:
+        return next((size for size, parts in names if tuple(lower[number : number + size]) in parts), 0)
+
     number = 0
     while number < len(tokens):
-        size = next(
-            (n for n in range(longest, 0, -1) if len(part := tuple(lower[number : number + n])) == n and part in names),
-            0,
-        )
-        if size:
-            key = " ".join(lower[number : number + size])
-            start = number
-            while (
-                start
-                and tokens[start - 1].tag == "JJ"
-                and tokens[start - 1].lower not in confusion_table()["determiners"]
-            ):
-                start -= 1
-            if start and lower[start - 1] in ("the", "a", "an"):
-                start -= 1
-            owned = number + size
-            noun = owned + 1
-            if (
-                owned < len(tokens)
-                and tokens[owned].tag == "POS"
-                and noun < len(tokens)
-                and lower[noun] in table["animate"]
-            ):
-                yield Entity(
-                    start, noun + 1, (f"{key}'s {lower[noun]}",), tokens[noun].tag == "NNS", _gender(lower[noun])
-                )
-                number = noun + 1
-                continue
-            yield Entity(start, number + size, (key,), False, cast.genders.get(key, ""))
-            number += size
+        size = named(number)
+        if not size:
+            if _is_somebody(tokens, number):
+                start = _phrase_start(tokens, number)
+                if not named(number + 1):  # "the cat Lightning": said with the name
+                    words = [word for word in lower[start : number + 1] if word not in table["determiners"]]
+                    plural = tokens[number].tag in ("NNS", "NNPS") or bool(set(words) & table["collectives"])
+                    gender = "plural" if plural else _gender(lower[number])
+                    figure = _is_drawing(tokens, number + 1)
+                    words += lower[number + 1 : number + 1 + figure]
+                    yield Entity(start, number + 1 + figure, (" ".join(words),), plural, gender)
+            number += 1
             continue
-        if (
-            lower[number] in table["animate"]
-            and tokens[number].tag.startswith("NN")
-            and not _is_modifier(tokens, number)
-        ):
-            start = number
-            while (
-                start
-                and tokens[start - 1].tag in ("JJ", "NN", "VBN", "VBG", "CD", "NNP")
-                and _describes(tokens, start - 1)
-            ):
-                start -= 1
-            if start and (lower[start - 1] in confusion_table()["determiners"] or tokens[start - 1].tag == "PRP$"):
-                start -= 1
-            key = " ".join(word for word in lower[start : number + 1] if word not in confusion_table()["determiners"])
-            plural = tokens[number].tag in ("NNS", "NNPS")
-            yield Entity(start, number + 1, (key,), plural, "plural" if plural else _gender(lower[number]))
-        number += 1
+        key, stop = " ".join(lower[number : number + size]), number + size
+        if _is_adjective(tokens, number, stop):
+            number = stop
+            continue
+        start = _name_start(tokens, number)
+        single = Entity(start, stop, (key,), False, cast.genders.get(key, ""))
+        number = stop
+        noun = _owned(tokens, stop)
+        if noun is not None:
+            number = noun + 1
+            own = (f"{key}'s {lower[noun]}",)
+            end = noun + 1 + named(noun + 1)
+            if end > noun + 1:  # "Spike's son Tyke"
+                own, number = (" ".join(lower[noun + 1 : end]),), end
+            several = tokens[noun].tag == "NNS"
+            single = Entity(start, number, own, several, "plural" if several else _gender(lower[noun]), (single,))
+        yield single
+
+
+def _is_adjective(tokens: Sequence[Token], number: int, stop: int) -> bool:
+    """Tell whether a name stands for no one, between an article and a noun: "the tiny bulldog", "a cuckoo clock"."""
+    if not number or tokens[number - 1].tag != "DT" or not _is_modifier(tokens, stop - 1):
+        return False
+    return not (is_verb_form(tokens[stop].lower, "VBD") or tokens[stop].lower.endswith("ing"))
+
+
+def _name_start(tokens: Sequence[Token], number: int) -> int:
+    """Find where the phrase of a name begins: "the poor Butch", "the robot cat Mechano"; not bare adjectives."""
+    table = confusion_table()
+    if number and _is_somebody(tokens, number - 1, True):
+        return _phrase_start(tokens, number - 1)
+    start = number
+    while start and tokens[start - 1].tag == "JJ" and tokens[start - 1].lower not in table["determiners"]:
+        start -= 1
+    if not start:
+        return 0  # "Invisible Quacker used"
+    return start - 1 if tokens[start - 1].lower in ("the", "a", "an") else number
+
+
+def _owned(tokens: Sequence[Token], number: int) -> int | None:
+    """Find the living being that a name owns: the noun of "'s beautiful girlfriend"."""
+    if number >= len(tokens) or tokens[number].tag != "POS":
+        return None
+    noun = number + 1
+    while noun < len(tokens) and tokens[noun].tag in ("JJ", "NN", "VBN"):
+        if _is_somebody(tokens, noun):
+            break
+        noun += 1
+    return noun if noun < len(tokens) and _is_somebody(tokens, noun) else None
+
+
+def _is_somebody(tokens: Sequence[Token], number: int, before_name: bool = False) -> bool:
+    """Tell whether a word is a noun for a living being that stands for itself."""
+    table, token = confusion_table(), tokens[number]
+    word, before = token.lower, tokens[number - 1] if number else None
+    if word not in table["animate"] or not token.tag.startswith("NN"):
+        return False
+    if not before_name and _is_modifier(tokens, number):
+        return False
+    if before is None:
+        return True
+    start = _phrase_start(tokens, number)
+    if f"{before.lower}_{word}" in table["things"] or _is_food(tokens, word):
+        return False
+    if word in table["bare"] and not any(p.tag in ("DT", "PRP$", "CD") for p in tokens[start:number]):
+        return before.tag == "POS"
+    nominal = before.tag.startswith(("NN", "PRP")) and before.tag != "PRP$"
+    return not (word in table["verbs_too"] and nominal and before.lower not in table["animate"])
+
+
+def _is_food(tokens: Sequence[Token], word: str) -> bool:
+    """Tell whether an animal is a dish anywhere in a text: "the roast chicken ... put the chicken over his head"."""
+    dishes = [n for n, token in enumerate(tokens) if token.lower in confusion_table()["food"] and token.tag[:2] != "VB"]
+    dishes += [n for n, token in enumerate(tokens) if token.tag == "VBN" and token.lower in confusion_table()["food"]]
+    return any(word == token.lower for n in dishes for token in tokens[n + 1 : n + 3])
+
+
+def _phrase_start(tokens: Sequence[Token], number: int) -> int:
+    """Find where the phrase of a noun begins: with modifiers, a determiner, "a swarm of"."""
+    table, start = confusion_table(), number
+
+    def determines(place: int) -> bool:
+        return place >= 0 and (tokens[place].lower in table["determiners"] or tokens[place].tag == "PRP$")
+
+    while start:
+        before, tag = tokens[start - 1], tokens[start - 1].tag
+        if tag in ("DT", "PDT", "PRP$"):
+            break
+        two = start > 1 and tokens[start - 2]
+        if tag in ("VBN", "VBG") and not determines(start - 2):
+            if not (two and two.tag.startswith("RB") and determines(start - 3)):
+                break
+            start -= 2
+        elif tag in ("CC", ",") and tokens[start].tag == "JJ" and two and two.tag == "JJ" and determines(start - 3):
+            start -= 2
+        elif tag in ("NN", "JJ") and two and two.tag in ("CC", "TO") and is_verb_form(before.lower, "VB"):
+            break  # "chase and catch mice"
+        elif tag in ("JJ", "NN", "VBN", "VBG", "CD") or (tag == "NNP" and determines(start - 2)):  # "the Tiny bulldog"
+            start -= 1
+        else:
+            break
+    if determines(start - 1):
+        start -= 1
+    if start > 1 and tokens[start - 1].lower == "of" and tokens[start - 2].lower in table["collectives"]:
+        start -= 2
+        while start and tokens[start - 1].tag == "JJ":
+            start -= 1
+        start -= determines(start - 1)
+    return start
 
 
 def _is_modifier(tokens: Sequence[Token], number: int) -> bool:
     """Tell whether a noun stands before another one: "the mouse hole"."""
     after = tokens[number + 1] if number + 1 < len(tokens) else None
-    return after is not None and after.tag in ("NN", "NNS") and after.start == tokens[number].end + 1
+    if after is None or after.start != tokens[number].end + 1:
+        return False
+    return after.tag in ("NN", "NNS") and not _is_drawing(tokens, number + 1)
 
 
-def _describes(tokens: Sequence[Token], number: int) -> bool:
-    verbal = tokens[number].tag in ("VBN", "VBG")
-    return not verbal or (number > 0 and tokens[number - 1].lower in confusion_table()["determiners"])
+def _is_drawing(tokens: Sequence[Token], number: int) -> bool:
+    """Tell whether a drawing or doll of somebody is named, which acts like him: "the cat drawing wanted"."""
+    if number >= len(tokens) or tokens[number].lower not in confusion_table()["figures"]:
+        return False
+    after = tokens[number + 1] if number + 1 < len(tokens) else None
+    return after is None or after.tag in (".", ",", "CC", "IN", "TO", "POS", "VBG", "RB", *FINITE)
 
 
 def _gender(noun: str) -> str:
@@ -364,12 +642,11 @@ def _exchanged(caption: Caption, agent: Entity, patient: Entity, found: Sequence
     """Write the text with every mention of the two exchanged."""
     tokens = caption.tokens
     changes: dict[int, str] = {}
-    for entity in found:
-        if entity.key not in (agent.key, patient.key):
-            continue
+    keys, written_once = (agent.key, patient.key), set[tuple[str, ...]]()
+    for entity in _mentions(found, keys):
         other = patient if entity.key == agent.key else agent
-        source = _mention(other, found)
-        written = _moved(caption, source)
+        written = _in_place(caption, _moved(caption, other, found, other.key in written_once), entity, other)
+        written_once.add(other.key)
         for number in range(entity.first + 1, entity.stop):
             changes[number] = ""
         changes[entity.first] = written
@@ -379,22 +656,52 @@ def _exchanged(caption: Caption, agent: Entity, patient: Entity, found: Sequence
             plain = tokens[entity.stop].text in ("'", "’")
             if ends != plain:
                 changes[entity.stop] = mark if ends else f"{mark}s"
+        if _is_relative(tokens, entity.stop) and _is_named(tokens, other) and not _is_named(tokens, entity):
+            changes[entity.stop] = "who"  # "the fish that Tom held": no name goes with "that"
     _agree(caption, agent, patient, found, changes)
     _pronouns(caption, agent, patient, changes)
     return caption.edit(changes)
 
 
-def _mention(entity: Entity, found: Sequence[Entity]) -> Entity:
-    """The first mention of somebody, which has the fullest words."""
-    return next(e for e in found if e.key == entity.key)
+def _is_relative(tokens: Sequence[Token], number: int) -> bool:
+    """Tell whether "that" opens a relative clause: "the fish that Tom held", not "told the cat that Tom was there"."""
+    if number + 1 >= len(tokens) or tokens[number].lower != "that" or tokens[number].tag != "WDT":
+        return False
+    told = any(token.tag.startswith("VB") and verb_lemma(token.text) in _TELLING for token in tokens[:number])
+    return not told and tokens[number + 1].tag != "DT"
 
 
-def _moved(caption: Caption, entity: Entity) -> str:
-    """Write somebody as in the middle of a sentence."""
+def _mentions(found: Iterable[Entity], keys: tuple[tuple[str, ...], ...]) -> Iterator[Entity]:
+    """Give all mentions of some, also inside others: Tom of "Tom's owner" and of "Tom and Butch"."""
+    for entity in found:
+        if entity.key in keys:
+            yield entity
+        else:
+            yield from _mentions(entity.parts, keys)
+
+
+def _moved(caption: Caption, entity: Entity, found: Sequence[Entity], again: bool) -> str:
+    """Write somebody in the words of the first mention, as in the middle of a sentence; a second time with "the"."""
     tokens = caption.tokens
+    entity = next(e for e in found if e.key == entity.key)
     first = tokens[entity.first]
-    start = without_capital(first) if first.tag in ("DT", "JJ", "PRP$", "NN", "NNS", "CD") else first.text
-    return start + caption.text[first.end : tokens[entity.stop - 1].end]
+    if again and first.lower in ("a", "an") and entity.stop > entity.first + 1:
+        counted = tokens[entity.first + 1].lower in ("lot", "number", "couple", "dozen", "pair", "bunch")
+        start = tokens[entity.first + 2] if counted and entity.stop > entity.first + 3 else first  # "the cats"
+        return "the" + caption.text[start.end : tokens[entity.stop - 1].end]
+    named = first.tag not in ("DT", "JJ", "PRP$", "NN", "NNS", "CD")
+    return (first.text if named else without_capital(first)) + caption.text[first.end : tokens[entity.stop - 1].end]
+
+
+def _in_place(caption: Caption, written: str, entity: Entity, other: Entity) -> str:
+    """Give a name the capitals of the one whose place it takes, and the beginning of a text those that it had."""
+    tokens = caption.tokens
+    place = tokens[entity.first]
+    if place.text[:1].islower() and (entity.first == 0 or (_is_named(tokens, entity) and _is_named(tokens, other))):
+        return written.lower()
+    if place.text[:1].isupper() and _is_named(tokens, entity) and _is_named(tokens, other) and written.islower():
+        return written.title() if "'" not in written else with_capital(written)
+    return written
 
 
 def _agree(caption: Caption, agent: Entity, patient: Entity, found: Sequence[Entity], changes: dict[int, str]) -> None:
@@ -411,7 +718,9 @@ def _agree(caption: Caption, agent: Entity, patient: Entity, found: Sequence[Ent
         word = full_form(caption.tokens[clause.verb.first].text)
         past = clause.verb.tense == "past"
         lemma = verb_lemma(word)
-        if past and lemma != "be":
+        before = caption.tokens[subject.first - 1]
+        bare = subject.first and before.tag.startswith("VB")  # "saw them run"
+        if lemma != "be" and (past or bare):
             continue
         phrase = replace(clause.subject, plural=other.plural, person=3)
         new = finite_form(lemma, past, phrase)

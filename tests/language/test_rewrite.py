@@ -19,6 +19,45 @@ WORDS = (
 
 
 @pytest.mark.parametrize(
+    ("text", "positive"),
+    [
+        ("nobody is dancing", "somebody is dancing"),
+        ("No one is there.", "Someone is there."),
+        ("the box has nothing in it", "the box has something in it"),
+        ("a man is no longer singing", "a man is still singing"),
+        ("there is no water in the pot", "there is some water in the pot"),
+        ("there is no car", "there is a car"),
+        ("he has no choice but to run", None),
+        ("he did not find nothing", None),
+    ],
+)
+def test_negative_words_become_positive(text: str, positive: str | None) -> None:
+    caption = TAGGER.analyse(text)
+    main = main_clause(caption)
+    assert main is not None
+    assert negate(caption, main) is None
+    assert remove_negation(caption, main) == positive
+
+
+@pytest.mark.parametrize(
+    ("text", "negative"),
+    [
+        ("Tom had ran away", "Tom had not ran away"),
+        ("he had thrown food at it", "he had not thrown food at it"),
+        ("the woman has dyed hair", "the woman does not have dyed hair"),
+        ("she had a plan", "she did not have a plan"),
+        ("the trash can fell over", "the trash can did not fall over"),
+        ("a dog can swim", "a dog cannot swim"),
+    ],
+)
+def test_had_and_can(text: str, negative: str) -> None:
+    caption = TAGGER.analyse(text)
+    main = main_clause(caption)
+    assert main is not None
+    assert negate(caption, main) == negative
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("Because Tom wants to catch Jerry.", "Because Tom does not want to catch Jerry."),

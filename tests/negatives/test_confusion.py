@@ -79,6 +79,42 @@ def test_any_text(text: str) -> None:
             assert found.reason
 
 
+def test_a_name_takes_who_where_a_noun_took_that() -> None:
+    assert texts_of(confuser().swap("Tom saw the fish that Jerry held.")) == "The fish saw Tom who Jerry held."
+    told = confuser().swap("Tom told the fish that Nibbles was there.")
+    assert texts_of(told) == "The fish told Tom that Nibbles was there."
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "Spike was chasing Jerry and Jerry wanted to hide.",
+        "Tom ran after Jerry and Jerry hid.",
+        "Tom hit Jerry, and Jerry was angry.",
+        "Tom was with Jerry and Jerry smiled.",
+    ],
+)
+def test_nobody_is_joined_with_himself(right: str) -> None:
+    keys = [entity.key for entity in entities(confuser().read(right), CAST)]
+    assert all(len(key) == 1 for key in keys)
+    made = texts_of(confuser().swap(right))
+    assert made is None or not re.search(r"(\w+) and \1 (?:was|were) ", made)
+
+
+def test_the_reason_of_a_refusal_is_said() -> None:
+    reasons = {
+        "Tom and Jerry saw Spike and hit each other.": "both sides do the same",
+        "Jerry knew Spike and Tyke wanted to sleep.": 'it is not certain who is joined by "and"',
+        "Tom and Jerry wanted Spike to think that Tom was ill.": "somebody is named alone and with others",
+        "Tom wanted to eat the fish he had.": "a clause behind says who is meant",
+        "Tom and Jerry sat between Spike.": "what is said holds of several only",
+    }
+    found = {right: confuser().swap(right) for right in reasons}
+    assert found == {right: Unconfused("swap", reason) for right, reason in reasons.items()}
+    assert confuser().negation("Tom did not find nothing.") == Unconfused("negation", "it is negated twice")
+    assert confuser().negation("Tom took a bite of nothing.") == Unconfused("negation", 'it says "nothing"')
+
+
 def test_entities() -> None:
     caption = confuser().read("Uncle Pecos and the baby duck saw tom's owner near his girlfriend.")
     assert [entity.key for entity in entities(caption, CAST)] == [
