@@ -1,18 +1,17 @@
-"""The built-in sample, written and built once."""
+"""The built-in sample, drawn and built once."""
 
 import os
 from pathlib import Path
 
 import pytest
 from commands import run
-from stressreel.samples.cache import write_sample
+from stressreel.samples.cache import cached_sample
 
 
 @pytest.fixture(scope="session")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("charades") / "sample"
-    write_sample("charades", folder)
-    return folder
+def sample() -> Path:
+    """The Charades sample where `--charades sample` keeps it; read only."""
+    return cached_sample("charades")
 
 
 @pytest.fixture(scope="session")
