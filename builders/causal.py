@@ -23,7 +23,7 @@ from ..negatives.mining import COSINE_DIGITS, Choice, Item, Mined, MiningSetting
 from ..records.files import file_stamp, sha256_file, sha256_text
 from ..records.plan import Facts, Plan, Skip, Unit
 from ..records.schema import Column, Config, Row
-from ..sources.causalchaos import CausalRow, overlaps
+from ..sources.causalchaos import CausalRow, first_by_id, overlaps
 from ..video.decode import with_index
 from ..video.edit import write_edits
 from ..video.encode import EncodeSettings
@@ -44,6 +44,7 @@ CONFUSED = "causal_confusion"
 OPEN = "open_ended"
 CLIPS = "clips"
 CLIP_FILE = "clip.mp4"
+NOT_DRAWN = "enough others are there"
 
 SOURCE_FIELDS = (
     Column("qid", "string", "the question whose right option this is"),
@@ -125,18 +126,12 @@ class CausalSettings:
         seed: Seed of every draw.
         splits: Divisions to build.
         places: What PS goes by; see `causal_splits.by_place`.
-        negatives: "hard" or "random".
+        mining: How wrong options are chosen.
         pool: "split": wrong options come from right ones of the same split, and in validation and test never from one
             that is also right in train. "all": from everywhere, as in the release.
-        num_options: Options of a question.
-        top_k: See `negatives.mining.MiningSettings`, also for the next three.
-        alpha: Weight of the questions' cosine.
-        beta: Factor of a candidate much like the right one.
-        tau: From this cosine on.
-        same_question: From this cosine on, two questions lend each other nothing.
-        same_text: From this cosine on, two texts are never options of one question.
         rank_by: "own", or "explanation": answers are scored by their explanations' cosine, as in the release.
-        keep_apart: Whether questions whose clips have a frame in common lend each other nothing.
+        keep_apart: Whether questions about the same moment lend each other nothing.
+        apart_frames: Two clips show the same moment if fewer frames lie between them.
         confuse: How many wrong options a question of `causal_confusion` has replaced at most; 0: no such config.
         render: Whether clips are cut.
         audio: "drop" or "keep".
@@ -148,37 +143,17 @@ class CausalSettings:
     seed: int = 0
     splits: tuple[Scheme, ...] = SCHEMES
     places: Places = "frames"
-    negatives: Literal["hard", "random"] = "hard"
+    mining: MiningSettings = field(default_factory=MiningSettings)
     pool: Literal["split", "all"] = "split"
-    num_options: int = 5
-    top_k: int = 10
-    alpha: float = 1.0
-    beta: float = 0.001
-    tau: float = 0.85
-    same_question: float = 0.9
-    same_text: float = 0.9
     rank_by: Literal["own", "explanation"] = "own"
     keep_apart: bool = True
+    apart_frames: int = 50
     confuse: int = 2
     render: bool = True
     audio: str = "drop"
     crf: int = EncodeSettings.crf
     preset: str = EncodeSettings.preset
     only: str = "all"
-
-    @property
-    def mining(self) -> MiningSettings:
-        """How wrong options are chosen."""
-        return MiningSettings(
-            self.negatives,
-            self.num_options,
-            self.top_k,
-            self.alpha,
-            self.beta,
-            self.tau,
-            self.same_question,
-            self.same_text,
-        )
 
 
 def causal_configs(settings: CausalSettings) -> tuple[Config, ...]:
@@ -198,7 +173,7 @@ def causal_configs(settings: CausalSettings) -> tuple[Config, ...]:
 def settings_of(info: Mapping[str, Any]) -> CausalSettings:
     """Read the settings of a finished build out of `build.json`."""
     given = info["settings"]
-    return CausalSettings(**{**given, "splits": tuple(given["splits"])})
+    return CausalSettings(**{**given, "splits": tuple(given["splits"]), "mining": MiningSettings(**given["mining"])})
 
 
 @dataclass(frozen=True)
@@ -236,7 +211,7 @@ def plan_causal(
         confuser: Makes confusions; not needed if `settings.confuse` is 0.
         made: Confusions by the right option, made elsewhere (by a language model).
         timing: Where annotated frames are in the files.
-        limit: Take only the first so many rows.
+        limit: Take only the first so many rows by id.
         identity: What else decides the content: dataset version, tool versions, hashes of inputs.
         notes: Counts from reading.
 
@@ -246,7 +221,7 @@ def plan_causal(
     Raises:
         InputError: A question has no wrong option at all, because its split is too small.
     """
-    asked = list(rows[:limit])
+    asked = list(first_by_id(rows, limit))
     drafts = Drafts(asked, settings, embed)
     found: dict[str, Any] = {"leaks": {}, "blind": {}, "wrong_options_right_in_train": {}, "right_options_in_train": {}}
     units: list[Unit] = []
@@ -289,7 +264,7 @@ class Drafts:
         self.split_of = {scheme: divide(scheme, rows, settings.seed, settings.places) for scheme in settings.splits}
         self.questions = embed([row.question for row in rows])
         self.texts = {target: embed([text_of(row, target) for row in rows]) for target in TARGETS}
-        self.apart: Mapping[str, tuple[str, ...]] = overlaps(rows) if settings.keep_apart else {}
+        self.apart: Mapping[str, tuple[str, ...]] = overlaps(rows, settings.apart_frames) if settings.keep_apart else {}
         self.keys = {target: {row.qid: text_key(text_of(row, target)) for row in rows} for target in TARGETS}
         self.extra: dict[str, Floats] = {}
         self.counts = Counter[str]()
@@ -310,15 +285,15 @@ class Drafts:
         split_of = self.split_of[scheme]
         key = ("" if one_pool else scheme, target)
         if key not in self._mined:
-            apart = dict(self.apart)
-            if not one_pool:
-                trained = self.trained(scheme, target)
-                for split in SPLITS[1:]:
-                    barred = tuple(q for q, k in self.keys[target].items() if split_of[q] == split and k in trained)
-                    members = [qid for qid, place in split_of.items() if place == split]
-                    apart |= {qid: (*apart.get(qid, ()), *barred) for qid in members}
+            trained = frozenset[str]() if one_pool else self.trained(scheme, target)
             items = [
-                Item(row.qid, row.question, text_of(row, target), "" if one_pool else split_of[row.qid])
+                Item(
+                    row.qid,
+                    row.question,
+                    text_of(row, target),
+                    "" if one_pool else split_of[row.qid],
+                    lends=split_of[row.qid] == "train" or self.keys[target][row.qid] not in trained,
+                )
                 for row in self.rows
             ]
             self._mined[key] = mine(
@@ -327,7 +302,7 @@ class Drafts:
                 self.texts[target],
                 self.settings.mining,
                 seed=self.settings.seed,
-                kept_apart=apart,
+                kept_apart=self.apart,
                 ranked_by=self.texts["explanation"] if self.settings.rank_by == "explanation" else None,
             )
         mined = self._mined[key]
@@ -335,12 +310,12 @@ class Drafts:
         if bare:
             raise InputError(
                 f"{len(bare)} questions have no wrong option in their split of {scheme} (the first is {bare[0]}): it "
-                "has too few questions. Give more rows, or --pool all."
+                f"has too few questions. Give more rows{', or --pool all' if self.settings.pool == 'split' else ''}."
             )
-        need = self.settings.num_options - 1
+        need = self.settings.mining.num_options - 1
         self.counts[f"{target}s_with_fewer_options"] += sum(len(one.negatives) < need for one in mined)
-        if self.settings.negatives == "hard":
-            wide = sum(one.looked_at > self.settings.top_k for one in mined)
+        if self.settings.mining.negatives == "hard":
+            wide = sum(one.looked_at > self.settings.mining.top_k for one in mined)
             self.counts[f"{target}s_that_needed_more_candidates"] += wide
         return {
             one.id: arrange(text_of(self.by_id[one.id], target), one.negatives, self.settings.seed, one.id, target)
@@ -375,18 +350,18 @@ class Drafts:
                 found[target][row.qid] = choice
                 kinds = [source.kind if source else RIGHT for source in choice.sources]
                 for result in results:
-                    done = isinstance(result, Confusion)
+                    note = result.ambiguous if isinstance(result, Confusion) else result.reason
+                    if isinstance(result, Confusion) and result.kind not in kinds:
+                        note = NOT_DRAWN
                     outcomes[row.qid].append(
                         {
                             "target": target,
                             "kind": result.kind,
                             "place": kinds.index(result.kind) if result.kind in kinds else None,
                             "text": result.text if isinstance(result, Confusion) else None,
-                            "note": result.ambiguous if isinstance(result, Confusion) else result.reason,
+                            "note": note,
                         }
                     )
-                    if done and result.kind not in kinds and not outcomes[row.qid][-1]["note"]:
-                        outcomes[row.qid][-1]["note"] = "enough others are there"
             self._place(tested, target, found[target])
         return found, outcomes
 
@@ -466,6 +441,8 @@ class Drafts:
                 right = audit(blind, seen)
                 if split == "train":
                     del right["seen_in_train"]
+                if config != CONFUSED:
+                    del right["twin"]
                 chance = sum(1 / len(asked.texts) for asked in blind) / len(blind)
                 place = found["blind"].setdefault(config, {}).setdefault(split, {})
                 place[target] = {"questions": len(blind), "chance": round(chance, 6), "right": right}
@@ -485,7 +462,13 @@ class Drafts:
             else self.extra[source.text]
             for source in choice.sources
         ]
-        return Asked(self.questions[self.number[qid]], choice.options, np.stack(vectors), choice.answer_index)
+        return Asked(
+            self.by_id[qid].question,
+            self.questions[self.number[qid]],
+            choice.options,
+            np.stack(vectors),
+            choice.answer_index,
+        )
 
 
 def text_of(row: CausalRow, target: Target) -> str:
@@ -654,6 +637,7 @@ class CausalBuilder:
 
 
 def table_hashes() -> dict[str, str]:
-    """Hash the word lists of causal confusion, for the identity of a build."""
-    path = Path(__file__).parents[1] / "negatives" / "tables" / "confusion.yaml"
-    return {path.name: sha256_text(path.read_text(encoding="utf-8"))}
+    """Hash every word list that decides the content, for the identity of a build."""
+    root = Path(__file__).parents[1]
+    paths = [*(root / "language").glob("*.yaml"), *(root / "negatives" / "tables").glob("*.yaml")]
+    return {path.name: sha256_text(path.read_text(encoding="utf-8")) for path in sorted(paths)}

@@ -40,7 +40,7 @@ def questions(output: FinishedOutput) -> dict[str, Row]:
 
 def check_options(output: FinishedOutput) -> Iterator[str]:
     """Options are distinct, as many as wanted (or fewer, as counted), and the right one is where the row says."""
-    wanted = settings_of(output.info).num_options
+    wanted = settings_of(output.info).mining.num_options
     right = questions(output)
     fewer = Counter[str]()
     for table in choice_tables(output):
@@ -67,7 +67,7 @@ def check_options(output: FinishedOutput) -> Iterator[str]:
 
 def check_index(output: FinishedOutput) -> Iterator[str]:
     """Every place of the right option is about equally frequent (a chi-square test)."""
-    wanted = settings_of(output.info).num_options
+    wanted = settings_of(output.info).mining.num_options
     for table in choice_tables(output):
         for target, (options, index, _) in NAMES.items():
             counts = Counter(row[index] for row in output.rows(table, [options, index]) if len(row[options]) == wanted)
@@ -126,7 +126,7 @@ def check_pool(output: FinishedOutput) -> Iterator[str]:
                             if settings.only == "all" or by_split:
                                 yield f"{place}: {source['qid']}, which lends an option, is not in {OPEN}"
                             continue
-                        if lender[target] != text or source["kind"] != settings.negatives:
+                        if lender[target] != text or source["kind"] != settings.mining.negatives:
                             yield f"{place}: an option is not the {target} of {source['qid']}"
                         if by_split and lender[f"split_{scheme}"] != split:
                             yield f"{place}: {source['qid']}, which lends an option, is not in {split}"

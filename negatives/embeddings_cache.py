@@ -7,7 +7,6 @@ and an embedding depends on its text alone: the same to the last bit whatever el
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import StressreelError
 from ..language.embeddings import Encoder, load_encoder, sbert_files
-from ..records.files import atomic, canonical_json, output_error, sha256_text
+from ..records.files import atomic, canonical_json, output_error, sha256_text, user_cache
 
 Floats = NDArray[np.float32]
 Progress = Callable[[int, int], None]
@@ -77,8 +76,7 @@ def cache_folder(model: str | None = None) -> Path:
     """
     files = sbert_files(model).identity()
     identity = {"version": VERSION, "weights": files["weights"], "settings": files["settings"]}
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "stressreel" / "embeddings" / sha256_text(canonical_json(identity))[:24]
+    return user_cache() / "embeddings" / sha256_text(canonical_json(identity))[:24]
 
 
 @contextmanager

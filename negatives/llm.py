@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import BuildError, InputError
+from ..language.hub import ModelFiles, model_files
 from ..records.files import sha256_text, write_json
 from .cast import Cast, name_pattern
 from .confusion import KINDS, Confusion, Kind, Unconfused
@@ -45,7 +46,11 @@ class Generator(Protocol):
 
     @property
     def name(self) -> str:
-        """What decides the answers, for records; without a key."""
+        """What decides the answers, for the cache; without a key."""
+
+    @property
+    def model_name(self) -> str:
+        """The model, for records."""
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
         """Answer; a later attempt may differ."""
@@ -71,6 +76,11 @@ class ChatEndpoint:
     def name(self) -> str:
         """Endpoint and model."""
         return f"{self.model} at {self.base_url.rstrip('/')}"
+
+    @property
+    def model_name(self) -> str:
+        """The model alone: where it runs is nobody's business."""
+        return self.model
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
         """Ask the endpoint.
@@ -126,8 +136,14 @@ class LocalModel:
 
     @property
     def name(self) -> str:
-        """The model."""
-        return f"transformers {Path(self.path).name}"
+        """The model's weights and settings: another model may lie in a folder of the same name."""
+        files = _local_files(self.path).identity()
+        return f"transformers weights {files['weights']} settings {files['settings']}"
+
+    @property
+    def model_name(self) -> str:
+        """The model's name, and which weights."""
+        return f"{Path(self.path).name} (weights {_local_files(self.path).identity()['weights'][:12]})"
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
         """Generate greedily; a later attempt takes the next best beams."""
@@ -150,14 +166,19 @@ class LocalModel:
         return answer.strip().split("\n")[0]
 
 
+def _local_files(path: str) -> ModelFiles:
+    return model_files(path, "", "--llm-model takes a folder or a name on the hub.")
+
+
 @cache
 def _load_local(path: str) -> tuple[Any, Any]:
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
         raise InputError("a local language model needs transformers: pip install 'stressreel[models]'") from error
+    folder = _local_files(path).folder
     try:
-        return AutoTokenizer.from_pretrained(path), AutoModelForCausalLM.from_pretrained(path)
+        return AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
     except (OSError, ValueError) as error:
         raise InputError(f"the language model {path} cannot be loaded: {str(error).splitlines()[0]}") from error
 

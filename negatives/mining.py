@@ -6,7 +6,8 @@ only scale, so β counts where the answers are τ or more alike, which is what i
 with a high similarity").
 
 Where we differ: an answer that says the same as the right one, or as an option taken before it, is never taken; nor is
-one whose question says the same as the question at hand. When ten questions are too few, more are looked at.
+one whose question says the same as the question at hand. No answer lends much more often than the others, or else the
+option that is rarest among all options would be the right one. When ten questions are too few, more are looked at.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ Progress = Callable[[int, int], None]
 
 COSINE_DIGITS = 4  # cosines are rounded before anything is decided, so that noise in the last places decides nothing
 SCORE_DIGITS = 8
+JITTER = 1e-9  # below the last digit of a score: of equal offers the lot decides
 REACH = 4  # a search gives this many times top_k questions, so that widening seldom needs the whole pool
+FAR = 16  # who finds nothing among this many times top_k questions that may still lend goes over the limit
 FEW = 64  # that many numbers are drawn one by one before a permutation of the pool is made
 
 APOSTROPHES = re.compile("['’‘`´]")
@@ -69,7 +72,7 @@ class MiningSettings:
     tau: float = 0.85
     same_question: float = 0.9
     same_text: float = 0.9
-    max_lend: float = 1.0
+    max_lend: float = 1.2
     ties: Literal["lot", "id"] = "lot"
 
     def __post_init__(self) -> None:
@@ -203,19 +206,27 @@ def mine(
 ) -> tuple[Mined, ...]:
     """Choose the wrong options of every item.
 
-    Candidates come from the `top_k` questions of the pool with the largest cosine, equal ones by id (shorter first, so
-    that numbers rise), without those that ask the same (`same_question`) or are kept apart. Their texts are scored by
+    Candidates come from the `top_k` questions of the pool with the largest cosine, equal ones by lot (`ties`), without
+    those that ask the same (`same_question`) or are kept apart. Their texts are scored by
     `alpha·cos_question · cos_text · (beta if cos_text >= tau else 1)`, cosines below 0 counting as 0, and taken from
-    the best down, equal ones by cosine of the question, then id. Never taken is a text that says the same as the right
-    one or as one taken before: equal but for case, stops and apostrophes, or with a cosine of `same_text` or more. If
-    too few are left, the same is done with 2·top_k questions, then 4·top_k and so on, at last with the whole pool.
+    the best down, equal ones by cosine of the question, then by lot. Never taken is a text that says the same as the
+    right one or as one taken before: equal but for case, stops and apostrophes, with a cosine of `same_text` or more,
+    or with content words that are all among the other's, unless one alone is negated.
+
+    If too few are left, as many questions again are looked at, those next nearest, then twice as many and so on, at
+    last the whole pool; what comes from them ranks behind what was there.
+
+    A text lends at most `max_lend` times its even share, rounded up: the options that the pool needs, divided by the
+    rows that lend, times the rows whose right option it is. If more want it, it stays with those whom it fits best by
+    score, equal ones by lot; the others take their next best, and if need be look further, to 16·top_k questions. Who
+    then still has too few takes its best whatever the limit.
 
     Args:
         items: The questions; their order does not matter.
         questions: Embeddings of the questions, float32 of shape (items, dimensions), each of length 1.
         texts: Embeddings of the right options, likewise.
         settings: How to choose.
-        seed: The dataset's seed; only random negatives depend on it.
+        seed: The dataset's seed, for lots and random negatives.
         kept_apart: By id, the ids of items that must not lend their text, such as those on the same part of a video.
         ranked_by: Embeddings whose cosine scores the texts in place of their own. The released options of CausalChaos
             were ranked by their explanations, answers too.
@@ -262,13 +273,14 @@ class _Pool:
         ranking: Embeddings that score.
         asked: Embeddings of the distinct questions: rows that ask with the same words share one, and its search.
         rows_of: The rows that ask a distinct question and may lend, rising.
+        sizes: How many these are.
         question_of: The distinct question of each row.
         lots: A number drawn for each row, by which ties are broken.
         settings: How to choose.
     """
 
     items: Sequence[Item]
-    text_of: Sequence[int]
+    text_of: Rows
     room: Sequence[float]
     words: Sequence[frozenset[str]]
     apart: Sequence[frozenset[int]]
@@ -276,6 +288,7 @@ class _Pool:
     ranking: Floats
     asked: Floats
     rows_of: Sequence[Rows]
+    sizes: Rows
     question_of: Rows
     lots: Lots
     settings: MiningSettings
@@ -286,34 +299,30 @@ class _Pool:
         near, _ = nearest(self.asked, reach, below=self._limit, progress=progress)
         askers = (_Asker(self, row, near[int(self.question_of[row])]) for row in range(len(self.items)))
         if self.settings.max_lend == 0:
-            return [asker.mined() for asker in askers if asker.fill()]
+            return [asker.fill().mined() for asker in askers]
         return self._shared(list(askers))
 
     def _shared(self, askers: Sequence[_Asker]) -> list[Mined]:
-        """Let askers take turns: a text that lends too often stays with those whom it fits best.
+        """Let a text that is wanted too often stay with those whom it fits best; the others take their next best.
 
-        This is deferred acceptance (Gale and Shapley 1962), whose outcome hangs on no order.
+        This is deferred acceptance (Gale and Shapley 1962).
         """
-        holders: list[list[tuple[float, int, int]]] = [[] for _ in self.room]
+        holders: list[list[tuple[float, int]]] = [[] for _ in self.room]
+        bars = np.where(np.array(self.room) > 0, -np.inf, np.inf)  # what an asker must offer to be taken
         waiting = list(reversed(askers))
         while waiting:
             asker = waiting.pop()
-            while len(asker.held) < self.settings.num_options - 1:
-                place = asker.next()
-                if place is None:
-                    break
+            while len(asker.held) < self._need and (place := asker.next(bars)) is not None:
                 asker.hold(place)
-                row = int(asker.rows[place])
-                lot = int(_mixed(self.lots[asker.row], self.lots[row : row + 1])[0])
-                text = self.text_of[row]
-                heappush(holders[text], (float(asker.scores[place]), lot, asker.row))
+                text = int(asker.says[place])
+                heappush(holders[text], (float(asker.offers[place]), asker.row))
                 if len(holders[text]) > self.room[text]:
-                    loser = askers[heappop(holders[text])[2]]
-                    loser.refuse(text)
-                    if loser is not asker:
-                        waiting.append(loser)
-        for asker in askers:  # whoever found too few may ask again, and is not turned away
-            asker.refused.clear()
+                    loser = askers[heappop(holders[text])[1]]
+                    loser.drop(text)
+                    waiting.append(loser)
+                if len(holders[text]) >= self.room[text]:
+                    bars[text] = holders[text][0][0]
+        for asker in askers:  # whoever found too few asks again, and nobody turns it away
             asker.fill()
         return [asker.mined() for asker in askers]
 
@@ -326,7 +335,7 @@ class _Pool:
             looked_at = 0
 
             def fits(other: int, row: int = row, taken: list[int] = taken) -> bool:
-                return not any(self._says_the_same(one, other) for one in (row, *taken))
+                return not any(self.says_the_same(one, other) for one in (row, *taken))
 
             for other in _drawn(rng_for(seed, "random_negatives", item.id), len(self.items)):
                 if len(taken) == self._need:
@@ -394,7 +403,7 @@ class _Pool:
             others, cosines = others[cosines < self._limit], cosines[cosines < self._limit]
         order = np.argsort(-cosines, kind="stable")
         others, cosines = others[order], cosines[order]
-        sizes = np.array([len(self.rows_of[other]) for other in others], np.int64)
+        sizes = self.sizes[others]
         enough = int(np.searchsorted(np.cumsum(sizes), count + len(self.apart[row]) + 1))
         if enough < len(others):  # what ties with the last one wanted is there, the rest is not needed
             enough = int(np.searchsorted(-cosines, -cosines[enough], side="right"))
@@ -409,7 +418,15 @@ class _Pool:
 
     def ties(self, row: int, rows: Rows) -> Rows | Lots:
         """Give the numbers by which equal rows are put in order for a row."""
-        return rows if self.settings.ties == "id" else _mixed(self.lots[row], self.lots[rows])
+        return rows if self.settings.ties == "id" else self.lots_of(row, rows)
+
+    def lots_of(self, row: int, rows: Rows) -> Lots:
+        """Give the number drawn for each pair of a row and others, by the finaliser of splitmix64 (Steele 2014)."""
+        mixed = self.lots[rows] ^ (self.lots[row : row + 1] * np.uint64(0x9E3779B97F4A7C15))
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        found: Lots = mixed ^ (mixed >> np.uint64(31))
+        return found
 
     def ranked(self, row: int, rows: Rows, cosines: Cosines) -> tuple[Rows, Cosines, Cosines]:
         """Put candidates in the order in which they are wanted.
@@ -425,15 +442,20 @@ class _Pool:
 
     def same(self, row: int, rows: Rows) -> NDArray[np.bool_]:
         """Tell which rows say the same as a row."""
-        found = _cosines(self.texts[rows], self.texts[row]) >= self.settings.same_text
-        text, words = self.text_of[row], self.words[row]
-        for place, other in enumerate(rows.tolist()):
-            if self.text_of[other] == text or says_no_more(words, self.words[other]):
-                found[place] = True
+        found: NDArray[np.bool_] = _cosines(self.texts[rows], self.texts[row]) >= self.settings.same_text
+        found |= self.text_of[rows] == self.text_of[row]
+        words = self.words[row]
+        for place, other in enumerate(rows.tolist() if words else ()):
+            found[place] |= says_no_more(words, self.words[other])
         return found
 
-    def _says_the_same(self, one: int, other: int) -> bool:
-        return bool(self.same(one, np.array([other]))[0])
+    def says_the_same(self, one: int, other: int) -> bool:
+        """Tell whether two rows say the same."""
+        return (
+            self.text_of[one] == self.text_of[other]
+            or says_no_more(self.words[one], self.words[other])
+            or _cosine(self.texts[one], self.texts[other]) >= self.settings.same_text
+        )
 
     def _score(self, cos_question: Cosines | float, cos_text: Cosines | float) -> Cosines:
         penalty = np.where(np.asarray(cos_text) >= self.settings.tau, self.settings.beta, 1.0)
@@ -457,43 +479,44 @@ class _Asker:
         """Take the `top_k` nearest."""
         self.pool, self.row, self._near = pool, row, near
         self.rows, self.cosines, self.scores = np.empty(0, np.int64), np.empty(0), np.empty(0)
+        self.says, self.offers = np.empty(0, np.int64), np.empty(0)
         self.looked_at, self._whole = 0, False
-        self.held: dict[int, NDArray[np.bool_]] = {}  # by place in rows, the candidates that say the same
-        self.refused: set[int] = set()  # texts
+        self.held: dict[int, list[int]] = {}  # by place, the candidates that it keeps away because they say the same
         self._widen()
 
-    def next(self) -> int | None:
-        """Give the place of the candidate that is wanted most and says the same as none that is held."""
-        start = 0
+    def next(self, bars: Cosines | None) -> int | None:
+        """Give the place of the candidate that is wanted most, of those that can be had.
+
+        Args:
+            bars: What must be offered for each text; nothing if all can be had.
+        """
         while True:
-            taken = np.zeros(len(self.rows), np.bool_)
-            for same in self.held.values():
-                taken |= same
-            for place in range(start, len(self.rows)):
-                if not taken[place] and self.pool.text_of[self.rows[place]] not in self.refused:
-                    return place
-            start = len(self.rows)
-            if not self._widen():
+            free = np.ones(len(self.rows), np.bool_) if bars is None else self.offers > bars[self.says]
+            for place, kept_away in self.held.items():
+                free[[place, *kept_away]] = False
+            for place in np.flatnonzero(free).tolist():
+                row = int(self.rows[place])
+                rival = next((one for one in self.held if self.pool.says_the_same(int(self.rows[one]), row)), None)
+                if rival is None:
+                    return int(place)
+                self.held[rival].append(place)
+            enough = bars is not None and self.looked_at >= FAR * self.pool.settings.top_k
+            if enough or not self._widen():
                 return None
 
     def hold(self, place: int) -> None:
         """Hold a candidate."""
-        self.held[place] = self.pool.same(int(self.rows[place]), self.rows)
+        self.held[place] = []
 
-    def refuse(self, text: int) -> None:
-        """Give a text up."""
-        self.refused.add(text)
-        for place in [place for place in self.held if self.pool.text_of[self.rows[place]] == text]:
-            del self.held[place]
+    def drop(self, text: int) -> None:
+        """Give up the candidate with a text."""
+        del self.held[next(place for place in self.held if self.says[place] == text)]
 
-    def fill(self) -> bool:
+    def fill(self) -> _Asker:
         """Hold as many as are needed, if there are."""
-        while len(self.held) < self.pool.settings.num_options - 1:
-            place = self.next()
-            if place is None:
-                break
+        while len(self.held) < self.pool.settings.num_options - 1 and (place := self.next(None)) is not None:
             self.hold(place)
-        return True
+        return self
 
     def mined(self) -> Mined:
         """Give what is held."""
@@ -513,23 +536,16 @@ class _Asker:
         if self._whole:
             return False
         count = 2 * self.looked_at or self.pool.settings.top_k
-        rows, cosines, self._whole = self.pool.candidates(self.row, self._near, count)
-        added = self.pool.ranked(self.row, rows[self.looked_at :], cosines[self.looked_at :])
-        self.looked_at = len(rows)
-        self.rows, self.cosines, self.scores = (
-            np.concatenate(both) for both in zip((self.rows, self.cosines, self.scores), added, strict=True)
-        )
-        self.held = {place: self.pool.same(int(self.rows[place]), self.rows) for place in self.held}
+        found, near, self._whole = self.pool.candidates(self.row, self._near, count)
+        rows, cosines, scores = self.pool.ranked(self.row, found[self.looked_at :], near[self.looked_at :])
+        self.looked_at = len(found)
+        offers = scores + JITTER * (self.pool.lots_of(self.row, rows) / 2.0**64)
+        self.rows = np.concatenate([self.rows, rows])
+        self.cosines = np.concatenate([self.cosines, cosines])
+        self.scores = np.concatenate([self.scores, scores])
+        self.says = np.concatenate([self.says, self.pool.text_of[rows]])
+        self.offers = np.concatenate([self.offers, offers])
         return True
-
-
-def _mixed(lot: np.uint64, lots: Lots) -> Lots:
-    """Draw a number for each pair of a row and others, by the finaliser of splitmix64 (Steele et al. 2014)."""
-    mixed = lots ^ (lot * np.uint64(0x9E3779B97F4A7C15))
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: Lots = mixed ^ (mixed >> np.uint64(31))
-    return found
 
 
 def _cosines(vectors: Floats, vector: Floats) -> Cosines:
@@ -539,7 +555,7 @@ def _cosines(vectors: Floats, vector: Floats) -> Cosines:
 
 
 def _cosine(one: Floats, other: Floats) -> float:
-    return float(_cosines(one[None], other)[0])
+    return float(np.round(np.dot(one.astype(np.float64), other.astype(np.float64)), COSINE_DIGITS))
 
 
 def _drawn(rng: np.random.Generator, size: int) -> Iterator[int]:
@@ -573,18 +589,20 @@ def _gather(
     for number, rows in enumerate(asked.values()):
         question_of[rows] = number
     numbers: dict[str, int] = {}
-    text_of = [numbers.setdefault(text_key(item.text), len(numbers)) for item in items]
+    text_of = np.array([numbers.setdefault(text_key(item.text), len(numbers)) for item in items], np.int64)
     digests = b"".join(digest_for(seed, "ties", item.id)[:8] for item in items)
+    rows_of = [np.array([row for row in rows if items[row].lends], np.int64) for rows in asked.values()]
     return _Pool(
         items=items,
         text_of=text_of,
-        room=rooms(text_of, [item.lends for item in items], settings),
+        room=rooms(text_of.tolist(), [item.lends for item in items], settings),
         words=[content_words(item.text) if settings.same_text <= 1 else frozenset() for item in items],
         apart=[apart[id(some)] for some in lists],
         texts=texts,
         ranking=ranking,
         asked=questions[[rows[0] for rows in asked.values()]],
-        rows_of=[np.array([row for row in rows if items[row].lends], np.int64) for rows in asked.values()],
+        rows_of=rows_of,
+        sizes=np.array([len(rows) for rows in rows_of], np.int64),
         question_of=question_of,
         lots=np.frombuffer(digests, "<u8").astype(np.uint64),
         settings=settings,

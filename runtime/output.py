@@ -96,6 +96,7 @@ class Output:
     def __init__(self, path: Path):
         """See `claim`, which makes these."""
         self.path = path
+        self.made = not path.exists()
         self.state = path / ".build"
         self.staging = self.state / "staging"
         self.done = path / "build.json"
@@ -122,6 +123,18 @@ class Output:
             write_json(file, start)
         remove_temporaries(self.path)
         return Journal.read(self.state / "journal.jsonl")
+
+    def leave(self) -> None:
+        """Take back a start after which nothing was made, so that it stands in nobody's way."""
+        kept = ("build.json", ".build/journal.jsonl", ".build/staging")
+        if any((self.path / name).exists() for name in kept):
+            return
+        with suppress(OSError):
+            for name in ("plan.json", "lock"):  # whoever comes now makes a lock of its own
+                (self.state / name).unlink(missing_ok=True)
+            self.state.rmdir()
+            if self.made:
+                self.path.rmdir()
 
     def clear(self) -> None:
         """Remove what the build that was started here left, and nothing else."""
@@ -182,6 +195,7 @@ def claim(path: Path) -> Iterator[Output]:
     try:
         yield output
     finally:
+        output.leave()
         lock.release()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import InputError, StressreelError
-from ..records.files import output_error
+from ..records.files import output_error, user_cache
 from .cartoon import write_causal_sample, write_causal_texts
 from .charades import write_charades_sample
 from .msrvtt import write_msrvtt_sample
@@ -31,8 +31,7 @@ def cached_sample(kind: str) -> Path:
     Raises:
         OutputError: The cache folder cannot be written.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel"
-    folder = cache / f"sample-{kind}-{_drawn_by()}"
+    folder = user_cache() / f"sample-{kind}-{_drawn_by()}"
     if not folder.is_dir():
         write_sample(kind, folder)
     return folder

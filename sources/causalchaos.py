@@ -29,6 +29,8 @@ COLUMNS = {
     "answer": "Answer",
     "explanation": "Explanation",
 }
+TEXTS = ("question", "answer", "explanation")
+NO_TEXT = "nan"
 EPISODE = "Episode"
 FIRST_COLOUR = "First color of actual cartoon frame after opening credits"
 STABLE = "Stable brightness of first actual cartoon frame"
@@ -75,10 +77,12 @@ class CausalRow:
     answer: str
     explanation: str
 
-    def overlaps(self, other: CausalRow) -> bool:
-        """Tell whether two parts have a frame in common."""
+    def overlaps(self, other: CausalRow, margin: int = 0) -> bool:
+        """Tell whether two parts have a frame in common, or fewer frames between them than a margin."""
         return (
-            self.episode == other.episode and self.start_frame < other.end_frame and other.start_frame < self.end_frame
+            self.episode == other.episode
+            and self.start_frame < other.end_frame + margin
+            and other.start_frame < self.end_frame + margin
         )
 
 
@@ -136,7 +140,8 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
         qid, episode = entry.name(names["qid"]), entry.name(names["episode"])
         start: int | None = _frame(entry, names["start_frame"])
         end: int | None = _frame(entry, names["end_frame"])
-        texts = [entry.text(names[name]) for name in ("question", "answer", "explanation")]
+        given = {name: str(entry.values.get(names[name])).strip() for name in TEXTS}
+        texts = [entry_text(entry, names[name]) for name in TEXTS]
         if qid and qid in seen:
             entry.wrong(names["qid"], f"an id of its own (line {seen[qid]} has it)", qid)
         elif qid:
@@ -146,8 +151,8 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
             end = None
         if not (qid and episode and all(texts)) or start is None or end is None:
             continue  # noted above
-        question, answer, explanation = (" ".join(text.split()) for text in texts)
-        counts["texts_with_runs_of_spaces"] += [question, answer, explanation] != texts
+        question, answer, explanation = texts
+        counts["texts_with_runs_of_spaces"] += texts != list(given.values())
         rows.append(CausalRow(qid, episode, start, end, question, answer, explanation))
     problems.raise_if_any(ADVICE)
     if not rows:
@@ -166,13 +171,35 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
     return CausalRows(tuple(rows), {path.name: sha256_file(path)}, dict(sorted(counts.items())))
 
 
-def overlaps(rows: Sequence[CausalRow]) -> dict[str, tuple[str, ...]]:
-    """Give for each row, by id, the other rows whose parts of the same episode have a frame in common with its own."""
+def entry_text(entry: Entry, column: str) -> str:
+    """Take a text with single spaces; "" if there is none, or only what pandas writes for a missing value."""
+    text = " ".join(entry.text(column).split())
+    if text.lower() == NO_TEXT:
+        entry.wrong(column, "a text (this stands for a missing value)", text)
+        return ""
+    return text
+
+
+def first_by_id(rows: Sequence[CausalRow], limit: int | None) -> tuple[CausalRow, ...]:
+    """Keep the first rows by id, shorter ids first so that numbers rise, in the order they have."""
+    kept = {row.qid for row in sorted(rows, key=lambda row: (len(row.qid), row.qid))[:limit]}
+    return tuple(row for row in rows if row.qid in kept)
+
+
+def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str, ...]]:
+    """Give for each row, by id, the other rows whose parts of the same episode have a frame in common with its own.
+
+    Args:
+        rows: The rows.
+        margin: Parts with fewer frames between them count too.
+    """
     by_episode: dict[str, list[CausalRow]] = {}
     for row in rows:
         by_episode.setdefault(row.episode, []).append(row)
     return {
-        row.qid: tuple(other.qid for other in by_episode[row.episode] if other is not row and row.overlaps(other))
+        row.qid: tuple(
+            other.qid for other in by_episode[row.episode] if other is not row and row.overlaps(other, margin)
+        )
         for row in rows
     }
 

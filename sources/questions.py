@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..records.files import sha256_file
 from .captions import Entry, entries
 from .causalchaos import COLUMNS as CAUSALCHAOS
-from .causalchaos import overlaps, read_causalchaos
+from .causalchaos import entry_text, overlaps, read_causalchaos
 from .tables import Problems
 
 COLUMNS = ("id", "question", "answer", "explanation", "group", "split")
@@ -59,12 +59,13 @@ class Questions:
     counts: dict[str, int]
 
 
-def read_questions(path: Path, columns: Mapping[str, str] | None = None) -> Questions:
+def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_frames: int = 0) -> Questions:
     """Read questions; a file with the columns of CausalChaos' `Annotations.csv` is read as such.
 
     Args:
         path: A CSV with a header, or JSON lines. Other columns are ignored.
         columns: Names of columns that are called otherwise.
+        apart_frames: Parts of a video with fewer frames between them are kept apart like those that overlap.
 
     Returns:
         The questions. All have an explanation, or none has; likewise a split.
@@ -75,7 +76,7 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None) -> Ques
     if columns is None and _is_causalchaos(path):
         read = read_causalchaos(path)
         found = tuple(Question(row.qid, row.question, row.answer, row.explanation, "") for row in read.rows)
-        return Questions(found, overlaps(read.rows), read.hashes, read.counts)
+        return Questions(found, overlaps(read.rows, apart_frames), read.hashes, read.counts)
     unknown = sorted(set(columns or ()) - set(COLUMNS))
     if unknown:
         raise InputError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(COLUMNS)}.")
@@ -121,7 +122,7 @@ def _text(entry: Entry, column: str) -> str:
     given = entry.values.get(column)
     if isinstance(given, int) and not isinstance(given, bool):
         return str(given)
-    return " ".join(entry.text(column).split())
+    return entry_text(entry, column)
 
 
 def _is_causalchaos(path: Path) -> bool:

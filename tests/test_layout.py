@@ -266,6 +266,7 @@ def test_every_module_of_the_command_line_is_a_command() -> None:
         "options",
         "carry-out",
         "text-options",
+        "mining-options",
         "score-answers",
         "score-text-shift",
         "score-modalities",

@@ -1,6 +1,7 @@
 """Plans of causal questions with embeddings made up by hashing words, so that no model is needed."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -19,10 +20,10 @@ from stressreel.builders.causal import (
     settings_of,
     tally,
 )
-from stressreel.builders.causal_audit import Asked, guess, known_share
+from stressreel.builders.causal_audit import Asked, guess, known_share, twin
 from stressreel.builders.causal_checks import causal_checks, chi_square_tail
 from stressreel.errors import InputError, VideoError
-from stressreel.negatives.mining import text_key
+from stressreel.negatives.mining import MiningSettings, text_key
 from stressreel.records.output import FinishedOutput
 from stressreel.records.plan import Plan, Unit
 from stressreel.records.shards import shard_path, write_shard
@@ -31,7 +32,7 @@ from stressreel.seeds import rng_for
 from stressreel.sources.causalchaos import CausalRow, read_causalchaos
 from stressreel.video.index import FrameIndex
 
-PLAIN = CausalSettings(render=False, confuse=0, num_options=4)
+PLAIN = CausalSettings(render=False, confuse=0, mining=MiningSettings(num_options=4))
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -154,16 +155,24 @@ class TestAudit:
     def test_each_guesser_picks_what_it_says(self) -> None:
         options = np.eye(4, 3, dtype=np.float32)
         options[3] = options[0]
-        asked = Asked(np.array([0, 1, 0], np.float32), ("aaa", "b", "cc", "dddd"), options, 0)
-        assert guess(asked, frozenset({"b"})) == {
+        asked = Asked("why", np.array([0, 1, 0], np.float32), ("Aaa", "b", "cc", "dddd"), options, 0)
+        assert guess(asked, frozenset({"b"}), {"aaa": 3, "b": 2, "cc": 1, "dddd": 9}) == {
             "longest": 3,
             "shortest": 1,
             "near_question": 1,
             "odd_one_out": 1,
             "central": 0,
+            "rarest": 2,
             "seen_in_train": 1,
+            "case": 1,
+            "twin": 0,
         }
-        assert guess(asked, frozenset({"b", "cc"}))["seen_in_train"] == 0
+        assert guess(asked, frozenset({"b", "cc"}), Counter())["seen_in_train"] == 0
+
+    @pytest.mark.parametrize("right", range(5))
+    def test_the_twins_of_a_confused_answer_tell(self, right: int) -> None:
+        texts = ["Tom was not hitting Jerry.", "Jerry was hitting Tom.", "Spike hid.", "Tom ate the cheese."]
+        assert twin([*texts[:right], "Tom was hitting Jerry.", *texts[right:]]) == right
 
     def test_known_share_folds_case_and_stops(self) -> None:
         assert known_share(["Tom ran.", "Spike hid"], frozenset({"tom ran"})) == (1, 2)

@@ -8,39 +8,23 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import av
 import datasets
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
-from commands import Ran, run, start
-from stressreel.samples.cache import write_sample
+from commands import info, refuses, rows, run, start
+from stressreel.samples.cache import cached_sample
 
 FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern")
 TEXTS = ("--no-render", "--no-progress", "--tagger", "pattern")
 
 
-def info(out: Path) -> dict[str, Any]:
-    return json.loads((out / "build.json").read_text())
-
-
-def rows(out: Path, name: str, split: str = "*") -> list[dict[str, Any]]:
-    return [r for path in sorted((out / name).glob(f"{split}-*.parquet")) for r in pq.read_table(path).to_pylist()]
-
-
-def refuses(done: Ran, *parts: str, code: int = 1) -> None:
-    assert done.code == code, done
-    for part in parts:
-        assert part in done.err
-
-
 @pytest.fixture(scope="module")
-def causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("causal") / "sample"
-    write_sample("causal", folder)
-    return folder
+def causal() -> Path:
+    """The causal sample where `--annotations sample` keeps it; read only."""
+    return cached_sample("causal")
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +172,10 @@ class TestVideos:
     def test_missing_videos_are_named(self, causal: Path, tmp_path: Path) -> None:
         arguments = ("--annotations", causal / "Annotations.csv", "--videos", tmp_path, *FAST)
         refuses(run("build-causal", *arguments, "--out", tmp_path / "o"), "6 source videos missing", "--allow-missing")
+        assert not (tmp_path / "o").exists()  # nothing was built, so nothing bars the next try
+        (tmp_path / "p").mkdir()
+        refuses(run("build-causal", *arguments, "--out", tmp_path / "p"), "6 source videos missing")
+        assert list((tmp_path / "p").iterdir()) == []
 
 
 class TestUse:

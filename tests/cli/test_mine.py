@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from commands import Ran, run
+from commands import refuses, run
 
 pytest.importorskip("sentence_transformers")
 
@@ -28,12 +28,6 @@ def mine(environment: dict[str, str]) -> object:
 
 def rows(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def refuses(done: Ran, *parts: str, code: int = 1) -> None:
-    assert done.code == code, done
-    for part in parts:
-        assert part in done.err
 
 
 def test_the_sample_as_json_lines_and_parquet(mine, tmp_path: Path) -> None:
@@ -118,7 +112,13 @@ def test_pools_and_names_of_one_s_own(mine, tmp_path: Path) -> None:
 def test_what_cannot_be_done_is_said_and_nothing_is_written(mine, tmp_path: Path) -> None:
     source, out = table(tmp_path, ("test",)), tmp_path / "a.jsonl"
     named = ("--questions", source, "--columns", "id=key,question=Q", "--out", out)
-    refuses(mine(*named, "--num-options", 20), "10 of 10 questions find fewer than 19", "--pool all")
+    refuses(mine(*named, "--num-options", 20), "'test' can lend 10 different answers", "--pool all")
+    done = mine(*named, "--num-options", 20, "--pool", "all", "--no-keep-apart")
+    refuses(done, "the questions can lend 10 different answers")
+    assert "--pool all" not in done.err
+    assert "--no-keep-apart" not in done.err
+    refuses(mine(*named, "--num-options", 11), "10 of 10 questions find fewer than 10")
+    refuses(mine(*named, "--train-split", "learn"), "no split 'learn'", "test")
     refuses(mine(*named, "--rank-by", "explanation"), "needs explanations")
     refuses(mine(*named, "--tau", 3), "tau is -1 to 1")
     refuses(mine(*named, "--model", "/nowhere/at all"), "no folder")
@@ -128,3 +128,41 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(mine, tmp_path: Path
     refuses(mine("--questions", source, "--columns", "id=a,id=b", "--out", out), "twice", code=2)
     refuses(mine("--questions", source, "--out", tmp_path / "a.csv"), ".parquet", code=2)
     assert not out.exists()
+
+
+def test_what_is_right_in_train_is_no_wrong_option_elsewhere(mine, tmp_path: Path) -> None:
+    source, out = table(tmp_path, ("learn", "test")), tmp_path / "a.jsonl"
+    text = source.read_text(encoding="utf-8").replace("ran test.", "ran learn.").replace("slept test.", "slept learn.")
+    source.write_text(text, encoding="utf-8")
+    arguments = ["--questions", source, "--columns", "id=key,question=Q", "--same-question", 1.5, "--same-text", 1]
+    known = {"Pip ran learn.", "Pip slept learn."}
+
+    def wrong() -> set[str]:
+        return {option for row in rows(out) if row["split"] == "test"
+                for place, option in enumerate(row["options"]) if place != row["answer_index"]}  # fmt: skip
+
+    assert mine(*arguments, "--out", out).code == 0
+    assert wrong() & known  # nothing is called train
+    assert mine(*arguments, "--out", out, "--train-split", "learn").code == 0
+    assert not wrong() & known
+    source.write_text(text.replace(",learn\n", ",Train\n"), encoding="utf-8")
+    assert mine(*arguments, "--out", out).code == 0
+    assert not wrong() & known
+
+
+def test_few_questions_asked_often_borrow_from_many_and_what_still_tells_is_said(mine, tmp_path: Path) -> None:
+    lines = ["id,question,answer"]
+    lines += [
+        f"{n},What is {'seen' if n % 2 else 'wanted by the woman'}?,thing {n * 7 % 200} of {n}" for n in range(200)
+    ]
+    (tmp_path / "q.csv").write_text("\n".join(lines), encoding="utf-8")
+    out = tmp_path / "a.jsonl"
+    arguments = ["--questions", tmp_path / "q.csv", "--out", out, "--same-text", 2]
+    assert mine(*arguments).code == 0
+    lent = Counter(s["id"] for row in rows(out) for s in row["sources"] if s)
+    assert len(lent) > 150
+    assert max(lent.values()) <= 5
+    done = mine(*arguments, "--max-lend", 0, "--ties", "id")
+    assert done.code == 0
+    assert "occurs least often" in done.err
+    assert "a tenth of the texts lend" in done.err

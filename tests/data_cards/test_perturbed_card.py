@@ -17,7 +17,7 @@ from PIL import Image, ImageColor
 from stressreel.builders.perturbed import COLUMNS, VIDEO, perturbed_configs
 from stressreel.corruptions.registry import list_corruptions
 from stressreel.data_cards.card import environment, render_card
-from stressreel.data_cards.perturbed import context, decibels, grows, measure_perturbed, spread
+from stressreel.data_cards.perturbed import AMONG, FRAMES, context, decibels, grows, measure_perturbed, spread
 from stressreel.data_cards.pictures import BAR, EARLY, LABEL, MARGIN, Sheet, perturbed_figures
 from stressreel.data_cards.plots import GREY
 from stressreel.records.output import FinishedOutput, open_output
@@ -234,7 +234,7 @@ class TestNumbers:
         errors: dict[int, list[float]] = {}
         for row in rows(output, name):
             original, found = clean[row["clip_id"]], frames(row["video"]["bytes"])
-            for number in spread(64, 16):
+            for number in spread(AMONG, FRAMES):
                 errors.setdefault(row["severity"], []).append(((found[number] - original[number]) ** 2).mean())
         expected = [10 * log10(255**2 / np.mean(errors[severity])) for severity in SEVERITIES]
         *shown, growing = strengths(card(output), "Strength: pixels")[name]

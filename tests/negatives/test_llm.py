@@ -166,7 +166,7 @@ def test_an_estimate() -> None:
 
 
 def test_a_local_model_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be loaded"):
+    with pytest.raises(InputError, match="no folder"):
         LocalModel(str(tmp_path / "none")).answer("Negate.", RIGHT, 0)
 
 
@@ -188,3 +188,12 @@ def test_a_tiny_local_model(tmp_path: Path) -> None:
     assert model.answer("Negate.", RIGHT, 0) == model.answer("Negate.", RIGHT, 0)
     found = ask(RIGHT, model, CAST, tmp_path / "kept")
     assert set(found) == {"negation", "swap"}
+    before, shown = model.name, model.model_name
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "other" / tmp_path.name)
+    tokens = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    tokens.save_pretrained(tmp_path / "other" / tmp_path.name)
+    other = LocalModel(str(tmp_path / "other" / tmp_path.name))
+    assert other.name != before  # other weights in a folder of the same name ask anew
+    assert other.model_name != shown
+    assert shown.startswith(tmp_path.name)
+    assert ChatEndpoint("http://somewhere/v1", "big").model_name == "big"

@@ -119,7 +119,7 @@ def test_the_pool_is_widened_step_by_step_and_this_is_told() -> None:
     n = 40
     questions = circle(1, *np.linspace(0.89, 0.1, n - 1))
     texts = circle(1, *[0.99] * 9, *[0.5, 0.2, -0.3, -0.6], *[0.99] * (n - 14))
-    found = mine(items(n), questions, texts, MiningSettings(num_options=5, top_k=2))[0]
+    found = mine(items(n), questions, texts, MiningSettings(num_options=5, top_k=2, max_lend=0))[0]
     assert sorted(ids(found)) == ["q010", "q011", "q012", "q013"]
     assert found.looked_at == 16
     short = mine(items(n), questions, texts, MiningSettings(num_options=6, top_k=2))[0]
@@ -217,7 +217,8 @@ def test_two_questions_with_one_id_are_refused() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [{"top_k": 0}, {"num_options": 1}, {"beta": -1}, {"beta": float("nan")}, {"tau": 2}, {"alpha": 0},
-     {"alpha": float("inf")}, {"same_text": 0}, {"same_question": float("nan")}, {"negatives": "soft"}],
+     {"alpha": float("inf")}, {"same_text": 0}, {"same_question": float("nan")}, {"negatives": "soft"},
+     {"max_lend": 0.5}, {"max_lend": float("nan")}, {"ties": "first"}],
     ids=str,
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(wrong: dict) -> None:
@@ -249,11 +250,87 @@ def test_options_keep_their_sources_and_the_index_is_uniform() -> None:
     assert places[0] != places[1]
 
 
-def test_equal_cosines_go_by_id_and_numbers_rise() -> None:
+def test_equal_cosines_go_by_id_and_numbers_rise_if_wanted() -> None:
     rows = [Item(name, f"why {name}", f"answer {name}") for name in ("10", "9", "1", "2", "x")]
     questions, texts = circle(0.5, 0.5, 1, 0.5, 0.5), circle(0.5, 0.5, 1, 0.5, 0.5)
-    found = mine(rows, questions, texts, MiningSettings(num_options=5))[2]
+    found = mine(rows, questions, texts, MiningSettings(num_options=5, ties="id"))[2]
     assert ids(found) == ["2", "9", "x", "10"]
+
+
+def test_equal_cosines_go_by_lots_that_the_seed_draws_for_each_pair() -> None:
+    rows = [replace(item, question=f"why {place % 4}") for place, item in enumerate(items(120))]
+    questions, texts = around(4, 1, 5)[np.arange(120) % 4], around(120, 2, 20)
+    loose = MiningSettings(max_lend=0, same_text=2, top_k=4, tau=1)
+    by_id = mine(rows, questions, texts, replace(loose, ties="id"))
+    by_lot = mine(rows, questions, texts, loose, seed=1)
+    assert by_lot != mine(rows, questions, texts, loose, seed=2)
+    assert len({name for one in by_id for name in ids(one)}) <= 16  # the lowest ids of each question
+    assert len({name for one in by_lot for name in ids(one)}) > 60
+
+
+@pytest.mark.parametrize("negatives", ["hard", "random"])
+@pytest.mark.parametrize("max_lend", [1, 1.5, 3])
+def test_no_text_lends_more_than_its_share_allows(negatives: str, max_lend: float) -> None:
+    n = 200
+    rows = [replace(item, text=f"answer {place % 150}", lends=place % 10 != 9) for place, item in enumerate(items(n))]
+    questions, texts = around(n, 1, 0.7), around(150, 2, 3)[np.arange(n) % 150]
+    settings_ = MiningSettings(negatives=negatives, max_lend=max_lend, same_question=2, same_text=0.99, top_k=20)
+    mined = mine(rows, questions, texts, settings_)
+    lent = Counter(negative.text for one in mined for negative in one.negatives)
+    may = Counter(row.text for row in rows if row.lends)
+    assert set(lent) <= set(may)
+    share = 4 * n / sum(may.values())
+    over = sum(max(0, lent[text] - int(np.ceil(max_lend * share * may[text]))) for text in lent)
+    assert over <= (0 if max_lend > 1 else 0.05 * 4 * n)  # where nothing else is left, the limit gives way
+    if negatives == "hard":
+        unlimited = mine(rows, questions, texts, replace(settings_, max_lend=0))
+        assert max(Counter(n.text for one in unlimited for n in one.negatives).values()) > 3 * share
+
+
+def test_a_text_that_is_wanted_too_often_stays_with_those_whom_it_fits_best() -> None:
+    n = 30
+    questions = around(n, 4, 20)
+    texts = around(n, 5, 20)
+    settings_ = MiningSettings(num_options=3, max_lend=1, same_text=2, tau=1, top_k=n)
+    mined = {one.id: one for one in mine(items(n), questions, texts, settings_)}
+
+    def score(one: int, other: int) -> float:
+        cosines = (float(np.dot(some[one].astype(float), some[other].astype(float))) for some in (questions, texts))
+        return round(float(np.prod([max(0, round(cosine, 4)) for cosine in cosines])), 8)
+
+    holders: dict[int, list[float]] = {}
+    for one in mined.values():
+        for negative in one.negatives:
+            holders.setdefault(int(negative.id[1:]), []).append(negative.score)
+    for asker in range(n):
+        held = mined[f"q{asker:03}"].negatives
+        worst = min(negative.score for negative in held)
+        for other in range(n):
+            if other == asker or f"q{other:03}" in {negative.id for negative in held}:
+                continue
+            if score(asker, other) > worst:  # wanted more than what was got: then its holders offer at least as much
+                assert len(holders[other]) >= 2
+                assert min(holders[other]) >= score(asker, other)
+
+
+def test_rows_that_may_not_lend_get_options_all_the_same() -> None:
+    rows = [replace(item, lends=place >= 20) for place, item in enumerate(items(60))]
+    for negatives in ("hard", "random"):
+        mined = mine(rows, around(60, 1, 20), around(60, 2, 20), MiningSettings(negatives=negatives))
+        assert all(len(one.negatives) == 4 for one in mined)
+        assert {name for one in mined for name in ids(one)} <= {row.id for row in rows[20:]}
+
+
+def test_of_two_texts_neither_may_say_all_that_the_other_says() -> None:
+    rows = items(6)
+    for place, text in enumerate(
+        ("Jerry was scared.", "Tom and Jerry were scared of the dog", "Jerry was not happy", "Jerry hid",
+         "Because Jerry was hiding in a hole", "Tom ran")):  # fmt: skip
+        rows[place] = replace(rows[place], text=text)
+    questions, texts = circle(1, 0.8, 0.7, 0.6, 0.5, 0.4), circle(1, 0.8, 0.7, 0.6, 0.5, 0.4)
+    found = mine(rows, questions, texts, MiningSettings(num_options=4))[0]
+    assert ids(found) == ["q002", "q003", "q005"]
+    assert len(mine(rows, questions, texts, MiningSettings(num_options=6, same_text=2))[0].negatives) == 5
 
 
 @pytest.mark.shared
@@ -281,6 +358,6 @@ def test_the_released_explanations_come_out_again(
         same = [len({text_key(n.text) for n in one.negatives} & released[one.id]) for one in mined]
         return sum(same) / (4 * len(mined))
 
-    assert shared_with_release(MiningSettings(tau=0.75, same_text=2)) > 0.97
-    assert shared_with_release(MiningSettings(tau=0.75, same_text=2, same_question=2)) < 0.75
-    assert shared_with_release(MiningSettings(tau=0.85, same_text=2)) < 0.85
+    assert shared_with_release(MiningSettings(tau=0.75, same_text=2, max_lend=0, ties="id")) > 0.97
+    assert shared_with_release(MiningSettings(tau=0.75, same_text=2, same_question=2, max_lend=0, ties="id")) < 0.75
+    assert shared_with_release(MiningSettings(tau=0.85, same_text=2, max_lend=0, ties="id")) < 0.85

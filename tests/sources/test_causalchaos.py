@@ -16,6 +16,7 @@ from stressreel.sources.causalchaos import (
     COLUMNS,
     CausalRow,
     SyncFrames,
+    first_by_id,
     overlaps,
     past_the_end,
     read_causalchaos,
@@ -236,3 +237,26 @@ def test_the_release(shared: Path) -> None:
     assert read.counts["rows_that_overlap_another"] == 3821
     assert read.counts["texts_with_runs_of_spaces"] > 0
     assert all(text == " ".join(text.split()) for row in read.rows for text in (row.question, row.answer))
+
+
+def test_first_by_id_keeps_the_order_of_the_file() -> None:
+    made = [CausalRow(qid, "E", 0, 10, "q", "a", "e") for qid in ("10", "2", "1", "x")]
+    assert [row.qid for row in first_by_id(made, 3)] == ["2", "1", "x"]
+    assert [row.qid for row in first_by_id(made, None)] == ["10", "2", "1", "x"]
+
+
+def test_parts_that_nearly_meet_overlap_with_a_margin() -> None:
+    made = [CausalRow(str(start), "E", start, start + 10, "q", "a", "e") for start in (0, 10, 30)]
+    assert overlaps(made) == {"0": (), "10": (), "30": ()}
+    assert overlaps(made, 10) == {"0": ("10",), "10": ("0",), "30": ()}
+    assert overlaps(made, 11)["30"] == ("10",)
+
+
+@pytest.mark.parametrize("column", ["Question", "Answer", "Explanation"])
+def test_what_pandas_writes_for_nothing_is_no_text(column: str, tmp_path: Path) -> None:
+    values = {"QID": "1", "Filename": "E", "Start Frame": "1", "End Frame": "9", "Question": "q", "Answer": "a",
+              "Explanation": "e"} | {column: "NaN"}  # fmt: skip
+    path = tmp_path / "a.csv"
+    path.write_text(",".join(values) + "\n" + ",".join(values.values()) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=f"line 2.*{column}.*missing value"):
+        read_causalchaos(path)
