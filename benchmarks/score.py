@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from stressreel.corruptions.registry import list_corruptions
-from stressreel.metrics.inputs import suite_settings
+from stressreel.metrics.suites import suite_settings
 from stressreel.records.output import open_output
 
 CLIPS = 1000

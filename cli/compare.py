@@ -54,8 +54,9 @@ def command(
     """
     from ..metrics.bootstrap import differences, estimates
     from ..metrics.folder import pair_up
-    from ..metrics.inputs import How, measure_of
+    from ..metrics.inputs import How
     from ..metrics.scores import Cell, Table, cell_json, dump, interval_line, text_table
+    from ..metrics.scoring import measure_of
 
     if on is None and (config or split):
         raise click.UsageError("--config and --split go with --on OUT; scores know theirs.")
@@ -87,8 +88,9 @@ def command(
 def read(path: Path, on: Path | None, split: str | None, how: How) -> Scored:
     """Read scores, or score predictions on an output."""
     from ..metrics.folder import SCORES, Scored, read_scores
-    from ..metrics.inputs import choose_config, score_output
+    from ..metrics.inputs import choose_config
     from ..metrics.predictions import read_predictions, sample_logs
+    from ..metrics.scoring import score_output
     from ..records.output import open_output
 
     if on is None or (path / SCORES).is_file():

@@ -78,8 +78,9 @@ def command(
     debug: bool,
 ) -> None:
     """Score answers (or retrieval) on the output of a build in OUT."""
-    from ..metrics.inputs import How, choose_config, score_output
+    from ..metrics.inputs import How, choose_config
     from ..metrics.predictions import read_predictions
+    from ..metrics.scoring import score_output
     from ..records.output import open_output
 
     if (predictions is None) == (similarity is None):

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from frames import Floats, colours, opened, predict, ridge, rows, run, small_frames, where_it_moves
 from stressreel.language.embeddings import load_encoder
-from stressreel.metrics.inputs import caption_texts, choose_split, read_captions, suite_settings
+from stressreel.metrics.inputs import choose_split
+from stressreel.metrics.suites import caption_texts, read_captions, suite_settings
 from stressreel.records.output import FinishedOutput
 
 WEIGHT = 100.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..errors import InputError
 from ..metrics.answers import plain
-from ..metrics.inputs import Captions
+from ..metrics.suites import Captions
 from ..seeds import rng_for
 
 NUM_CAPTIONS = 4

@@ -16,17 +16,9 @@ import yaml
 
 from .. import __version__
 from ..errors import InputError
-from ..metrics.inputs import (
-    ALL,
-    CAUSAL_TABLES,
-    Captions,
-    caption_texts,
-    choose_split,
-    read_captions,
-    read_columns,
-    suite_settings,
-)
+from ..metrics.inputs import ALL, CAUSAL_TABLES, choose_split, read_columns
 from ..metrics.robustness import CLEAN, Setting
+from ..metrics.suites import Captions, caption_texts, read_captions, suite_settings
 from ..records.output import FinishedOutput
 from .captions import Choice, caption_choices
 from .folder import write_folder

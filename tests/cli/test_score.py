@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import run
-from stressreel.metrics.inputs import read_captions, suite_settings
+from stressreel.metrics.suites import read_captions, suite_settings
 from stressreel.records.output import open_output
 
 Row = dict[str, object]

@@ -11,9 +11,9 @@ from PIL import Image
 from stressreel.data_cards import score_figures as figures
 from stressreel.metrics import robustness
 from stressreel.metrics.bootstrap import Estimate, estimates, tally
-from stressreel.metrics.inputs import families
 from stressreel.metrics.robustness import Setting, Suite
 from stressreel.metrics.scores import Scores
+from stressreel.metrics.suites import families
 
 SETTINGS = (
     *(Setting(), Setting("jpeg", 1), Setting("jpeg", 3), Setting("freeze", 3), Setting(text="typos")),

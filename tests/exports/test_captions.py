@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from stressreel.errors import InputError
 from stressreel.exports.captions import NUM_CAPTIONS, Choice, caption_choices
 from stressreel.metrics.answers import plain
-from stressreel.metrics.inputs import Captions
+from stressreel.metrics.suites import Captions
 
 
 def captions_of(texts: list[list[str]]) -> Captions:

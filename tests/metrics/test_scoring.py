@@ -1,13 +1,13 @@
-"""Causal questions, settings' names, and comparisons of suites."""
+"""Causal questions, and comparisons of suites."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 from stressreel.errors import InputError
-from stressreel.metrics.inputs import How, measure_of, read_setting, score_causal
+from stressreel.metrics.inputs import How
 from stressreel.metrics.predictions import Predictions
-from stressreel.metrics.robustness import Setting
+from stressreel.metrics.scoring import measure_of, score_causal
 
 KINDS = [{"kind": kind} for kind in ("right", "hard", "swap")]
 ROWS = [
@@ -68,13 +68,6 @@ def test_other_splits_are_counted_and_gaps_refused() -> None:
     assert score_causal(ROWS, SPLITS, predict(*answers), How("test")).answers["of_other_splits"] == 1
     with pytest.raises(InputError, match="have no prediction"):
         score_causal(ROWS, SPLITS, predict(*answers[:2]), How("test"))
-
-
-@pytest.mark.parametrize(
-    "setting", [Setting(), Setting("jpeg", 3), Setting(text="no_verbs"), Setting("box_jumble", 3, "all_male")]
-)
-def test_names_of_settings_are_read_back(setting: Setting) -> None:
-    assert read_setting(setting.name) == setting
 
 
 def test_a_suites_measure_comes_from_its_cells() -> None:
