@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import signal
 import sys
 import traceback
-from types import FrameType
 from typing import Any, NoReturn
 
 import click
 
 from ..errors import StressreelError
+from ..runtime.interrupt import listen
 
 COMMANDS = {
     "card": "Write the dataset card of an output again.",
@@ -100,7 +99,7 @@ def run(command: click.Command, name: str) -> NoReturn:
     Errors are one paragraph on standard error; `--debug` anywhere on the command line shows the traceback too.
     """
     debug = "--debug" in sys.argv
-    signal.signal(signal.SIGTERM, _interrupt)
+    listen()
     try:
         result: Any = command.main(prog_name=name, standalone_mode=False)
         code = result if isinstance(result, int) else 0
@@ -144,7 +143,3 @@ def run(command: click.Command, name: str) -> NoReturn:
     except OSError:
         code = code or 1
     sys.exit(code)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

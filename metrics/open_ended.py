@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .bootstrap import Estimate, Floats, Means, Tally
+from .meteor import meteor
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating]]
 """Turns texts into unit vectors, one a row."""
@@ -73,7 +74,6 @@ def per_text(
         InputError: A package is not installed, or Java or its models for SPICE cannot be had.
     """
     try:
-        from nltk.translate.meteor_score import single_meteor_score
         from pycocoevalcap.bleu.bleu_scorer import BleuScorer
         from pycocoevalcap.cider.cider import Cider
         from pycocoevalcap.rouge.rouge import Rouge
@@ -90,10 +90,6 @@ def per_text(
         _, rouge = Rouge().compute_score(right, found)
         _, cider = Cider().compute_score(right, found)
     pairs = [(right[number][0].split(), found[number][0].split()) for number in found]
-    try:
-        meteor = [float(single_meteor_score(*pair)) for pair in pairs]
-    except LookupError as error:
-        raise InputError("METEOR needs WordNet: `stressreel data download` fetches it.") from error
     parts: dict[str, tuple[Any, Any]] = {
         f"{size}-grams": (
             [text["correct"][size - 1] for text in bleu.ctest],
@@ -103,7 +99,11 @@ def per_text(
     }
     parts["length"] = ([len(text) for _, text in pairs], [len(reference) for reference, _ in pairs])
     ones = np.ones(len(pairs))
-    parts |= {"METEOR": (meteor, ones), "ROUGE-L": (rouge, ones), "CIDEr": (cider, ones)}
+    parts |= {
+        "METEOR": ([meteor(said, reference) for reference, said in pairs], ones),
+        "ROUGE-L": (rouge, ones),
+        "CIDEr": (cider, ones),
+    }
     if spice:
         parts["SPICE"] = (_spice(right, found), ones)
     if encode is not None:

@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..language.hub import model_files, quiet
 from ..language.wordnet import load_wordnet
 from ..language.words import tokenize
+from .meteor import meteor
 
 FILE = "text_shift.json"
 """Where an output keeps its numbers, beside `build.json`."""
@@ -141,28 +142,19 @@ def similarity(caption: str, original: str) -> tuple[float, float, float]:
     Returns:
         BLEU-4, METEOR and the F1 of ROUGE-L, each 0 to 1.
     """
-    from nltk.translate.meteor_score import meteor_score
-
-    bleu, rouge, stemmer, wordnet = _scorers()
+    bleu, rouge = _scorers()
     if caption == original and not any(character.isalnum() for character in original):
         return 1.0, 1.0, 1.0  # emoji alone: METEOR and ROUGE-L see no word
     words = [[token.text for token in tokenize(text)] for text in (original, caption)]
     return (
         bleu.sentence_score(" ".join(words[1]), [" ".join(words[0])]).score / 100,
-        float(meteor_score(words[:1], words[1], stemmer=stemmer, wordnet=wordnet)),
+        meteor(words[1], words[0]),
         float(rouge.score(original, caption)["rougeL"].fmeasure),
     )
 
 
-class _Remembered:
-    """A method of another object that remembers its answers: METEOR stems and looks up the same words all the time."""
-
-    def __init__(self, method: str, of: Any):
-        setattr(self, method, lru_cache(maxsize=1 << 16)(getattr(of, method)))
-
-
 @cache
-def _scorers() -> tuple[Any, Any, Any, Any]:
+def _scorers() -> tuple[Any, Any]:
     try:
         from rouge_score.rouge_scorer import RougeScorer
         from sacrebleu.metrics.bleu import BLEU
@@ -170,11 +162,7 @@ def _scorers() -> tuple[Any, Any, Any, Any]:
         raise InputError(
             f"text-shift needs the package {error.name}, which is not installed: pip install 'stressreel[score]'."
         ) from error
-    from nltk.stem.porter import PorterStemmer
-
-    wordnet = _Remembered("synsets", load_wordnet().reader)
-    stemmer = _Remembered("stem", PorterStemmer())
-    return BLEU(effective_order=True, tokenize="none"), RougeScorer(["rougeL"], use_stemmer=False), stemmer, wordnet
+    return BLEU(effective_order=True, tokenize="none"), RougeScorer(["rougeL"], use_stemmer=False)
 
 
 def scorer_versions() -> dict[str, str]:

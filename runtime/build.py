@@ -16,6 +16,7 @@ from ..records.plan import Builder, Plan, Skip, Unit
 from ..records.schema import Config, Row
 from ..records.shards import Fingerprint, cut_into_shards, shard_path, write_shard
 from .executor import execute
+from .interrupt import check
 from .output import Journal, Output, read_state
 from .progress import Progress
 
@@ -132,6 +133,7 @@ def _work(plan: Plan, builder: Builder, output: Output, journal: Journal, option
             if isinstance(result, Skip):
                 skips[unit.id] = result
             progress.advance()
+            check()
     parts = (Skip(**skip) for facts in journal.facts.values() for skip in facts.get("skips", []))
     in_part = sorted(set(parts), key=lambda skip: (skip.source_id, skip.unit_id))
     return [*(skips[unit.id] for unit in plan.units if unit.id in skips), *in_part]

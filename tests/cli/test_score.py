@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import run
+from stressreel.language.wordnet import find_wordnet
 from stressreel.metrics.suites import read_captions, suite_settings
 from stressreel.records.output import open_output
 
@@ -280,11 +281,7 @@ def test_answers_under_every_setting(suite: Path, tmp_path: Path) -> None:
 def wordnet() -> None:
     """Skip where METEOR's WordNet is missing."""
     pytest.importorskip("pycocoevalcap")
-    from nltk.corpus import wordnet as words
-
-    try:
-        words.ensure_loaded()
-    except LookupError:
+    if find_wordnet() is None:
         pytest.skip("no WordNet: set NLTK_DATA")
 
 

@@ -157,7 +157,7 @@ def test_a_csv_has_options_as_json_and_keys_that_count_like_answers(tmp_path: Pa
     assert counts(found)["t-biased"] == 2
     value = {"value": 0.0, "low": None, "high": None}
     assert json.loads(found.out)["means"][1] == {"score": "MIS t", "value [95 % interval]": value}
-    assert "right answers of a file of your own questions" in " ".join(
+    assert "in `answer` of a file of your own questions" in " ".join(
         run("stressreel", "score", "modalities", "--help").out.split()
     )
 

@@ -45,8 +45,10 @@ def test_phrases_forms_kinds_and_opposites() -> None:
 
 
 def test_the_list_of_lexicographer_files_is_wordnets() -> None:
-    wordnet = real_wordnet()
-    with Path(str(wordnet.reader.root), "lexnames").open(encoding="utf-8") as lines:
+    file = Path(str(real_wordnet().reader.root), "lexnames")
+    if not file.is_file():
+        pytest.skip(f"{file.parent} has no lexnames, as Debian's WordNet")
+    with file.open(encoding="utf-8") as lines:
         assert [line.split()[1] for line in lines] == LEXNAMES.split()
 
 
