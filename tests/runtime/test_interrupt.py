@@ -1,6 +1,5 @@
 """A wish to stop is heard."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -41,8 +40,7 @@ def test_an_interrupt_is_raised_at_once(monkeypatch: pytest.MonkeyPatch) -> None
     try:
         interrupt.listen()
         with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGTERM)
-            interrupt.check()
+            signal.raise_signal(signal.SIGTERM)
     finally:
         signal.signal(signal.SIGINT, before[0])
         signal.signal(signal.SIGTERM, before[1])
