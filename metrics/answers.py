@@ -15,15 +15,21 @@ import numpy as np
 YES_NO = ("no", "yes")
 TRUTHS = {"yes": 1, "true": 1, "no": 0, "false": 0}
 SHORT = {"y": 1, "n": 0}  # only alone: "n/a" is no answer
-LEAD = re.compile(r"^(?:the )?(?:correct |final |best )?(?:answer|option|choice)(?: is)?\s*[:=]?\s*", re.IGNORECASE)
+FRAME = re.compile(r"</?\w+>|<\|\w+\|>|\\boxed\{|\}\s*\$?$|^\$")  # <answer>B</answer>, B</s>, \boxed{B}
+LEAD = re.compile(
+    r"^(?:(?:assistant|i (?:think|believe|would say)(?: that)?|based on the video)[,:]?\s+)?"
+    r"(?:(?:the )?(?:correct |final |best )?(?:answer|option|choice)(?: is)?\s*[:=]?\s*){0,2}",
+    re.IGNORECASE,
+)
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 # What may follow "no" without a mark between them: "no it was before" is an answer, "no idea" is none.
 CLAUSE = re.compile(r"\s+(?:it|he|she|they|i|we|you|the|this|that|these|there|because|since|as|but|not)\b")
-MARKED = re.compile(r"^\W*([A-Za-z])(?:\s*[).:\]]+(?=\s|\*|$)|\s*\n|\W*$)(.*)", re.DOTALL)
-SEPARATED = re.compile(r"^\W*([A-Za-z])\s*[-–—,]\s+(.+)", re.DOTALL)
+MARKED = re.compile(r"^\W*([A-Za-z])(?:\s*(?:[).:\]]*[)\]:]|\.(?=\s|\*|$))|\s*\n|\W*$)(.*)", re.DOTALL)
+SEPARATED = re.compile(r"^\W*([A-Za-z])(?:\s*[-–—,(]\s*|\.)([^)]+)\)?\W*$", re.DOTALL)  # then only the option's text
 BEHIND = re.compile(r"^(.+?)\s*[\[(]\s*([A-Za-z])\s*[\])]\W*$", re.DOTALL)
 LETTERS = re.compile(r"(?<![^\W_])([A-Z])(?![^\W_'])|(?<![^\W_])([a-z])\s*[)\]]")
 ARTICLE = re.compile(r"(?:^|[.!?:\n])\s*(A|I)(?=\s+[a-z])")  # "A dog …": a sentence begins, no option is named
+OTHER = re.compile(r"(\b(?:or|and)\W+|/)?\b(yes|no|true|false)\b")
 NUMBER = re.compile(r"^[(\[]?\s*(\d{1,9})(?:\.0+)?\s*[)\].:]?$")
 
 
@@ -59,7 +65,7 @@ def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | 
         return _numbered(exact, options, start) if exact == value else None
     if not isinstance(value, str):
         return None
-    text = value.strip()
+    text = FRAME.sub(" ", value).strip()
     if numeral := NUMBER.match(LEAD.sub("", text.strip(" \"'`*"))):
         return _numbered(int(numeral[1]), options, start)
     if (named := _named(text, options)) is not None:
@@ -83,8 +89,13 @@ def _truth(text: str) -> int | None:
     rest = text[opening.end() :]
     if opening[0] == "no" and re.match(r"\s+\w", rest) and not CLAUSE.match(rest):
         return None
-    said = {TRUTHS[word] for word in WORD.findall(text) if word in TRUTHS}
-    return said.pop() if len(said) == 1 else None
+    pick = TRUTHS[opening[0]]
+    return None if any(TRUTHS[other[2]] != pick for other in OTHER.finditer(rest) if _stands(other)) else pick
+
+
+def _stands(word: re.Match[str]) -> bool:
+    """Tell whether a yes or no after the first is an answer as well: "yes or no", "yes. No." but not "no doubt"."""
+    return bool(word[1]) or not re.match(r"\s+\w", word.string[word.end() :])
 
 
 def _lettered(text: str, options: Sequence[str]) -> int | None:

@@ -28,6 +28,12 @@ OPTIONS = ("Tom was hungry", "Jerry ran away", "the dog barked", "I fell", "A be
         *((text, 1) for text in ("1.0", Decimal(1), "Yes\nThe person opens it.", "Yes it does", "true - it is shown")),
         *((text, 0) for text in ("0.0", "no it was before", "No – before", "No. It’s after", "N.", "no because it is")),
         *((text, None) for text in ("N/A", "n/a", "No answer", "No idea", "no clue", "No comment", "No information")),
+        *(
+            (text, 1)
+            for text in ("Yes, there is no doubt", "<answer>yes</answer>", "Yes</s>", "Based on the video, yes.")
+        ),
+        *((text, 0) for text in ("No, it is not true that he does", "I think the answer is no.", "Assistant: No")),
+        *((text, None) for text in ("Yes. Actually no.", "no, or yes it is", "yes and no", "Yes, that is false")),
         *((text, None) for text in ("no way to tell", "N. B. unclear", "No answer can be given", "yes/no", "y/n")),
     ],
 )
@@ -47,6 +53,15 @@ def test_yes_and_no(value: object, expected: int | None) -> None:
         *((text, 1) for text in ("B\n\nBecause he was afraid", "Answer: B\nExplanation: he ran", "B - Jerry ran away")),
         *((text, 1) for text in ("Jerry ran away (B)", "B, Jerry ran away", "(B) Jerry ran", "B: A dog chased him")),
         *((text, 1) for text in ("1.0", "Answer: (b) Jerry ran away.", "B) I think he ran.", "**B.** Jerry ran away")),
+        *(
+            (text, 1)
+            for text in ("B.Jerry ran away", "B)Jerry ran away", "(B)Jerry ran", "B (Jerry ran away)", "B</s>")
+        ),
+        *(
+            (text, 1)
+            for text in ("The answer is option B.", "I think the answer is B", "$\\boxed{B}$", "<answer>B</answer>")
+        ),
+        *((text, None) for text in ("B (Tom was hungry)", "B.A dog barked", "A.I", "e.g. Jerry ran away")),
         *((text, None) for text in ("A. Tom was hungry B. Jerry ran away C. the dog barked", "A) B) C) D) E)")),
         *(
             (text, None)
