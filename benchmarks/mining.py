@@ -2,7 +2,7 @@
 
     pip install -c constraints.txt -e '.[sbert]' faiss-cpu        # faiss is optional
     python benchmarks/mining.py                                   # 5,000 and 50,000 rows
-    python benchmarks/mining.py --sizes 500000                    # half an hour to hours
+    python benchmarks/mining.py --sizes 500000 --queries 5000     # half an hour
     python benchmarks/mining.py --annotations Annotations.csv
 
 Every figure comes from a process of its own, and the sides take turns. A search gives the ten nearest other rows of

@@ -54,13 +54,12 @@ def carry_out(
     }
     options = Options(workers, max_skip, allow_missing, progress)
     with claim(out) as output:
-        if not resume:
-            output.clear()
         done = run(
             plan,
             builder,
             output,
             options,
+            fresh=not resume,
             info=info,
             write_card=write_card,
             say=lambda text: click.echo(text, err=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,7 @@ def read(path: Path, on: Path | None, split: str | None, how: How) -> Scored:
     from ..records.output import open_output
 
     if on is None or (path / SCORES).is_file():
-        return read_scores(path)
+        return replace(read_scores(path), name=str(path))
     output = open_output(on)
     folder = path if path.is_dir() and not sample_logs(path) else None
     scores = score_output(output, None if folder else read_predictions(path), folder, split, how)
@@ -105,7 +106,7 @@ def read(path: Path, on: Path | None, split: str | None, how: How) -> Scored:
         "output": {"fingerprint": output.info["fingerprint"]},
         "answers": scores.answers,
     }
-    return Scored(path.name, about, scores.tally)
+    return Scored(str(path), about, scores.tally)
 
 
 def verdict(low: float, high: float) -> str:

@@ -30,6 +30,7 @@ def common(function: Any) -> Any:
                 show_default=True,
                 help="Resamples of the bootstrap over source videos.",
             ),
+            click.option("--force", is_flag=True, help="Write over the scores of other predictions in the folder."),
             click.option("--json", "as_json_text", is_flag=True, help="Print scores.json instead of tables."),
             click.option("--debug", is_flag=True, help="Show the traceback of an error."),
         )
@@ -74,6 +75,7 @@ def command(
     partial: bool,
     seed: int,
     resamples: int,
+    force: bool,
     as_json_text: bool,
     debug: bool,
 ) -> None:
@@ -94,7 +96,17 @@ def command(
         "config": choose_config(output, config),
         "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
     }
-    finish(scores, subject, given, target, seed=seed, resamples=resamples, as_json_text=as_json_text)
+    finish(
+        scores,
+        subject,
+        given,
+        target,
+        beside=folder is None,
+        seed=seed,
+        resamples=resamples,
+        force=force,
+        as_json_text=as_json_text,
+    )
 
 
 def target_folder(folder: Path | None, given: Path, output: Path, *parts: str | None) -> Path:
@@ -111,6 +123,7 @@ def target_folder(folder: Path | None, given: Path, output: Path, *parts: str | 
     """
     from ..errors import InputError
 
+    given = given.resolve()  # "." has no name
     stem = given.name if given.is_dir() else given.stem
     target = folder or given.with_name(".".join([stem, *filter(None, parts), "scores"]))
     if target.resolve().is_relative_to(output.resolve()):
@@ -124,8 +137,10 @@ def finish(
     given: Path,
     target: Path,
     *,
+    beside: bool,
     seed: int,
     resamples: int,
+    force: bool,
     as_json_text: bool,
 ) -> None:
     """Write and print a score.
@@ -135,8 +150,10 @@ def finish(
         subject: What was scored: `config`, and `output` with its fingerprint.
         given: The predictions.
         target: Folder to write to.
+        beside: Whether it is the default one, beside the predictions.
         seed: Seed of the bootstrap.
         resamples: Number of its resamples.
+        force: Whether to write over the scores of other predictions.
         as_json_text: Whether to print JSON instead of tables.
     """
     from ..data_cards.score_figures import score_figures
@@ -157,7 +174,7 @@ def finish(
         },
         "figures": list(figures),
     }
-    write_scores(target, scores, about, figures)
+    write_scores(target, scores, about, figures, beside=beside, force=force)
     if as_json_text:
         click.echo(dump(as_json(scores, about)), nl=False)
         return

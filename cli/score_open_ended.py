@@ -40,6 +40,7 @@ def command(
     partial: bool,
     seed: int,
     resamples: int,
+    force: bool,
     as_json_text: bool,
     debug: bool,
 ) -> None:
@@ -73,4 +74,14 @@ def command(
         notes=references.notes + open_ended.missing_for_capsmix(headline),
     )
     subject = {"config": references.config, "output": references.output}
-    finish(scores, subject, predictions, target, seed=seed, resamples=resamples, as_json_text=as_json_text)
+    finish(
+        scores,
+        subject,
+        predictions,
+        target,
+        beside=folder is None,
+        seed=seed,
+        resamples=resamples,
+        force=force,
+        as_json_text=as_json_text,
+    )

@@ -5,7 +5,9 @@ Nothing of the package is imported: `stressreel export` gives this file, as it i
 
 from __future__ import annotations
 
+import json
 import re
+import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -15,27 +17,54 @@ import numpy as np
 YES_NO = ("no", "yes")
 TRUTHS = {"yes": 1, "true": 1, "no": 0, "false": 0}
 SHORT = {"y": 1, "n": 0}  # only alone: "n/a" is no answer
-FRAME = re.compile(r"</?\w+>|<\|\w+\|>|\\boxed\{|\}\s*\$?$|^\$")  # <answer>B</answer>, B</s>, \boxed{B}
-LEAD = re.compile(
-    r"^(?:(?:assistant|i (?:think|believe|would say)(?: that)?|based on the video)[,:]?\s+)?"
-    r"(?:(?:the )?(?:correct |final |best )?(?:answer|option|choice)(?: is)?\s*[:=]?\s*){0,2}",
+ASKED = ("answer", "final_answer", "choice", "option")  # of an answer in JSON
+QUOTES = " \"'`*_“”«»"
+
+# What stands around an answer and is none.
+THOUGHT = re.compile(r"^.*</(?:think|thinking|reasoning|thought)>", re.DOTALL | re.IGNORECASE)
+FENCE = re.compile(r"^```\w*\s*|\s*```$")
+FRAME = re.compile(
+    r"</?(?:s|b|i|p|strong|em|answer|ans|final|final_answer|option|choice)>|<\|\w+\|>"
+    r"|\$|\\(?:boxed|text|textbf|mathbf|mathrm)\{|\}",
     re.IGNORECASE,
 )
+LEAD = re.compile(
+    r"^(?:#+\s*)?(?:(?:assistant|output|response)\s*:\s*)?"
+    r"(?:(?:based on|in|from|according to) the (?:video|clip)(?: provided| given| shown)?[,:]?\s+)?"
+    r"(?:(?:i (?:think|believe|would say|would choose)|i'd say)(?: that)?\s+(?:(?:it is|it's)\s+)?)?"
+    r"(?:(?:the |my )?(?:correct |final |best |right )?(?:answer|option|choice)(?: is| should be| would be)?\s*[:=]?\s*"
+    r"){0,2}",
+    re.IGNORECASE,
+)
+REFUSAL = re.compile(
+    r"\b(?:i|we)(?:'m| am|'re| are)? (?:not sure|unsure|sorry|(?:don't|do not) (?:know|have))\b"
+    r"|\b(?:cannot|can't|can not|could not|couldn't|not possible to|impossible to|unable to) (?:be )?"
+    r"(?:tell|told|determined?|say|said|answer(?:ed)?|known?|judged?|verif(?:y|ied)|confirm(?:ed)?"
+    r"|(?:see|view|watch|access|open) (?:the|this|your|any) (?:video|clip|image|frame)s?)\b"
+    r"|(?:\bnot |n't |\bin)(?:enough|sufficient) (?:information|context|evidence|details?|frames|data)\b"
+    r"|\b(?:video|clip)s? (?:is|was|are)(?: not|n't) (?:available|given|provided|shown|visible)\b"
+    r"|\bplease provide\b|\bnone of the (?:above|options)\b",
+    re.IGNORECASE,
+)
+JUDGED = re.compile(r"^\W*(?:is|was|would be|seems) (?!(?:the )?(?:correct|right|answer|best|my)\b)", re.IGNORECASE)
+
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 # What may follow "no" without a mark between them: "no it was before" is an answer, "no idea" is none.
 CLAUSE = re.compile(r"\s+(?:it|he|she|they|i|we|you|the|this|that|these|there|because|since|as|but|not)\b")
-MARKED = re.compile(r"^\W*([A-Za-z])(?:\s*(?:[).:\]]*[)\]:]|\.(?=\s|\*|$))|\s*\n|\W*$)(.*)", re.DOTALL)
+OTHER = re.compile(r"(\bnot |n't )?\b(yes|no|true|false)\b(?! (?:doubt|one|longer|other|more|question|hesitation)\b)")
+
+MARKED = re.compile(r"^\W*([A-Za-z])(?:\s*(?:[).:\]]*[)\]:]|\.(?=\s|\*|$))|\s*\n|\W*$|(?= is\b))(.*)", re.DOTALL)
 SEPARATED = re.compile(r"^\W*([A-Za-z])(?:\s*[-–—,(]\s*|\.)([^)]+)\)?\W*$", re.DOTALL)  # then only the option's text
-BEHIND = re.compile(r"^(.+?)\s*[\[(]\s*([A-Za-z])\s*[\])]\W*$", re.DOTALL)
-LETTERS = re.compile(r"(?<![^\W_])([A-Z])(?![^\W_'])|(?<![^\W_])([a-z])\s*[)\]]")
-ARTICLE = re.compile(r"(?:^|[.!?:\n])\s*(A|I)(?=\s+[a-z])")  # "A dog …": a sentence begins, no option is named
-OTHER = re.compile(r"(\b(?:or|and)\W+|/)?\b(yes|no|true|false)\b")
+BEHIND = re.compile(r"^(.*\w.*?)\s*[\[(]\s*([A-Za-z])\s*[\])]\W*$", re.DOTALL)
+NUMBERED = re.compile(r"^(\d{1,2})\s*[).:-]\s+(.+)$", re.DOTALL)
+LETTERS = re.compile(r"(?<![\w'’.])([A-Za-z])(?![\w'’]|\.\w)")
+ARTICLE = re.compile(r"(?:^|[.!?:,\n])\s*(A|I)(?=\s+[a-z])|(?<![\w'’.])(a|i)(?=\s+\w)")  # "A dog …" names no option
 NUMBER = re.compile(r"^[(\[]?\s*(\d{1,9})(?:\.0+)?\s*[)\].:]?$")
 
 
 def plain(text: str) -> str:
     """Normalise a text for comparison: case, spaces, quotes and the marks around it do not count."""
-    return " ".join(text.casefold().replace("’", "'").split()).strip(" \"'`*.,;:!?")
+    return " ".join(text.casefold().replace("’", "'").split()).strip(QUOTES + ".,;:!?")
 
 
 def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | None:
@@ -65,37 +94,52 @@ def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | 
         return _numbered(exact, options, start) if exact == value else None
     if not isinstance(value, str):
         return None
-    text = FRAME.sub(" ", value).strip()
-    if numeral := NUMBER.match(LEAD.sub("", text.strip(" \"'`*"))):
+    text = THOUGHT.sub("", unicodedata.normalize("NFKC", value)).strip()
+    if (found := _in_json(text)) is not None:
+        return read_answer(found, options, first=first)
+    text = FRAME.sub(" ", text).strip()
+    bare = LEAD.sub("", text.strip(QUOTES)).strip(QUOTES)
+    if numeral := NUMBER.match(bare):
         return _numbered(int(numeral[1]), options, start)
     if (named := _named(text, options)) is not None:
         return named
-    text = LEAD.sub("", text.strip(" \"'`*"))
     if binary:
-        return _truth(text.casefold().replace("’", "'"))
-    if (named := _named(text, options)) is not None:
+        return _truth(bare.casefold().replace("’", "'"))
+    if (named := _named(bare, options)) is not None:
         return named
-    return _lettered(text, options)
+    if (numbered := NUMBERED.match(bare)) and (named := _named(numbered[2], options)) is not None:
+        return named if named == int(numbered[1]) - start else None
+    return _lettered(bare, options)
+
+
+def _in_json(text: str) -> Any:
+    """Take the answer out of a JSON object that has one; None if it is no such thing."""
+    text = FENCE.sub("", text)
+    if not text.startswith("{"):
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    named = [name for name in ASKED if name in found] if isinstance(found, dict) else []
+    return found[named[0]] if len(named) == 1 else None
 
 
 def _truth(text: str) -> int | None:
-    """Read an answer that begins with yes or no, and does not say the other as well."""
+    """Read an answer that begins with yes or no, and neither says the other as well nor refuses."""
     if plain(text) in SHORT:
         return SHORT[plain(text)]
-    text = text.lstrip("\"'`*([ ")
+    text = text.lstrip(QUOTES + "([")
     opening = WORD.match(text)
     if not opening or opening[0] not in TRUTHS:
         return None
-    rest = text[opening.end() :]
+    pick, rest = TRUTHS[opening[0]], text[opening.end() :]
     if opening[0] == "no" and re.match(r"\s+\w", rest) and not CLAUSE.match(rest):
         return None
-    pick = TRUTHS[opening[0]]
-    return None if any(TRUTHS[other[2]] != pick for other in OTHER.finditer(rest) if _stands(other)) else pick
-
-
-def _stands(word: re.Match[str]) -> bool:
-    """Tell whether a yes or no after the first is an answer as well: "yes or no", "yes. No." but not "no doubt"."""
-    return bool(word[1]) or not re.match(r"\s+\w", word.string[word.end() :])
+    if JUDGED.match(rest) or REFUSAL.search(text):
+        return None
+    said = {TRUTHS[other[2]] ^ bool(other[1]) for other in OTHER.finditer(rest)}
+    return pick if said <= {pick} else None
 
 
 def _lettered(text: str, options: Sequence[str]) -> int | None:
@@ -107,13 +151,16 @@ def _lettered(text: str, options: Sequence[str]) -> int | None:
         pick, rest = _letter(marked[1], options), marked[2]
         if pick is None or plain(options[pick]) == plain(rest):
             return pick
-        articles = {found.start(1) for found in ARTICLE.finditer(rest)}
-        others = {
-            _letter(found[1] or found[2], options) for found in LETTERS.finditer(rest) if found.start() not in articles
-        }
         own, said = plain(options[pick]), plain(rest)
+        reasons = said.removeprefix(own)
+        if JUDGED.match(rest) or REFUSAL.search(reasons):
+            return None
+        articles = {found.start(found.lastindex or 0) for found in ARTICLE.finditer(rest)}
+        letters = [found for found in LETTERS.finditer(rest) if found.start(1) not in articles]
+        others = {_letter(found[1], options) for found in letters}
         texts = {plain(option) for option in options if plain(option) and plain(option) not in own}
-        return None if others - {pick, None} or any(other in said for other in texts) else pick
+        repeated = any(re.search(rf"(?<!\w){re.escape(other)}(?!\w)", said) for other in texts)
+        return None if others - {pick, None} or repeated else pick
     if separated := SEPARATED.match(text):
         pick = _letter(separated[1], options)
         return pick if pick is not None and _named(separated[2], options) == pick else None
@@ -132,9 +179,10 @@ def _letter(letter: str, options: Sequence[str]) -> int | None:
 
 
 def _numbered(number: int, options: Sequence[str], first: int) -> int | None:
-    """Take a number for an option's, unless it is the text of another one."""
+    """Take a number for an option's, unless options begin with numbers and it is not the same by both readings."""
     pick = number - first if 0 <= number - first < len(options) else None
-    named = _named(str(number), options)
-    if any(NUMBER.match(option.strip()) for option in options):
-        return pick if pick == named else None
+    begin = [re.match(r"\W*(\d+)\b", option) for option in options]
+    if any(begin):
+        named = [place for place, found in enumerate(begin) if found and int(found[1]) == number]
+        return pick if named == [pick] else None
     return pick

@@ -34,14 +34,31 @@ class Scored:
     tally: Tally
 
 
-def write_scores(folder: Path, scores: Scores, about: Mapping[str, Any], figures: Mapping[str, bytes]) -> None:
+def write_scores(
+    folder: Path,
+    scores: Scores,
+    about: Mapping[str, Any],
+    figures: Mapping[str, bytes],
+    *,
+    beside: bool = False,
+    force: bool = False,
+) -> None:
     """Write a score: JSON, Markdown, figures, and the sums by source video.
+
+    Args:
+        folder: Where to: new, empty, or with an earlier score of the same predictions.
+        scores: The score.
+        about: What it is of.
+        figures: Pictures by file name.
+        beside: Whether the folder belongs to the predictions, so that these are the same if their name is.
+        force: Whether to write over the score of other predictions too.
 
     Raises:
         InputError: The folder holds something else, or the scores of something else.
         OutputError: The folder cannot be written.
     """
-    for name in set(_earlier_figures(folder, as_json(scores, about))) - set(figures):
+    earlier = _earlier_figures(folder, as_json(scores, about), beside=beside, force=force)
+    for name in set(earlier) - set(figures):
         (folder / name).unlink(missing_ok=True)
     for name, picture in figures.items():
         write_atomic(folder / name, picture)
@@ -50,27 +67,31 @@ def write_scores(folder: Path, scores: Scores, about: Mapping[str, Any], figures
     write_atomic(folder / SCORES, dump(as_json(scores, about)))
 
 
-SAME = ("benchmark", "config", "split")
-
-
-def _earlier_figures(folder: Path, scored: Mapping[str, Any]) -> list[str]:
+def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool) -> list[str]:
     """Name the pictures of an earlier score of the same predictions, in whose place this one goes."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
         earlier = json.loads((folder / SCORES).read_text(encoding="utf-8"))
         figures = [Path(name).name for name in earlier["figures"]]
-        mine, theirs = ([*(each[name] for name in SAME), each["predictions"]["file"]] for each in (scored, earlier))
+        mine, theirs = (_of_what(each, by_name=beside) for each in (scored, earlier))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{folder} holds something that is no score; it stays as it is. Give another folder with --out."
         ) from error
-    if mine != theirs:
+    if mine != theirs and not force:
         raise InputError(
-            f"{folder} holds the scores of {theirs[3]} on {' '.join(theirs[:3])}, not of {mine[3]} on "
-            f"{' '.join(mine[:3])}; it stays as it is. Give another folder with --out."
+            f"{folder} holds the scores of {theirs}, not of {mine}; it stays as it is. Give another folder with --out, "
+            "or --force to write over it."
         )
     return figures
+
+
+def _of_what(scored: Mapping[str, Any], *, by_name: bool) -> str:
+    """Say what a score is of; files of the same name may have other content."""
+    given, output = scored["predictions"], scored["output"]["fingerprint"][:16]
+    content = f" ({given['sha256'][:16]})" if "sha256" in given and not by_name else ""
+    return f"{given['file']}{content} on {scored['benchmark']} {scored['config']} {scored['split']} ({output})"
 
 
 def _parquet(tally: Tally) -> bytes:

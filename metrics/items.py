@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,17 +105,16 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
     truth = [-1] * len(ids)
     gold = column(given, GOLD, needed=False)
     if judged and gold:
-        options = [_options(row.get("options"), path, name) for row, name in zip(given.rows, ids, strict=True)]
-        first = 0 if gold == INDEX else first
+        options = [options_of(row.get("options"), path, name) for row, name in zip(given.rows, ids, strict=True)]
         for at, row in enumerate(given.rows):
-            right = read_answer(row.get(gold), options[at], first=first)
-            if right is None:
+            named = [name for name in GOLD if row.get(name) is not None] or [gold]
+            found = {right_option(row, name, options[at], f"{path}: {ids[at]!r}", first=first) for name in named}
+            if len(found) > 1:
                 raise InputError(
-                    f"{path}: the {gold} of {ids[at]!r} ({row.get(gold)!r}) is none of its options "
-                    f"({', '.join(options[at])}). Numbers count from {first}; without `options` "
-                    "answers are yes or no."
+                    f"{path}: {' and '.join(named)} of {ids[at]!r} name different options. `{INDEX}` counts from 0, "
+                    f"numbers in others from {first}. Keep one of them."
                 )
-            truth[at] = right
+            (truth[at],) = found
     return Items(
         ids,
         sources if any(sources) else ids,
@@ -136,7 +135,35 @@ def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) 
     return ["" if value is None else str(value).strip() for value in values]
 
 
-def _options(value: Any, path: Path, name: str) -> tuple[str, ...]:
+def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], what: str, *, first: int = 0) -> int:
+    """Read which option a row says is right.
+
+    Args:
+        row: The row.
+        column: Where it says so: `answer_index` counts from 0, numbers in others from `first`.
+        options: The options.
+        what: What the row is called in an error.
+        first: Number of the first option.
+
+    Raises:
+        InputError: It says no option, or one that can be read in two ways.
+    """
+    value = row.get(column)
+    if column.endswith("_index"):
+        text = str(value).strip()
+        right = int(text) if text.isdigit() and int(text) < len(options) else None
+    else:
+        right = read_answer(value, options, first=first)
+    if right is None:
+        raise InputError(
+            f"{what} has {column} {value!r}, which is none of its options, or not clearly one ({', '.join(options)}). "
+            f"`{INDEX}` counts from 0, numbers in others from {first}; options that begin with numbers are named by "
+            "letter or text. Without `options` answers are yes or no."
+        )
+    return right
+
+
+def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
     """Take the options of a question: a list, or the JSON of one as a cell of a CSV has it; without any yes and no.
 
     Raises:

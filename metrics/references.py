@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..records.files import sha256_file
 from ..records.output import open_output
 from .inputs import ALL, choose_config, choose_split, read_causal
-from .items import SOURCES
+from .items import SOURCES, options_of, right_option
 from .predictions import ID_NAMES, SHOWN, answer_column, column, identity, of_output, read_predictions, refuse
 
 GENERATED = "open_ended"  # rows about `ud` and the like are choices: letters
@@ -100,10 +100,7 @@ def read_references(path: Path, config: str | None = None, split: str | None = N
         raise InputError(f"{path} has ids more than once: {', '.join(twice[:5])}.")
     texts: dict[str, list[str]] = {}
     for letter, (name, options, index) in COLUMNS.items():
-        found = [
-            row[options][row[index]] if row.get(options) and row.get(index) is not None else row.get(name)
-            for row in rows
-        ]
+        found = [_right_text(row, name, options, index, path, at) for row, at in zip(rows, ids, strict=True)]
         if all(isinstance(text, str) and text.strip() for text in found):
             texts[letter] = [str(text) for text in found]
         elif letter == "A" or any(isinstance(text, str) and text.strip() for text in found):
@@ -116,6 +113,15 @@ def read_references(path: Path, config: str | None = None, split: str | None = N
     notes = () if source else ("no column source_id: each question counts as a source video of its own.",)
     sources = [str(row[source]) for row in rows] if source else ids
     return References(ids, sources, texts, config, split, about, others, notes)
+
+
+def _right_text(row: Mapping[str, Any], name: str, options: str, index: str, path: Path, at: str) -> Any:
+    """Take the right text of a row: by its options and which is right, else as it stands."""
+    if not row.get(options):
+        return row.get(name)
+    offered = options_of(row[options], path, at)
+    column = index if row.get(index) is not None else name
+    return offered[right_option(row, column, offered, f"{path}: {at!r}")]
 
 
 def read_generated(path: Path, references: References, *, partial: bool = False) -> Generated:
@@ -143,7 +149,7 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
         name = str(row.get(id_name)).strip()
         if name in given:
             doubled.append(name)
-        else:
+        elif row.get(names["A"]) is not None:
             given[name] = row
     wanted = set(references.ids)
     missing = [name for name in references.ids if name not in given]

@@ -47,6 +47,7 @@ def run(
     output: Output,
     options: Options,
     *,
+    fresh: bool = False,
     info: dict[str, Any],
     write_card: WriteCard,
     say: Say,
@@ -58,6 +59,7 @@ def run(
         builder: Renders and describes its units.
         output: A folder from `claim`.
         options: See `Options`.
+        fresh: Whether an earlier run is thrown away. What would be refused is, before that.
         info: What goes first into `build.json`: versions, settings, inputs.
         write_card: Writes `README.md` and its figures from the finished shards and the content of `build.json`.
         say: Prints a line for the user.
@@ -75,19 +77,23 @@ def run(
         raise InputError(
             "nothing in the annotations qualifies, so there is nothing to build. Check the inputs, --split and --rules."
         )
+    absent: list[Skip] | None = None
+    if fresh:
+        absent = _absent(builder, [unit for unit in plan.units if builder.renders(unit)], plan.noun, options)
+        output.clear()
     journal = output.start(plan)
     done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
     if done:
-        absent = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
-        if absent and not options.allow_missing:
+        without = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
+        if without and not options.allow_missing:
             raise BuildError(
-                f"{output.path} is complete, but was built with --allow-missing, without the videos of {absent} "
+                f"{output.path} is complete, but was built with --allow-missing, without the videos of {without} "
                 f"{plan.noun}s. Build it again with --fresh, or give --allow-missing to leave it as it is."
             )
         say(f"{output.path} is complete already; --fresh builds it again")
         return done
     if journal.packing is None:
-        skips = _work(plan, builder, output, journal, options, say)
+        skips = _work(plan, builder, output, journal, options, say, absent)
         _check_skips(plan, skips, options)
         journal.add({"packing": [asdict(skip) for skip in skips]})
     skips = journal.packing or []
@@ -110,7 +116,15 @@ def run(
     return content
 
 
-def _work(plan: Plan, builder: Builder, output: Output, journal: Journal, options: Options, say: Say) -> list[Skip]:
+def _work(
+    plan: Plan,
+    builder: Builder,
+    output: Output,
+    journal: Journal,
+    options: Options,
+    say: Say,
+    absent: Sequence[Skip] | None,
+) -> list[Skip]:
     """Render what has no receipt yet; return all skips in plan order."""
     work = [unit for unit in plan.units if builder.renders(unit)]
     if not work:
@@ -122,9 +136,8 @@ def _work(plan: Plan, builder: Builder, output: Output, journal: Journal, option
     ]
     if len(todo) < len(work):
         say(f"taking up an earlier run: {len(work) - len(todo)} of {len(work)} are done")
-    absent = preflight(builder, todo)
-    if absent and not options.allow_missing:
-        raise InputError(describe_missing(absent, plan.noun))
+    if absent is None:
+        absent = _absent(builder, todo, plan.noun, options)
     skips = {skip.unit_id: skip for skip in absent}
     todo = [unit for unit in todo if unit.id not in skips]
     with Progress(f"build-{plan.builder}", len(todo), plan.noun, shown=options.progress) as progress:
@@ -148,6 +161,14 @@ def _has_receipt(unit: Unit, journal: Journal, output: Output) -> bool:
     return all(
         (folder / name).is_file() and (folder / name).stat().st_size == size for name, size in facts["files"].items()
     )
+
+
+def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: Options) -> list[Skip]:
+    """Find units whose videos are missing; an error if that is not allowed."""
+    absent = preflight(builder, units)
+    if absent and not options.allow_missing:
+        raise InputError(describe_missing(absent, noun))
+    return absent
 
 
 def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:

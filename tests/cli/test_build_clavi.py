@@ -198,6 +198,15 @@ class TestRefusals:
         assert run(*arguments, "--seed", 7, "--fresh").code == 0
         assert fingerprint(tmp_path / "o") != first
 
+    def test_fresh_throws_nothing_away_that_it_cannot_build_again(self, sample: Path, tmp_path: Path) -> None:
+        arguments = ("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--limit", 1, "--preset", "ultrafast")
+        assert run(*arguments).code == 0
+        before = (tmp_path / "o" / "build.json").read_bytes()
+        (tmp_path / "empty").mkdir()
+        refuses(run(*arguments, "--videos", tmp_path / "empty", "--fresh"), "missing")
+        assert (tmp_path / "o" / "build.json").read_bytes() == before
+        assert run("stressreel", "verify", tmp_path / "o").code == 0
+
     @pytest.mark.parametrize("fresh", [(), ("--fresh",)])
     def test_foreign_folder_stays_as_it_is(self, sample: Path, tmp_path: Path, fresh: tuple[str, ...]) -> None:
         (tmp_path / "thesis.tex").write_text("years of work")

@@ -134,14 +134,21 @@ def test_partial_scores_are_not_compared_with_whole_ones(built: Path, tmp_path: 
 
 
 def test_other_scores_are_not_written_over_and_old_pictures_go(built: Path, suite: Path, tmp_path: Path) -> None:
-    file = answer(built, tmp_path / "p.jsonl", lambda row: "no")
+    (tmp_path / "other").mkdir()
+    file = answer(built, tmp_path / "p.jsonl", lambda row: "yes")
     assert run("stressreel", "score", built, "--predictions", file).code == 0
+    answer(built, file, lambda row: "no")
     assert run("stressreel", "score", built, "--predictions", file).code == 0
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     (tmp_path / "p.json").write_text(json.dumps(rows))
     done = run("stressreel", "score", built, "--predictions", tmp_path / "p.json")
     assert done.code == 1
-    assert "holds the scores of p.jsonl on clavi questions test, not of p.json" in done.err
+    assert "holds the scores of p.jsonl on clavi questions test (" in done.err
+    assert ", not of p.json on" in done.err
+    other = answer(built, tmp_path / "other" / "p.jsonl", lambda row: "yes")
+    command = ("stressreel", "score", built, "--predictions", other, "--out", tmp_path / "p.scores")
+    assert run(*command).code == 1  # of the same name, in another folder
+    assert run(*command, "--force").code == 0
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "scores.md").write_text("mine")
     done = run("stressreel", "score", built, "--predictions", file, "--out", tmp_path / "mine")
@@ -317,6 +324,20 @@ def test_open_ended_scores_have_intervals_and_can_be_compared(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("wordnet")
+def test_right_texts_may_be_options(tmp_path: Path) -> None:
+    said = write(tmp_path / "said.jsonl", [{"id": str(n), "answer": "the dog barks"} for n in range(2)])
+    for name, key in (("answer", "B"), ("answer_index", 1)):
+        rows: list[Row] = [{"id": str(n), "options": ["a cat", "the dog barks"], name: key} for n in range(2)]
+        right = write(tmp_path / f"{name}.jsonl", rows)
+        done = run("stressreel", "score", "open-ended", right, "--predictions", said, "--no-sbert", "--json", "--force")
+        assert json.loads(done.out)["headline"]["A BLEU-1"]["value"] == pytest.approx(1)
+    bad = write(tmp_path / "bad.jsonl", [{"id": "0", "options": ["a", "b"], "answer_index": -1}])
+    done = run("stressreel", "score", "open-ended", bad, "--predictions", said, "--no-sbert")
+    assert done.code == 1
+    assert "'0' has answer_index -1, which is none of its options" in done.err
+
+
+@pytest.mark.usefixtures("wordnet")
 def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
     right = right_texts(tmp_path / "right.jsonl")
     short = write(tmp_path / "short.jsonl", [{"id": "1", "answer": ""}, {"id": "x", "answer": "y"}])
@@ -330,4 +351,7 @@ def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
     odd = write(tmp_path / "odd.jsonl", [{"id": str(n), "answer": None} for n in range(6)])
     refused = run(*command[:5], odd)
     assert refused.code == 1
-    assert "`answer` of '0' is None, no text" in refused.err
+    assert "6 of 6 ids have no prediction" in refused.err
+    odd = write(tmp_path / "number.jsonl", [{"id": str(n), "answer": 3} for n in range(6)])
+    refused = run(*command[:5], odd)
+    assert "`answer` of '0' is 3, no text" in refused.err

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.errors import InputError
 from stressreel.metrics.answers import YES_NO
-from stressreel.metrics.items import _options, read_items
+from stressreel.metrics.items import options_of, read_items
 
 
 def write(path: Path, *rows: dict[str, Any]) -> Path:
@@ -46,10 +46,18 @@ def test_numbers_in_keys_begin_where_they_are_said_to(tmp_path: Path, first: int
     options = ["x", "y", "z"]
     file = write(tmp_path / "q.jsonl", *({"id": n, "answer": n + first, "options": options} for n in range(3)))
     assert read_items(file, first=first).truth.tolist() == [0, 1, 2]
-    with pytest.raises(InputError, match=r"none of its options \(x, y, z\)\. Numbers count from"):
+    with pytest.raises(InputError, match=r"none of its options, or not clearly one \(x, y, z\)"):
         read_items(file, first=1 - first)
     index = write(tmp_path / "i.jsonl", *({"id": n, "answer_index": n, "options": options} for n in range(3)))
     assert read_items(index, first=first).truth.tolist() == [0, 1, 2]
+
+
+def test_two_keys_that_disagree_are_refused(tmp_path: Path) -> None:
+    options = ["x", "y", "z"]
+    rows = [{"id": n, "answer": n + 1, "answer_index": n, "options": options} for n in range(2)]
+    with pytest.raises(InputError, match="answer and answer_index of '0' name different options"):
+        read_items(write(tmp_path / "q.jsonl", *rows))
+    assert read_items(tmp_path / "q.jsonl", first=1).truth.tolist() == [0, 1]
 
 
 def test_parquet_lists_are_options(tmp_path: Path) -> None:
@@ -69,13 +77,13 @@ def test_other_options_are_refused(tmp_path: Path, odd: object) -> None:
 
 @given(st.lists(st.text(), min_size=1))
 def test_json_in_a_cell_is_the_list_itself(options: list[str]) -> None:
-    assert _options(json.dumps(options), Path("q.csv"), "q") == tuple(options) == _options(options, Path("q"), "q")
+    assert options_of(json.dumps(options), Path("q.csv"), "q") == tuple(options) == options_of(options, Path("q"), "q")
 
 
 @given(st.text())
 def test_a_text_is_never_split_into_letters(text: str) -> None:
     try:
-        found = _options(text, Path("q.csv"), "q")
+        found = options_of(text, Path("q.csv"), "q")
     except InputError:
         return
     assert found == YES_NO or isinstance(json.loads(text), list)
@@ -86,8 +94,8 @@ def test_a_text_is_never_split_into_letters(text: str) -> None:
     [
         ([{"id": "a", "answer": 1}, {"answer": 1}], "row 2 has no id"),
         ([{"id": "a", "answer": 1}, {"id": "a", "answer": 1}], "ids more than once: a"),
-        ([{"id": "a", "answer": "maybe"}], r"the answer of 'a' \('maybe'\) is none of its options"),
-        ([{"id": "a", "answer": 1}, {"id": "b"}], r"the answer of 'b' \(None\) is none"),
+        ([{"id": "a", "answer": "maybe"}], r"'a' has answer 'maybe', which is none"),
+        ([{"id": "a", "answer": 1}, {"id": "b"}], r"'b' has answer None, which is none"),
         ([{"id": "a", "question": "why?"}], "no right answers to judge by: it has none of the columns answer"),
         ([{"id": "a", "answer": 1, "source": "s"}, {"id": "b", "answer": 1}], "'b' has no source"),
         ([{"id": "a", "answer": 1, "video": {"bytes": "…"}}], "column 'video' holds dict"),

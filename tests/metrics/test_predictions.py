@@ -34,6 +34,34 @@ OPTIONS = ("Tom was hungry", "Jerry ran away", "the dog barked", "I fell", "A be
         ),
         *((text, 0) for text in ("No, it is not true that he does", "I think the answer is no.", "Assistant: No")),
         *((text, None) for text in ("Yes. Actually no.", "no, or yes it is", "yes and no", "Yes, that is false")),
+        *(
+            (text, None)
+            for text in ("Yes, no he didn't", "Yes. No he did not open it", "No. Yes he did", "No\n\nThe answer is yes")
+        ),
+        *(
+            (text, None)
+            for text in ("Yes: the correct answer is no", "Yes. Actually, the claim is false because", "Yes is wrong.")
+        ),
+        *(
+            (text, None)
+            for text in ("No, I cannot tell.", "No this cannot be determined", "No. The video isn't available.")
+        ),
+        *(
+            (text, None)
+            for text in ("No there isn't enough information", "Yes would be incorrect.", "Yes I'm sorry but I can't")
+        ),
+        *(
+            (text, None)
+            for text in ("<yes>no", "<think>No, at first.</think> It did happen.", "No as the video is not given")
+        ),
+        *(
+            (text, 0)
+            for text in ("<think>Yes? Hmm</think>\nNo", '{"answer": "no"}', '```json\n{"answer": "no"}\n```', "_no_")
+        ),
+        *(
+            (text, 0)
+            for text in ("No, that's not true.", "No, he cannot open it.", "In the video, no.", "Output: no", "“No”")
+        ),
         *((text, None) for text in ("no way to tell", "N. B. unclear", "No answer can be given", "yes/no", "y/n")),
     ],
 )
@@ -62,6 +90,34 @@ def test_yes_and_no(value: object, expected: int | None) -> None:
             for text in ("The answer is option B.", "I think the answer is B", "$\\boxed{B}$", "<answer>B</answer>")
         ),
         *((text, None) for text in ("B (Tom was hungry)", "B.A dog barked", "A.I", "e.g. Jerry ran away")),
+        *(
+            (text, 1)
+            for text in (
+                "I think it is B",
+                "I'd say B",
+                "My answer is B",
+                "The answer should be B",
+                "B is correct because",
+            )
+        ),
+        *((text, 1) for text in ("[[B]]", "\\text{B}", "### Answer\nB", '{"answer": "B"}', "Ｂ", "1. Jerry ran away")),
+        *(
+            (text, 1)
+            for text in (
+                "<think>\nA: hungry? Then D.</think>\nthe answer is b",
+                "maybe A or C</think>B",
+                "B. He'd run, e.g. away",
+            )
+        ),
+        *(
+            (text, None)
+            for text in ("A.\nNo wait, it is b.", "a. b. c.", "a\nb\nc", "A: no, b: yes", "Option A\nOption b", "A]b")
+        ),
+        *(
+            (text, None)
+            for text in ("A. I'm not sure, I can't see", "E: I cannot answer this", "A) is incorrect", "B is wrong")
+        ),
+        *((text, None) for text in ("A. is not the right answer", "C. None of the above", "<A>B", "0. Jerry ran away")),
         *((text, None) for text in ("A. Tom was hungry B. Jerry ran away C. the dog barked", "A) B) C) D) E)")),
         *(
             (text, None)
@@ -81,6 +137,13 @@ def test_options(value: object, expected: int | None) -> None:
 )
 def test_a_number_that_is_another_options_text_is_not_guessed(value: object, expected: int | None) -> None:
     assert read_answer(value, ("2", "3", "1", "0", "4")) == expected
+
+
+def test_options_that_begin_with_numbers_are_not_chosen_by_number() -> None:
+    options = ("1 dog", "2 dogs", "3 dogs")
+    assert [read_answer(value, options) for value in ("2", 1, "0", "2 dogs", "B")] == [None, None, None, 1, 1]
+    assert read_answer("2", options, first=1) == 1
+    assert read_answer("A. cat, as it wants food", ("cat", "dog", "ant", "cow")) == 0
 
 
 def test_a_number_beyond_floats_is_none_of_the_options() -> None:
