@@ -199,7 +199,8 @@ class TestRefusals:
         assert fingerprint(tmp_path / "o") != first
 
     def test_fresh_throws_nothing_away_that_it_cannot_build_again(self, sample: Path, tmp_path: Path) -> None:
-        arguments = ("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--limit", 1, "--preset", "ultrafast")
+        given = ("--charades", sample, "--limit", 1, "--preset", "ultrafast")
+        arguments = ("build-clavi", *given, "--out", tmp_path / "o")
         assert run(*arguments).code == 0
         before = (tmp_path / "o" / "build.json").read_bytes()
         (tmp_path / "empty").mkdir()

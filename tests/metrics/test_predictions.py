@@ -50,6 +50,8 @@ OPTIONS = ("Tom was hungry", "Jerry ran away", "the dog barked", "I fell", "A be
             (text, None)
             for text in ("No there isn't enough information", "Yes would be incorrect.", "Yes I'm sorry but I can't")
         ),
+        *((text, 0) for text in ("No, I don't think so.", "No. I do not see a person opening a door.", "no, he can't")),
+        *((text, None) for text in ("No, I can't see the video", "Yes, we do not know", "No, we couldn't say")),
         *(
             (text, None)
             for text in ("<yes>no", "<think>No, at first.</think> It did happen.", "No as the video is not given")
