@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .score_options import bootstrap_options, first_index_option, split_option
+
 if TYPE_CHECKING:
     from ..metrics.folder import Scored
     from ..metrics.inputs import How
@@ -18,22 +20,9 @@ if TYPE_CHECKING:
 @click.argument("b", type=click.Path(path_type=Path))
 @click.option("--on", type=click.Path(path_type=Path), help="Output that A and B are predictions for.")
 @click.option("--config", help="With --on: table to score. [default: the first]")
-@click.option("--split", help="With --on: split to score, or all. [default: test where there is one, else all]")
-@click.option(
-    "--first-index",
-    type=click.Choice(["0", "1"]),
-    default="0",
-    show_default=True,
-    help="With --on: what number 1st options have.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap's seed.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(min=100),
-    default=1000,
-    show_default=True,
-    help="Resamples of the bootstrap over source videos.",
-)
+@split_option
+@first_index_option(", in predictions for --on")
+@bootstrap_options
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from .score_options import bootstrap_options, first_index_option, split_option
 
 if TYPE_CHECKING:
     from ..metrics.scores import Scores
@@ -14,29 +17,17 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 40
 
 
-def common(function: Any) -> Any:
+def common(command: Any) -> Any:
     """Add the options that all scores of predictions share."""
-    for option in reversed(
-        (
-            click.option("--split", help="Split to score, or all. [default: test where there is one, else all]"),
-            click.option(
-                "--partial", is_flag=True, help="Score what is there: gaps, doubled and unknown ids are counted."
-            ),
-            click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap's seed."),
-            click.option(
-                "--resamples",
-                type=click.IntRange(min=100),
-                default=1000,
-                show_default=True,
-                help="Resamples of the bootstrap over source videos.",
-            ),
-            click.option("--force", is_flag=True, help="Write over the scores of other predictions in the folder."),
-            click.option("--json", "as_json_text", is_flag=True, help="Print scores.json instead of tables."),
-            click.option("--debug", is_flag=True, help="Show the traceback of an error."),
-        )
-    ):
-        function = option(function)
-    return function
+    options = (
+        split_option,
+        click.option("--partial", is_flag=True, help="Score what is there: gaps, doubled and unknown ids are counted."),
+        bootstrap_options,
+        click.option("--force", is_flag=True, help="Write over the scores of other predictions in the folder."),
+        click.option("--json", "as_json_text", is_flag=True, help="Print scores.json instead of tables."),
+        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+    )
+    return reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
 
 
 @click.command("answers")
@@ -60,9 +51,7 @@ def common(function: Any) -> Any:
     type=click.Path(path_type=Path),
     help="Folder for the scores. [default: <predictions>[.<config>][.<split>].scores beside them]",
 )
-@click.option(
-    "--first-index", type=click.Choice(["0", "1"]), default="0", show_default=True, help="What number 1st options have."
-)
+@first_index_option("")
 @common
 def command(
     out: Path,

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .score_options import bootstrap_options, first_index_option, split_option
+
 
 @click.command("modalities")
 @click.argument("out", type=click.Path(path_type=Path))
@@ -13,28 +15,15 @@ import click
 @click.option(
     "--config", help="For build-causal: the table to score: ud, ps, un or causal_confusion. [default: the first]"
 )
-@click.option("--split", help="Split to score, or all. [default: test where there is one, else all]")
+@split_option
 @click.option(
     "--items",
     "items_file",
     type=click.Path(path_type=Path),
     help="Write each item's scores and category to this Parquet, CSV or JSON-lines file.",
 )
-@click.option(
-    "--first-index",
-    type=click.Choice(["0", "1"]),
-    default="0",
-    show_default=True,
-    help="What number 1st options have: in predictions, and in `answer` of a file of your own questions.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap's seed.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(min=100),
-    default=1000,
-    show_default=True,
-    help="Resamples of the bootstrap over source videos.",
-)
+@first_index_option(": in predictions, and in `answer` of a file of your own questions")
+@bootstrap_options
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(

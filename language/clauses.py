@@ -7,7 +7,7 @@ Each rule is stated where it is applied.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal
@@ -1005,13 +1005,3 @@ def _with_ends(tokens: Sequence[Token], found: Sequence[Clause], start: int, sto
             end -= 1
         ended.append(replace(clause, stop=end))
     return ended
-
-
-def head_word(caption: Caption, phrase: NounPhrase) -> str:
-    """Give the head of a phrase in small letters; of "a group of people" it is "group"."""
-    return caption.tokens[phrase.head].lower
-
-
-def tokens_in(words: Collection[str], caption: Caption, phrase: NounPhrase) -> bool:
-    """Tell whether a phrase holds one of some words."""
-    return any(token.lower in words for token in caption.tokens[phrase.first : phrase.stop])

@@ -438,34 +438,3 @@ def change_tense(caption: Caption, chain: Sequence[Clause]) -> str | None:
 
 
 # --- roles ---
-
-
-def exchange_roles(caption: Caption, clause: Clause) -> str | None:
-    """Exchange who does it and to whom it is done: "Tom hits Jerry" gives "Jerry hits Tom".
-
-    In the passive the phrase behind "by" changes places with the subject. Pronouns take the case of their new place and
-    the verb agrees with its new subject.
-
-    Returns:
-        The caption, or None if the clause lacks one of the two.
-    """
-    other = clause.agent if clause.verb.passive else clause.object
-    subject = clause.subject
-    if subject is None or other is None or clause.role == "coordinate" or subject.stop > clause.verb.tokens[0]:
-        return None
-    tokens, verb = caption.tokens, clause.verb
-    changes = {n: "" for phrase in (subject, other) for n in range(phrase.first, phrase.stop)}
-    changes[subject.first] = _in_case(caption, other, SUBJECTIVE)
-    changes[other.first] = _in_case(caption, subject, OBJECTIVE)
-    if clause.finite and verb.tense != "modal":
-        word = full_form(tokens[verb.first].text)
-        lemma = "be" if word in BE else verb_lemma(word)
-        if not (verb.tense == "past" and lemma != "be"):
-            new = finite_form(lemma, verb.tense == "past", other)
-            if new != word:
-                clitic = tokens[verb.first].text[:1] in "'’"
-                changes[verb.first] = f" {new}" if clitic else new
-    if verb.particle is not None and verb.particle > other.first:
-        changes[verb.main] = f"{changes.get(verb.main, tokens[verb.main].text)} {tokens[verb.particle].text}"
-        changes[verb.particle] = ""
-    return caption.edit(changes)

@@ -172,20 +172,19 @@ def score_retrieval(output: FinishedOutput, folder: Path, how: How) -> Scores:
     source = np.array([position[captions.sources[number]] for number in where], np.intp)
     cells: dict[str, tuple[NDArray[np.intp], Floats]] = {}
     names = tuple(f"R@{cut}" for cut in retrieval.CUTS)
+    clip_of, wanted = dict(zip(captions.ids, captions.of, strict=True)), [captions.ids[number] for number in order]
     for setting in chosen:
         path = files[setting.name]
-        if path.suffix == ".jsonl":
-            wanted = [captions.ids[number] for number in order]
-            ranked = read_ranked(path, dict(zip(captions.ids, captions.of, strict=True)), captions.clips)
-            try:
+        listed = path.suffix == ".jsonl"
+        ranked = read_ranked(path, clip_of, captions.clips) if listed else {}
+        matrix = None if listed else read_matrix(path, (len(captions.clips), len(captions.ids)))
+        try:
+            if matrix is None:
                 hits = retrieval.ranked_hits(ranked, wanted, [captions.clips[number] for number in where])
-            except InputError as error:
-                raise InputError(f"{path}: {error}") from error
-        else:
-            matrix = read_matrix(path, (len(captions.clips), len(captions.ids)))
-            if np.isnan(matrix).any():
-                raise InputError(f"{path} holds NaN. Every clip needs a similarity to every caption.")
-            hits = retrieval.recall_hits(matrix, target)
+            else:
+                hits = retrieval.recall_hits(matrix, target)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
         for number, name in enumerate(names):
             cells[robustness.cell(setting, name)] = (source, hits[:, number])
     answers = {
@@ -235,19 +234,20 @@ def score_suite_answers(output: FinishedOutput, predictions: Predictions, how: H
         if clip not in clip_place:
             unknown[label] += 1
             continue
-        if setting not in by_name:
+        given = row.get("correct" if judged else answer_name or "")
+        if setting not in by_name or given is None:  # null is no answer: missing, not wrong
             continue
         if (setting, clip, question) in values:
             doubled[label] += 1
             continue
         if judged:
-            right = _truth(row.get("correct"))
+            right = _truth(given)
         else:
             if setting not in own:
                 own[setting] = _texts(output, by_name[setting], captions, how.split)
-            right = _chose(row.get(answer_name or ""), clip, own[setting])
+            right = _chose(given, clip, own[setting])
         if right is None:
-            unreadable.append((label, str(row.get("correct" if judged else answer_name or ""))[:80]))
+            unreadable.append((label, str(given)[:80]))
         values[setting, clip, question] = float(bool(right))
     asked = {(clip, question) for setting, clip, question in values if setting == robustness.CLEAN}
     questioned = {clip for clip, _ in asked}

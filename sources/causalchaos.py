@@ -204,20 +204,6 @@ def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str,
     }
 
 
-def past_the_end(rows: Sequence[CausalRow], lengths: Mapping[str, int]) -> dict[str, str]:
-    """Tell which rows end after their episode, by id in a sentence each.
-
-    Args:
-        rows: The rows.
-        lengths: Frames of episodes; rows of others are not looked at.
-    """
-    return {
-        row.qid: f"frame {row.end_frame} is past the end of {row.episode} ({lengths[row.episode]} frames)"
-        for row in rows
-        if row.episode in lengths and row.end_frame > lengths[row.episode]
-    }
-
-
 def read_sync_frames(path: Path) -> dict[str, SyncFrames]:
     """Read a file in the layout of the released `Video_synchonization_frames.csv`.
 

@@ -267,6 +267,7 @@ def test_every_module_of_the_command_line_is_a_command() -> None:
         "carry-out",
         "text-options",
         "mining-options",
+        "score-options",
         "score-answers",
         "score-text-shift",
         "score-modalities",

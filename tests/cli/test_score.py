@@ -280,8 +280,15 @@ def test_answers_under_every_setting(suite: Path, tmp_path: Path) -> None:
     ]
     again = run("stressreel", "score", suite, "--predictions", write(tmp_path / "q.jsonl", judged), "--json")
     assert json.loads(again.out)["headline"] == json.loads(done.out)["headline"]
-    write(tmp_path / "q.jsonl", judged[1:])
-    assert run("stressreel", "score", suite, "--predictions", tmp_path / "q.jsonl").code == 1
+    for gap in (judged[1:], [judged[0] | {"correct": None}, *judged[1:]]):
+        done = run("stressreel", "score", suite, "--predictions", write(tmp_path / "gap.jsonl", gap))
+        assert done.code == 1
+        assert "have no prediction (clean video90001" in done.err
+    (folder := matrices(suite, tmp_path / "sim")).joinpath("jpeg-3.npy").unlink()
+    (folder / "jpeg-3.jsonl").touch()
+    done = run("stressreel", "score", suite, "--similarity", folder)
+    assert done.code == 1
+    assert "jpeg-3.jsonl: caption 'video90001#0' has no ranked list" in done.err
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 from stressreel.language.clauses import clauses, main_clause
 from stressreel.language.rewrite import (
     change_tense,
-    exchange_roles,
     negate,
     passive_obstacle,
     remove_negation,
@@ -86,24 +85,6 @@ def test_negate_and_back(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Tom hits Jerry because he is angry", "Jerry hits Tom because he is angry"),
-        ("Jerry is hit by Tom", "Tom is hit by Jerry"),
-        ("He chases the dogs.", "The dogs chase him."),
-        ("the dogs chase her", "she chases the dogs"),
-        ("a man picks the ball up", "the ball picks up a man"),
-        ("they were seen by me", "I was seen by them"),
-    ],
-)
-def test_exchange_roles(text: str, expected: str) -> None:
-    caption = TAGGER.analyse(text)
-    main = main_clause(caption)
-    assert main is not None
-    assert exchange_roles(caption, main) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
         ("a man cuts onions and adds oil", "onions are cut by a man who adds oil"),
         ("a man is cutting onions and adding oil", "onions are being cut by a man who is adding oil"),
         ("she cuts onions and adds oil", "onions are cut by her and she adds oil"),
@@ -137,5 +118,5 @@ def test_any_words_can_be_rewritten(text: str) -> None:
     for clause in clauses(caption):
         assert (to_passive(caption, clause) is None) == bool(passive_obstacle(caption, clause))
         assert (negate(caption, clause) is None) != (remove_negation(caption, clause) is None)
-        for found in (exchange_roles(caption, clause), change_tense(caption, [clause])):
-            assert found is None or found.strip()
+        changed = change_tense(caption, [clause])
+        assert changed is None or changed.strip()

@@ -18,7 +18,6 @@ from stressreel.sources.causalchaos import (
     SyncFrames,
     first_by_id,
     overlaps,
-    past_the_end,
     read_causalchaos,
     read_fps_map,
     read_offsets,
@@ -142,11 +141,6 @@ def test_overlaps_are_frames_in_common(parts: list[tuple[str, int, int]]) -> Non
         expected = {o.qid for o in rows if o is not one and o.episode == one.episode
                     and frames & set(range(o.start_frame, o.end_frame))}  # fmt: skip
         assert set(found[one.qid]) == expected
-
-
-def test_rows_past_the_end_are_told() -> None:
-    rows = [row("1", "A", 0, 10), row("2", "A", 5, 11), row("3", "B", 0, 99)]
-    assert past_the_end(rows, {"A": 10}) == {"2": "frame 11 is past the end of A (10 frames)"}
 
 
 def test_frames_of_copies_are_laid_side_by_side(tmp_path: Path) -> None:
