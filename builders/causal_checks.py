@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from math import exp, lgamma, log
 from multiprocessing import get_context
 from typing import Any
 
 from ..negatives.mining import text_key
+from ..records.checks import Check, VerifyOptions
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..sources.causalchaos import CausalRow
@@ -18,7 +19,6 @@ from .causal import ASKED, CLIPS, CONFUSED, OPEN, RIGHT, SCHEMES, Target, settin
 from .causal_splits import divide
 from .decord_checks import check_decord
 
-Check = Callable[[FinishedOutput], Iterator[str]]
 UNLIKELY = 1e-6
 FEW = 50
 NAMES: dict[Target, tuple[str, str, str]] = {
@@ -261,13 +261,12 @@ def _differs(content: bytes, num_frames: int, size: tuple[int, int]) -> str:
     return ""
 
 
-def causal_checks(info: Mapping[str, Any], *, decode: bool, workers: int) -> dict[str, Check]:
+def causal_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, Check]:
     """Give the checks of a CausalChaos output by name.
 
     Args:
         info: The content of `build.json`.
-        decode: Whether to decode the clips.
-        workers: Processes for decoding.
+        options: How far to look.
     """
     checks: dict[str, Check] = {
         "options": check_options,
@@ -280,7 +279,7 @@ def causal_checks(info: Mapping[str, Any], *, decode: bool, workers: int) -> dic
         checks["confusions"] = check_confusions
     if CLIPS in info["counts"]:
         checks["frames"] = check_frames
-        if decode:
-            checks["decoded"] = lambda output: check_decoded(output, workers)
-            checks["decord"] = lambda output: check_decord(output, workers)
+        if options.decode:
+            checks["decoded"] = lambda output: check_decoded(output, options.workers)
+            checks["decord"] = lambda output: check_decord(output, options.workers)
     return checks

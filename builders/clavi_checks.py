@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..records.checks import Check, VerifyOptions
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..templates import load_questions
@@ -220,26 +221,25 @@ def compare_videos(name: str, edges: list[int], original: bytes, complement: byt
     return problems
 
 
-def clavi_checks(info: Mapping[str, Any], *, decode: bool, workers: int) -> dict[str, Any]:
+def clavi_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, Check]:
     """Give the checks of a CLAVI output by name.
 
     Args:
         info: The content of `build.json`.
-        decode: Whether to decode the videos.
-        workers: Processes for decoding.
+        options: How far to look.
     """
-    checks: dict[str, Any] = {
+    checks: dict[str, Check] = {
         "questions_per_video": check_questions_per_video,
         "links": check_links,
         "answers": check_answers,
         "negative_controls": check_negative_controls,
         "durations": check_durations,
     }
-    if decode and "videos" in info["counts"]:
+    if options.decode and "videos" in info["counts"]:
 
         def permutation(output: FinishedOutput) -> Iterable[str]:
-            return check_permutation(output, workers)
+            return check_permutation(output, options.workers)
 
         checks["permutation"] = permutation
-        checks["decord"] = lambda output: check_decord(output, workers)
+        checks["decord"] = lambda output: check_decord(output, options.workers)
     return checks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..corruptions.registry import check_name
+from ..records.checks import Check, VerifyOptions
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..video.thumbnails import UNDECODABLE, look_at, misplaced
@@ -24,7 +25,6 @@ from .decord_checks import check_decord
 from .perturbed import CLEAN, PerturbedSettings, recipe_for, visual_tables
 from .perturbed_text_checks import text_checks
 
-Check = Callable[[FinishedOutput], Iterator[str]]
 SAME = ("captions", "source_id", "start_s", "end_s")
 LENGTH = ("num_frames", "fps")
 PLACE = ("source_frames", "first_frame")
@@ -326,26 +326,25 @@ def _title(name: str, row: Row) -> str:
     return f"{name}: clip {row['clip_id']}" + (f", severity {row['severity']}" if row["severity"] else "")
 
 
-def perturbed_checks(info: Mapping[str, Any], *, decode: bool, workers: int) -> dict[str, Check]:
+def perturbed_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, Check]:
     """Give the checks of a suite by name.
 
     Args:
         info: The content of `build.json`.
-        decode: Whether to decode the videos.
-        workers: Processes for decoding.
+        options: How far to look.
     """
     checks: dict[str, Check] = {"rows": check_rows, "levels": check_levels, **text_checks(info)}
     if not info["settings"]["render"]:
         return checks
     checks |= {"same_length": check_same_length, "clamped": check_clamped}
-    if decode:
+    if options.decode:
         problems: dict[str, list[str]] = {}
 
         def seen(check: str) -> Check:
             def run(output: FinishedOutput) -> Iterator[str]:
                 if not problems:  # both checks share one pass over the videos
                     found: dict[str, list[str]] = {"decoded": [], "index_maps": []}
-                    for name, problem in see_all(output, workers):
+                    for name, problem in see_all(output, options.workers):
                         found[name].append(problem)
                     problems.update(found)
                 yield from problems[check]
@@ -355,6 +354,6 @@ def perturbed_checks(info: Mapping[str, Any], *, decode: bool, workers: int) -> 
         checks |= {
             "decoded": seen("decoded"),
             "index_maps": seen("index_maps"),
-            "decord": lambda output: check_decord(output, workers),
+            "decord": lambda output: check_decord(output, options.workers),
         }
     return checks

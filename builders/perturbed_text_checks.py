@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from ..corruptions.registry import check_text_name
 from ..corruptions.text.tools import Tools
 from ..errors import InputError
+from ..records.checks import Check
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from .perturbed import CLEAN, PerturbedSettings
 from .perturbed_text import MODELS, MULTIMODAL, caption_id, combinations, text_recipe, text_tools
 
-Check = Callable[[FinishedOutput], Iterator[str]]
 SAMPLE = 25
 """Rows of a table that are made again."""
 

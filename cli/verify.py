@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from ..records.checks import Check, VerifyOptions
     from ..records.output import FinishedOutput
-    from ..runtime.verify import Check, Outcome
+    from ..runtime.verify import Outcome
 
 
 @click.command("verify")
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(out: Path, as_json: bool, decode: bool, workers: int, debug: bool) -> int:
     """Check the output of a build in OUT; exit with 1 if any check fails."""
+    from ..records.checks import VerifyOptions
     from ..records.output import open_output
     from ..runtime.verify import run_checks
 
     output = open_output(out)
     outcomes = []
-    for outcome in run_checks(output, checks_for(output, decode=decode, workers=workers)):
+    for outcome in run_checks(output, checks_for(output, VerifyOptions(decode, workers))):
         outcomes.append(outcome)
         if not as_json:
             click.echo(line(outcome))
@@ -57,7 +59,7 @@ def command(out: Path, as_json: bool, decode: bool, workers: int, debug: bool) -
     return 1 if failed else 0
 
 
-def checks_for(output: FinishedOutput, *, decode: bool, workers: int) -> dict[str, Check]:
+def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Check]:
     """Give all checks that fit an output, cheap ones first.
 
     Raises:
@@ -75,13 +77,13 @@ def checks_for(output: FinishedOutput, *, decode: bool, workers: int) -> dict[st
     info = output.info
     if info["builder"] == "clavi":
         configs = [config for config in (QUESTIONS, VIDEOS, PAIRS) if config.name in info["counts"]]
-        own = clavi_checks(info, decode=decode, workers=workers)
+        own = clavi_checks(info, options)
     elif info["builder"] == "perturbed":
         configs = list(suite_configs(PerturbedSettings(**info["settings"])))
-        own = perturbed_checks(info, decode=decode, workers=workers)
+        own = perturbed_checks(info, options)
     elif info["builder"] == "causal":
         configs = list(causal_configs(settings_of(info)))
-        own = causal_checks(info, decode=decode, workers=workers)
+        own = causal_checks(info, options)
     else:
         raise InputError(f"{output.path} was built by {info['builder']!r}, which this version does not know.")
     checks = common_checks(configs)

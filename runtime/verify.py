@@ -6,20 +6,19 @@ import gc
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..records.checks import Check
 from ..records.output import FinishedOutput
 from ..records.schema import Config
 from ..records.shards import Fingerprint, shard_path
 
-Check = Callable[[FinishedOutput], Iterable[str]]
-"""Gives one line for each problem; none if the check passes."""
-
 SHOWN = 10
+
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, pa.ArrowException)
 
 

@@ -24,6 +24,7 @@ from stressreel.builders.causal_audit import Asked, guess, known_share, twin
 from stressreel.builders.causal_checks import causal_checks, chi_square_tail
 from stressreel.errors import InputError, VideoError
 from stressreel.negatives.mining import MiningSettings, text_key
+from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import FinishedOutput
 from stressreel.records.plan import Plan, Unit
 from stressreel.records.shards import shard_path, write_shard
@@ -226,7 +227,7 @@ class TestChecks:
         return FinishedOutput(out, info)
 
     def problems(self, output: FinishedOutput) -> dict[str, list[str]]:
-        checks = causal_checks(output.info, decode=False, workers=1)
+        checks = causal_checks(output.info, VerifyOptions(decode=False, workers=1))
         found = {name: list(check(output)) for name, check in checks.items()}
         return {name: lines for name, lines in found.items() if lines}
 

@@ -15,6 +15,7 @@ from commands import rows, run
 from numpy.typing import NDArray
 from stressreel.builders.perturbed import PerturbedSettings
 from stressreel.builders.perturbed_checks import Order, disordered, noise_limit, perturbed_checks
+from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.runtime.verify import run_checks
 from stressreel.video.encode import write_video
@@ -67,7 +68,7 @@ def rewrite(out: Path, name: str, change: Callable[[list[Row]], object]) -> None
 
 
 def problems(output: FinishedOutput, name: str) -> list[str]:
-    (outcome,) = run_checks(output, {name: perturbed_checks(output.info, decode=True, workers=1)[name]})
+    (outcome,) = run_checks(output, {name: perturbed_checks(output.info, VerifyOptions(decode=True, workers=1))[name]})
     assert not any("could not be checked" in problem for problem in outcome.problems)
     return list(outcome.problems)
 
@@ -221,7 +222,7 @@ BREAKS: list[tuple[str, Callable[[Path], None], str]] = [
 
 
 def test_every_check_is_broken_here(suite: Path) -> None:
-    checks = perturbed_checks(open_output(suite).info, decode=True, workers=1)
+    checks = perturbed_checks(open_output(suite).info, VerifyOptions(decode=True, workers=1))
     assert {name for name, _, _ in BREAKS} == set(checks)
 
 
@@ -243,9 +244,9 @@ def test_check_fails_on_what_it_is_for(copy: Path, name: str, damage: Callable[[
 
 def test_which_checks_there_are(suite: Path) -> None:
     info = open_output(suite).info
-    assert "decoded" not in perturbed_checks(info, decode=False, workers=1)
+    assert "decoded" not in perturbed_checks(info, VerifyOptions(decode=False, workers=1))
     recipes = info | {"settings": info["settings"] | {"render": False}}
-    assert list(perturbed_checks(recipes, decode=True, workers=1)) == ["rows", "levels"]
+    assert list(perturbed_checks(recipes, VerifyOptions(decode=True, workers=1))) == ["rows", "levels"]
 
 
 def test_what_was_skipped_may_be_absent(copy: Path) -> None:
@@ -267,7 +268,7 @@ def test_both_checks_of_frames_share_one_pass(suite: Path, monkeypatch: pytest.M
         return [("decoded", "a"), ("index_maps", "b"), ("decoded", "c")]
 
     monkeypatch.setattr("stressreel.builders.perturbed_checks.see_all", see_all)
-    checks = perturbed_checks(output.info, decode=True, workers=3)
+    checks = perturbed_checks(output.info, VerifyOptions(decode=True, workers=3))
     assert [list(checks[name](output)) for name in ("decoded", "index_maps")] == [["a", "c"], ["b"]]
     assert passes == [3]
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from commands import run
 from stressreel.cli.verify import checks_for
+from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import open_output
 from stressreel.runtime.verify import run_checks
 
@@ -179,14 +180,14 @@ def test_a_good_build_passes_every_check(built: Path) -> None:
 
 
 def test_every_check_is_broken_here(built: Path) -> None:
-    assert {name for name, _ in BREAKS} == set(checks_for(open_output(built), decode=True, workers=1))
+    assert {name for name, _ in BREAKS} == set(checks_for(open_output(built), VerifyOptions(workers=1)))
 
 
 @pytest.mark.parametrize(("name", "damage"), BREAKS, ids=[damage.__name__ for _, damage in BREAKS])
 def test_check_fails_on_what_it_is_for(copy: Path, name: str, damage: Callable[[Path], None]) -> None:
     damage(copy)
     output = open_output(copy)
-    checks = checks_for(output, decode=True, workers=1)
+    checks = checks_for(output, VerifyOptions(decode=True, workers=1))
     (outcome,) = run_checks(output, {name: checks[name]})
     assert not outcome.passed
     assert "could not be checked" not in outcome.problems[0]
