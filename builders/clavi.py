@@ -144,6 +144,11 @@ class ClaviSettings:
     audio: str = "drop"
 
 
+def clavi_configs(render: bool) -> tuple[Config, ...]:
+    """Return the tables of a build, with or without videos."""
+    return (QUESTIONS, VIDEOS, PAIRS) if render else (QUESTIONS, PAIRS)
+
+
 def plan_clavi(
     videos: Sequence[AnnotatedVideo],
     controls: Mapping[str, Sequence[Action]],
@@ -197,7 +202,7 @@ def plan_clavi(
         builder="clavi",
         identity={**(identity or {}), "settings": asdict(settings), "limit": limit, "tables": tables},
         units=tuple(units[:limit]),
-        configs=(QUESTIONS, VIDEOS, PAIRS) if settings.render else (QUESTIONS, PAIRS),
+        configs=clavi_configs(settings.render),
         noun="pair",
         notes={**(notes or {}), **counts},
     )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,6 +10,7 @@ import pyarrow.parquet as pq
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..video.by_decord import differs_by_decord, spread
+from .processes import on_processes
 
 SAMPLE = 20
 
@@ -27,11 +26,10 @@ def check_decord(output: FinishedOutput, workers: int) -> Iterator[str]:
         for number in range(size)
     ]
     rows = [(places[number][0], row_at(*places[number])) for number in spread(len(places), SAMPLE)]
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        found = pool.map(differs_by_decord, (row["video"]["bytes"] or b"" for _, row in rows))
-        for (path, row), problem in zip(rows, found, strict=True):
-            if problem:
-                yield f"{path.parent.name}: {row['video']['path']}: {problem}"
+    found = on_processes(differs_by_decord, ((row["video"]["bytes"] or b"",) for _, row in rows), workers)
+    for (path, row), problem in zip(rows, found, strict=True):
+        if problem:
+            yield f"{path.parent.name}: {row['video']['path']}: {problem}"
 
 
 def group_sizes(path: Path) -> list[int]:

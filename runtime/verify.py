@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..records.checks import Check
+from ..records.checks import Check, NotChecked
 from ..records.output import FinishedOutput
 from ..records.schema import Config
 from ..records.shards import Fingerprint, shard_path
@@ -30,15 +30,17 @@ class Outcome:
         name: Name of the check.
         problems: The first problems, one line each.
         count: How many there are.
+        not_checked: What it had to leave open, and what to give so that it can be checked.
     """
 
     name: str
     problems: tuple[str, ...]
     count: int
+    not_checked: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether there is no problem."""
+        """Whether there is no problem in what could be checked."""
         return self.count == 0
 
 
@@ -46,16 +48,20 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[
     """Run checks in order; one that cannot read what it needs has failed."""
     for name, check in checks.items():
         problems: list[str] = []
+        left_open: list[str] = []
         count = 0
         try:
-            for problem in check(output):
+            for finding in check(output):
+                if isinstance(finding, NotChecked):
+                    left_open.append(finding.reason)
+                    continue
                 count += 1
                 if len(problems) < SHOWN:
-                    problems.append(problem)
+                    problems.append(finding)
         except UNREADABLE as error:
             count += 1
             problems.append(f"it could not be checked: {type(error).__name__}: {error}")
-        yield Outcome(name, tuple(problems), count)
+        yield Outcome(name, tuple(problems), count, tuple(left_open))
 
 
 def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
