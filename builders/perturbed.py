@@ -15,7 +15,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, overload
 
-import av
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,7 +33,8 @@ from ..sources.files import find_videos
 from ..video.decode import with_index
 from ..video.encode import EncodeSettings, Mp4Writer
 from ..video.index import FrameIndex, open_video
-from ..video.store import FrameStore, to_rgb
+from ..video.pyav import Frame, rgb_frame, to_rgb
+from ..video.store import FrameStore
 from ..video.transcode import through_codec
 from .perturbed_text import (
     MULTIMODAL,
@@ -369,7 +369,7 @@ def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
     return None if name == CLEAN else Recipe(check_name(name), severity, seed, key)
 
 
-Picture = av.VideoFrame | NDArray[np.uint8]
+Picture = Frame | NDArray[np.uint8]
 
 
 def perturbed_frames(store: FrameStore, recipe: Recipe | None, wanted: Sequence[int]) -> Iterator[Picture]:
@@ -401,11 +401,10 @@ def perturbed_frames(store: FrameStore, recipe: Recipe | None, wanted: Sequence[
         yield from (recipe.frame(store.rgb(number), number - first) for number in wanted)
 
 
-def as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> av.VideoFrame:
+def as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> Frame:
     """Bring a picture into the form that is encoded."""
     if lossless:
-        array = picture if isinstance(picture, np.ndarray) else to_rgb(picture)
-        return av.VideoFrame.from_ndarray(array, "rgb24")
+        return rgb_frame(picture if isinstance(picture, np.ndarray) else to_rgb(picture))
     return store.from_rgb(picture) if isinstance(picture, np.ndarray) else picture
 
 

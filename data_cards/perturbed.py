@@ -16,7 +16,7 @@ from ..builders.perturbed import CLEAN, PerturbedSettings, recipe_for, suite_con
 from ..corruptions.registry import VisualCorruption, check_name
 from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
-from ..video.decode import plane_view
+from ..video.pyav import plane_view
 from ..video.thumbnails import frames_of
 from .perturbed_text import TextStatistics, measure_texts
 from .statistics import named

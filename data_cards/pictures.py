@@ -18,7 +18,7 @@ from ..corruptions.registry import check_name
 from ..corruptions.visual.engine import Recipe
 from ..records.output import FinishedOutput
 from ..records.schema import Row
-from ..video.store import to_rgb
+from ..video.pyav import to_rgb
 from ..video.thumbnails import frames_of
 from .plots import BLUE, GREY, GRID, INK, ORANGE, PALE
 

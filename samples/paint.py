@@ -1,6 +1,6 @@
 """A brush for flat cartoons: filled shapes with smooth edges at fractions of a pixel.
 
-A picture is 320×240 pixels and is drawn at four times that size. A brush stands somewhere on the floor and looks left or
+A picture is 320×240 pixels and is drawn four times as large. A brush stands somewhere on the floor and looks left or
 right; what it paints is given relative to that place as complex numbers, `forward + height * 1j` in pixels.
 """
 

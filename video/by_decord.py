@@ -7,7 +7,7 @@ import io
 import numpy as np
 from numpy.typing import NDArray
 
-from .store import to_rgb
+from .pyav import to_rgb
 from .thumbnails import UNDECODABLE, frames_of
 
 COMPARED = 32

@@ -6,14 +6,14 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import av
-import cv2
 import numpy as np
 from av.error import FFmpegError
 from numpy.typing import NDArray
 
-from .decode import plane_view
+from .pyav import plane_view
 
 SIDE = 32
 TOLERANCE = 2.0  # grey levels, root mean square over a thumbnail
@@ -60,6 +60,20 @@ class Look:
         return int(self.times[-1] - self.times[0]) * self.time_base
 
 
+def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Return the means of 32 x 32 equal areas of a plane, row by row: float32, shape (1024,)."""
+    height, width = plane.shape
+    return (_shares(height) @ plane.astype(np.float32) @ _shares(width).T).ravel()
+
+
+@cache
+def _shares(length: int) -> NDArray[np.float32]:
+    """Return how much each of `length` pixels counts in each of 32 means along a line: float32, shape (32, length)."""
+    edges, pixels = np.linspace(0, length, SIDE + 1), np.arange(length)
+    covered = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
+    return (np.maximum(covered, 0) * SIDE / length).astype(np.float32)
+
+
 def look_at(content: bytes, *, pictures: bool = True) -> Look:
     """Decode a file.
 
@@ -73,7 +87,7 @@ def look_at(content: bytes, *, pictures: bool = True) -> Look:
     small, times, sizes, last = [], [], set(), None
     for frame in frames_of(content):
         if pictures:
-            small.append(cv2.resize(plane_view(frame, 0), (SIDE, SIDE), interpolation=cv2.INTER_AREA).ravel())
+            small.append(thumbnail(plane_view(frame, 0)))
         times.append(frame.pts or 0)
         sizes.add((frame.width, frame.height))
         last = frame

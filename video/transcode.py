@@ -14,8 +14,8 @@ import numpy as np
 from av.error import FFmpegError
 
 from ..errors import VideoError
-from .decode import plane_view
 from .ffmpeg import find_ffmpeg
+from .pyav import plane_view
 
 RATE = 25
 

@@ -19,7 +19,7 @@ from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.runtime.verify import run_checks
 from stressreel.video.encode import write_video
-from stressreel.video.store import to_rgb
+from stressreel.video.pyav import to_rgb
 from stressreel.video.thumbnails import frames_of, look_at, misplaced
 
 Row = dict

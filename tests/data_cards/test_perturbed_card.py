@@ -22,7 +22,7 @@ from stressreel.data_cards.pictures import BAR, EARLY, LABEL, MARGIN, Sheet, per
 from stressreel.data_cards.plots import GREY
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.video.ffmpeg import find_ffmpeg
-from stressreel.video.store import to_rgb
+from stressreel.video.pyav import to_rgb
 from stressreel.video.thumbnails import frames_of
 
 NAMES = ("impulse_noise", "mpeg1", "reverse_sampling", "jumble", "freeze")
