@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from ..extras import command_for
+from ..records.checks import Finding, NotChecked
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..video.by_decord import differs_by_decord, spread
@@ -15,8 +18,11 @@ from .processes import on_processes
 SAMPLE = 20
 
 
-def check_decord(output: FinishedOutput, workers: int) -> Iterator[str]:
+def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
     """Up to 20 videos at equal distances have in decord the frames that they have in PyAV."""
+    if find_spec("decord") is None:
+        yield NotChecked(f"decord is not installed: {command_for('decord')}")
+        return
     shards = [path for name in output.info["counts"] for path in output.shards(name)]
     places = [
         (path, group, number)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from ..errors import StressreelError
+from ..extras import named
 from ..runtime.interrupt import listen
 
 COMMANDS = {
@@ -101,7 +102,10 @@ def run(command: click.Command, name: str) -> NoReturn:
     debug = "--debug" in sys.argv
     listen()
     try:
-        result: Any = command.main(prog_name=name, standalone_mode=False)
+        try:
+            result: Any = command.main(prog_name=name, standalone_mode=False)
+        except ModuleNotFoundError as error:
+            raise named(error, name) from error
         code = result if isinstance(result, int) else 0
     except click.UsageError as error:
         error.show()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any, Literal, TypeVar, overload
 import yaml
 
 from ..errors import InputError
+from ..extras import import_extra
 
 SEVERITIES = (1, 2, 3, 4, 5)
 QUANTISER_LIMIT = 31
@@ -48,7 +48,7 @@ class VisualCorruption:
     @cached_property
     def function(self) -> Callable[..., Any]:
         """The pure function that does it, from `corruptions/visual/<family>.py`."""
-        module = importlib.import_module(f".visual.{self.family}", __package__)
+        module = import_extra(f".visual.{self.family}", __package__, what=self.name)
         function: Callable[..., Any] = getattr(module, self.name)
         return function
 
@@ -95,7 +95,7 @@ class TextCorruption:
     @cached_property
     def function(self) -> Callable[..., Any]:
         """The pure function that does it, from `corruptions/text/<family>.py`."""
-        module = importlib.import_module(f".text.{self.family}", __package__)
+        module = import_extra(f".text.{self.family}", __package__, what=self.name)
         function: Callable[..., Any] = getattr(module, self.name)
         return function
 

@@ -8,7 +8,6 @@ from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageColor, ImageDraw, ImageFont
@@ -175,8 +174,8 @@ class Sheet:
 
     def paste(self, frame: Picture, left: int, top: int, width: int, height: int) -> None:
         """Put a frame on the sheet, shrunk by averaging."""
-        small = cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA)
-        self._image.paste(Image.fromarray(small), (left, top))
+        small = Image.fromarray(frame).resize((width, height), Image.Resampling.BOX)
+        self._image.paste(small, (left, top))
 
     def bar(self, shares: NDArray[np.float64], left: int, top: int, width: int, height: int) -> None:
         """Draw numbers from 0 to below 1 as colours, side by side; others in grey."""

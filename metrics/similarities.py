@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..extras import named
 
 MATRIX_KINDS = (".npy", ".safetensors", ".jsonl")
 
@@ -42,8 +43,8 @@ def _safetensor(path: Path) -> NDArray[Any]:
     try:
         from safetensors import deserialize
         from safetensors.numpy import load
-    except ImportError as error:
-        raise InputError(f"{path.name} needs the package safetensors: pip install safetensors.") from error
+    except ModuleNotFoundError as error:
+        raise named(error, path.name) from error
     content = path.read_bytes()
     tensors: dict[str, Any] = dict(deserialize(content))  # type: ignore[no-untyped-call]
     if len(tensors) != 1:

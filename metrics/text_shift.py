@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from ..errors import InputError
+from ..extras import named
 from ..language.hub import model_files, quiet
 from ..language.wordnet import load_wordnet
 from ..language.words import tokenize
@@ -158,10 +159,8 @@ def _scorers() -> tuple[Any, Any]:
     try:
         from rouge_score.rouge_scorer import RougeScorer
         from sacrebleu.metrics.bleu import BLEU
-    except ImportError as error:
-        raise InputError(
-            f"text-shift needs the package {error.name}, which is not installed: pip install 'stressreel[score]'."
-        ) from error
+    except ModuleNotFoundError as error:
+        raise named(error, "score text-shift") from error
     return BLEU(effective_order=True, tokenize="none"), RougeScorer(["rougeL"], use_stemmer=False)
 
 
@@ -243,8 +242,8 @@ def load_language_model(name: str) -> LanguageModel:
     try:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
-    except ImportError as error:
-        raise InputError(f"--lm needs the package {error.name}: pip install 'stressreel[models]'.") from error
+    except ModuleNotFoundError as error:
+        raise named(error, "--lm") from error
     files = model_files(name, "", advice)
     try:
         with quiet():

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import BuildError, InputError
+from ..extras import named
 from ..language.hub import ModelFiles, model_files
 from ..records.files import sha256_text, write_json
 from .cast import Cast, name_pattern
@@ -174,8 +175,8 @@ def _local_files(path: str) -> ModelFiles:
 def _load_local(path: str) -> tuple[Any, Any]:
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
-    except ImportError as error:
-        raise InputError("a local language model needs transformers: pip install 'stressreel[models]'") from error
+    except ModuleNotFoundError as error:
+        raise named(error, "a local language model") from error
     folder = _local_files(path).folder
     try:
         return AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)

@@ -4,7 +4,7 @@
 * Frames know their colour primaries and transfer since 17. Before, they are noted from the decoder as frames come.
 * Since 17 pictures are converted with the matrix and range that the frame names, and `threads` can be said. Before,
   the matrix was BT.601 whatever the frame said, unless both sides were named and differed.
-* PyAV 15 (FFmpeg 7) does not change the range between formats of one layout, unless the format's name says it.
+  Nor was the range changed between formats of one layout, unless the name of the format (yuvj420p) said it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def to_yuv420p(frame: Frame) -> Frame:
         shown = _rgb_before_17(frame, frame.colorspace)
         shown.color_range = target or frame.color_range
         return shown
-    if full and MAJOR < 16:
+    if full and (MAJOR < 16 or frame.format.name == "yuv420p"):
         plain = frame.reformat(format="yuvj420p" if frame.format.name.startswith("yuvj") else "yuv420p")
         named = av.VideoFrame(frame.width, frame.height, "yuvj420p")
         for number in range(3):

@@ -95,7 +95,7 @@ def look_at(content: bytes, *, pictures: bool = True) -> Look:
         raise ValueError("it shows no frame")
     return Look(
         frozenset(sizes),
-        np.array([*times, times[-1] + last.duration], np.int64),
+        np.array([*times, times[-1] + (last.duration or 0)], np.int64),
         last.time_base,
         np.array(small, np.float32).reshape(-1, SIDE * SIDE),
     )

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from ...errors import InputError
+from ...extras import missing
 from ...language.embeddings import Neighbours, glove_hash, glove_neighbours, sbert_files, sbert_neighbours
 from ...language.hub import ModelFiles, model_files, quiet
 from ...language.tagger import Tagger, load_tagger
@@ -129,11 +130,9 @@ class Tools:
 
 @cache
 def _check_installed(name: str, *modules: str) -> None:
-    missing = [module for module in modules if importlib.util.find_spec(module) is None]
-    if missing:
-        raise InputError(
-            f"{name} needs {' and '.join(missing)}: pip install 'stressreel[models]', or leave {name} out."
-        )
+    absent = [module for module in modules if importlib.util.find_spec(module) is None]
+    if absent:
+        raise missing(*absent, what=name)
 
 
 @cache

@@ -312,7 +312,8 @@ class TestPictures:
         row = rows(output, "clean")[0]
         frame = [to_rgb(frame) for frame in frames_of(row["video"]["bytes"])][min(EARLY, row["num_frames"] // 2)]
         expected = cv2.resize(frame, (180, 135), interpolation=cv2.INTER_AREA)
-        assert np.array_equal(sheet[MARGIN : MARGIN + 135, LABEL : LABEL + 180], expected)
+        shown = sheet[MARGIN : MARGIN + 135, LABEL : LABEL + 180]
+        assert np.abs(shown.astype(int) - expected).max() <= 1
 
     def test_only_those_that_are_in_the_build(self, output):
         for names, file in ((["mpeg1"], "pixels.png"), (["freeze"], "temporal.png")):
