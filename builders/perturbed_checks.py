@@ -22,12 +22,13 @@ from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..video.thumbnails import UNDECODABLE, look_at, misplaced
 from .decord_checks import check_decord
-from .perturbed import CLEAN, PerturbedSettings, recipe_for, visual_tables
+from .perturbed import CLEAN, PerturbedSettings, level_of, recipe_for, visual_tables
 from .perturbed_text_checks import text_checks
 
 SAME = ("captions", "source_id", "start_s", "end_s")
 LENGTH = ("num_frames", "fps")
 PLACE = ("source_frames", "first_frame")
+LEVEL = ("level", "written_quantiser")
 
 
 def check_rows(output: FinishedOutput) -> Iterator[str]:
@@ -66,17 +67,13 @@ def check_rows(output: FinishedOutput) -> Iterator[str]:
 
 
 def check_levels(output: FinishedOutput) -> Iterator[str]:
-    """Levels and effective levels are those of the registry."""
+    """Levels and written quantisers are those of the registry."""
     for name in visual_tables(output.info):
-        for row in output.rows(name, ["clip_id", "severity", "level", "effective_level"]):
-            severity = row["severity"]
-            expected: tuple[str | None, str | None] = (None, None)
-            if name != CLEAN:
-                corruption = check_name(name)
-                expected = (corruption.level(severity), corruption.effective_level(severity))
-            if (row["level"], row["effective_level"]) != expected:
-                given = f"{row['level']} (effective {row['effective_level']})"
-                yield f"{_title(name, row)}: level {given}, not {expected[0]} ({expected[1]})"
+        for row in output.rows(name, ["clip_id", "severity", *LEVEL]):
+            expected = level_of(name, row["severity"])
+            for column in LEVEL:
+                if row[column] != expected[column]:
+                    yield f"{_title(name, row)}: {column} is {row[column]}, not {expected[column]}"
 
 
 def check_same_length(output: FinishedOutput) -> Iterator[str]:
@@ -100,20 +97,6 @@ def check_same_length(output: FinishedOutput) -> Iterator[str]:
             expected = lengths.setdefault(_key(row, settings), length)
             if length != expected:
                 yield f"{_title(name, row)}: source_frames is {length}, of another clip of that source {expected}"
-
-
-def check_clamped(output: FinishedOutput) -> Iterator[str]:
-    """Levels that FFmpeg clamps to the same quantiser give the same file."""
-    for name in visual_tables(output.info):
-        if name == CLEAN or check_name(name).scope != "file":
-            continue
-        files: dict[tuple[str, str], tuple[int, str]] = {}
-        for row in output.rows(name, ["clip_id", "severity", "effective_level", "sha256"]):
-            first = (row["severity"], row["sha256"])
-            severity, digest = files.setdefault((row["clip_id"], row["effective_level"]), first)
-            if row["sha256"] != digest:
-                level = row["effective_level"]
-                yield f"{_title(name, row)}: not the file of severity {severity}, though both take effect as {level}"
 
 
 @dataclass(frozen=True)
@@ -336,7 +319,7 @@ def perturbed_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[st
     checks: dict[str, Check] = {"rows": check_rows, "levels": check_levels, **text_checks(info)}
     if not info["settings"]["render"]:
         return checks
-    checks |= {"same_length": check_same_length, "clamped": check_clamped}
+    checks["same_length"] = check_same_length
     if options.decode:
         problems: dict[str, list[str]] = {}
 

@@ -61,11 +61,12 @@ class VisualCorruption:
         """Write the values of a severity for people: "10, 3"."""
         return ", ".join(f"{value:g}" for value in self.levels[severity - 1])
 
-    def effective_level(self, severity: int) -> str:
-        """Write the values that take effect: FFmpeg clamps the quantiser of mpeg1 and mpeg2 to 31."""
-        if self.scope != "file":
-            return self.level(severity)
-        return f"{min(self.levels[severity - 1][0], QUANTISER_LIMIT):g}"
+    def written_quantiser(self, severity: int) -> int | None:
+        """Return the quantiser that FFmpeg writes into the file, at most 31; None unless the scope is "file".
+
+        A higher `-q:v` still gives other pictures: it goes on to weigh bits against errors where blocks are coded.
+        """
+        return min(int(self.levels[severity - 1][0]), QUANTISER_LIMIT) if self.scope == "file" else None
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,7 @@ def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], setting
             left = LABEL + columns.index(row["severity"]) * (width + GAP)
             (frame,) = frames_at(row, [number])
             sheet.paste(frame, left, top, width, height)
-            level, effective = (text(row["severity"]) for text in (corruption.level, corruption.effective_level))
-            sheet.text(left, top + height, level if level == effective else f"{level}, takes effect as {effective}")
+            sheet.text(left, top + height, corruption.level(row["severity"]))
         top += height + LINE + GAP
     return sheet.png()
 

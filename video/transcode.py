@@ -30,7 +30,7 @@ def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -
     Args:
         frames: yuv420p, all of one even size.
         codec: An FFmpeg encoder such as "mpeg2video".
-        quantiser: `-q:v`; FFmpeg clamps it to 31.
+        quantiser: `-q:v`. FFmpeg writes at most 31; above, the pictures still differ.
 
     Yields:
         As many frames, in order.
