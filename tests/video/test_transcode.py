@@ -39,8 +39,7 @@ def planes(frame: av.VideoFrame) -> NDArray[np.uint8]:
 def quantisers(frame: av.VideoFrame) -> set[int]:
     """Read the quantiser of each block, in halves, from what the decoder exports: AVVideoEncParams of FFmpeg."""
     found = set()
-    for side in frame.side_data:
-        content = bytes(memoryview(side))
+    for content in (bytes(memoryview(side)) for side in frame.side_data if "ENC_PARAMS" in str(side.type)):
         blocks, _, offset, size = struct.unpack_from("<IIQQ", content)
         base = struct.unpack_from("<i", content, 28)[0]
         found |= {base + struct.unpack_from("<i", content, offset + n * size + 16)[0] for n in range(blocks)}
