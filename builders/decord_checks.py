@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from ..extras import command_for
 from ..records.checks import Finding, NotChecked
 from ..records.output import FinishedOutput
 from ..records.schema import Row
+from ..records.shards import open_shard, read_footer
 from ..video.by_decord import differs_by_decord, spread
 from .processes import on_processes
 
@@ -27,7 +26,7 @@ def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
     places = [
         (path, group, number)
         for path in shards
-        if "video" in pq.read_schema(path).names
+        if "video" in read_footer(path).schema.to_arrow_schema().names
         for group, size in enumerate(group_sizes(path))
         for number in range(size)
     ]
@@ -40,12 +39,12 @@ def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
 
 def group_sizes(path: Path) -> list[int]:
     """Count the rows of each row group of a shard."""
-    metadata = pq.read_metadata(path)
+    metadata = read_footer(path)
     return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
 def row_at(path: Path, group: int, number: int) -> Row:
     """Read the video of one row of a row group."""
-    with pq.ParquetFile(path) as file:
+    with open_shard(path) as file:
         row: Row = file.read_row_group(group, columns=["video"]).slice(number, 1).to_pylist()[0]
     return row

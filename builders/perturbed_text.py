@@ -21,7 +21,7 @@ from ..corruptions.registry import (
     text_corruptions,
 )
 from ..corruptions.text.engine import TextRecipe
-from ..errors import InputError, StressreelError
+from ..errors import InputError, StressreelError, UsageError
 from ..records.files import sha256_file, sha256_text
 from ..records.plan import Facts, Unit
 from ..records.schema import Column, Config, Row
@@ -87,7 +87,7 @@ class Pair:
         """
         visual, colon, words = text.strip().partition(":")
         if not colon:
-            raise InputError(f"{text!r} is no combination. One is visual:text, such as jpeg:no_verbs.")
+            raise UsageError(f"{text!r} is no combination. One is visual:text, such as jpeg:no_verbs.")
         return cls(check_name(visual.strip()).name, check_text_name(words.strip()).name)
 
 

@@ -315,7 +315,7 @@ def splits_of(named: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
 
 def _annotations(annotations: str, render: bool) -> Path:
     """Find the annotations; the sample's videos are drawn only if they are needed."""
-    from ..errors import InputError
+    from ..errors import UsageError
 
     if annotations == "sample":
         from ..samples.cache import cached_sample
@@ -326,7 +326,7 @@ def _annotations(annotations: str, render: bool) -> Path:
     if path.is_dir():
         path = path / "Annotations.csv"
     if not path.is_file():
-        raise InputError(f"there is no file {path}. --annotations takes CausalChaos' Annotations.csv, or `sample`.")
+        raise UsageError(f"there is no file {path}. --annotations takes CausalChaos' Annotations.csv, or `sample`.")
     return path
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import StressreelError
+from ..errors import StressreelError, UsageError
 from ..extras import named
 from ..runtime.interrupt import listen
 
@@ -97,6 +97,8 @@ def build_causal() -> NoReturn:
 def run(command: click.Command, name: str) -> NoReturn:
     """Run a command and leave with its exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by the user.
 
+    Wrong usage is what shows before any work: an unknown option or value, a path on the command line that is not there.
+
     Errors are one paragraph on standard error; `--debug` anywhere on the command line shows the traceback too.
     """
     debug = "--debug" in sys.argv
@@ -125,6 +127,11 @@ def run(command: click.Command, name: str) -> NoReturn:
         if debug:
             traceback.print_exc()
         click.echo(f"Error: {error}", err=True)
+        code = 2 if isinstance(error, UsageError) else 1
+    except MemoryError:
+        if debug:
+            traceback.print_exc()
+        click.echo("Error: there is not enough memory for this input. Give less at once, or more memory.", err=True)
         code = 1
     except BrokenPipeError:
         code = 1

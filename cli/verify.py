@@ -58,13 +58,14 @@ def command(
 ) -> int:
     """Check the output of a build in OUT; exit with 1 if any check fails."""
     from ..records.checks import VerifyOptions
-    from ..records.output import open_output
+    from ..records.output import reading
     from ..runtime.verify import run_checks
 
-    output = open_output(out)
-    options = VerifyOptions(decode, workers, source_folder(output, sources), sample, annotations)
+    with reading(out) as output:
+        options = VerifyOptions(decode, workers, source_folder(output, sources), sample, annotations)
+        checks = checks_for(output, options)
     outcomes = []
-    for outcome in run_checks(output, checks_for(output, options)):
+    for outcome in run_checks(output, checks):
         outcomes.append(outcome)
         if not as_json:
             click.echo(line(outcome))

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, overload
 
 import yaml
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from ..extras import import_extra
 
 SEVERITIES = (1, 2, 3, 4, 5)
@@ -145,7 +145,7 @@ def list_corruptions(kind: str = "visual") -> tuple[Any, ...]:
         InputError: There is no such kind.
     """
     if kind not in _KINDS:
-        raise InputError(f"there is no kind of perturbation {kind!r}. Kinds: {', '.join(_KINDS)}.")
+        raise UsageError(f"there is no kind of perturbation {kind!r}. Kinds: {', '.join(_KINDS)}.")
     return tuple(_KINDS[kind]().values())
 
 
@@ -168,7 +168,7 @@ def _select(names: Sequence[str], known: Mapping[str, C], kind: str) -> tuple[C,
     for name in names:
         members = [c.name for c in known.values() if name in (c.name, c.family, "all")]
         if not members:
-            raise InputError(_unknown(name, [*known, *(c.family for c in known.values())], kind))
+            raise UsageError(_unknown(name, [*known, *(c.family for c in known.values())], kind))
         wanted.update(members)
     return tuple(corruption for corruption in known.values() if corruption.name in wanted)
 
@@ -177,7 +177,7 @@ def check_name(name: str) -> VisualCorruption:
     """Return the visual perturbation of a name.
 
     Raises:
-        InputError: There is none of that name.
+        UsageError: There is none of that name.
     """
     return _named(name, visual_corruptions(), "visual")
 
@@ -186,14 +186,14 @@ def check_text_name(name: str) -> TextCorruption:
     """Return the text perturbation of a name.
 
     Raises:
-        InputError: There is none of that name.
+        UsageError: There is none of that name.
     """
     return _named(name, text_corruptions(), "text")
 
 
 def _named(name: str, known: Mapping[str, C], kind: str) -> C:
     if not isinstance(name, str) or name not in known:
-        raise InputError(_unknown(str(name), list(known), kind))
+        raise UsageError(_unknown(str(name), list(known), kind))
     return known[name]
 
 

@@ -132,7 +132,7 @@ def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
     clips: list[Row] = []
     splits, sources = {}, {}
     for split in output.splits(CLEAN):
-        rows = list(output.rows(CLEAN, columns, split))
+        rows = list(output.whole(CLEAN, columns, split))
         splits[split], sources[split] = len(rows), len({row["source_id"] for row in rows})
         clips += rows
     counted: dict[str, Any] = {
@@ -178,7 +178,7 @@ def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
         totals: dict[int, int] = {}
         cleans: dict[int, int] = {}
         errors: dict[int, list[float]] = {}
-        for row in output.rows(name, ["clip_id", "severity", "num_frames", "video"]):
+        for row in output.whole(name, ["clip_id", "severity", "num_frames", "video"]):
             clip, severity, content = row["clip_id"], row["severity"], row["video"]["bytes"] or b""
             if name == CLEAN:
                 clean_bytes[clip] = len(content)

@@ -36,7 +36,7 @@ def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
     if not settings.render:
         return {}
     columns = ["clip_id", "severity", "source_id", "num_frames", "source_frames", "first_frame", "video"]
-    clean = next(output.rows(CLEAN, columns))
+    clean = next(output.whole(CLEAN, columns))
     temporal = [name for name in settings.perturbations if check_name(name).scope == "index"]
     pixels = [name for name in settings.perturbations if name not in temporal]
     sheets = {}
@@ -126,7 +126,7 @@ def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], setti
 
 def rows_of(output: FinishedOutput, name: str, clip_id: str) -> list[Row]:
     """Give the rows of the first clip in a table; none if the table does not begin with it."""
-    rows = output.rows(name, ["clip_id", "severity", "video"])
+    rows = output.whole(name, ["clip_id", "severity", "video"])
     return list(takewhile(lambda row: row["clip_id"] == clip_id, rows))
 
 

@@ -5,7 +5,6 @@ Schiappa et al. 2022 (arXiv 2207.02159), appendix A.3, Table 7 and Figure 11.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
@@ -21,6 +20,7 @@ from ..extras import named
 from ..language.hub import model_files, quiet
 from ..language.wordnet import load_wordnet
 from ..language.words import tokenize
+from ..records.documents import parse_json
 from .meteor import meteor
 
 FILE = "text_shift.json"
@@ -310,7 +310,7 @@ def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        report: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        report: dict[str, Any] = parse_json(file.read_text(encoding="utf-8"))
         return report if report["fingerprint"] == fingerprint else None
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file} is damaged ({type(error).__name__}: {error}). Score again, or remove it.") from error

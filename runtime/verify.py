@@ -6,18 +6,18 @@ import gc
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..records.checks import Check, NotChecked
 from ..records.output import FinishedOutput
 from ..records.schema import Config
-from ..records.shards import Fingerprint, shard_path
+from ..records.shards import Fingerprint, ShardError, read_footer, shard_path
 
 SHOWN = 10
+SAID = "it could not be checked: see what is damaged or missing above"
 
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, pa.ArrowException)
 
@@ -45,7 +45,8 @@ class Outcome:
 
 
 def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[Outcome]:
-    """Run checks in order; one that cannot read what it needs has failed."""
+    """Run checks in order; one that cannot read what it needs has failed, and what is damaged is named once."""
+    told: set[str] = set()
     for name, check in checks.items():
         problems: list[str] = []
         left_open: list[str] = []
@@ -60,8 +61,17 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[
                     problems.append(finding)
         except UNREADABLE as error:
             count += 1
-            problems.append(f"it could not be checked: {type(error).__name__}: {error}")
+            problems.append(_unreadable(output, error, told))
+        told.update(problems)
         yield Outcome(name, tuple(problems), count, tuple(left_open))
+
+
+def _unreadable(output: FinishedOutput, error: Exception, told: Container[str]) -> str:
+    """Say why a check ended early: what is damaged or missing, but only if no check has said so."""
+    reason = str(error) if isinstance(error, ShardError) else next(output.gaps(), "")
+    if reason:
+        return SAID if reason in told else reason
+    return f"it could not be checked: {type(error).__name__}: {error}"
 
 
 def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
@@ -81,7 +91,11 @@ def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
     for config in configs:
         expected = config.schema()
         for path in output.shards(config.name):
-            found = pq.read_schema(path)
+            try:
+                found = read_footer(path).schema.to_arrow_schema()
+            except ShardError as error:
+                yield str(error)
+                continue
             if not found.equals(expected, check_metadata=False):
                 yield f"{path.relative_to(output.path)}: columns differ: {_differences(found, expected)}"
             elif (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
@@ -106,7 +120,7 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
         for split, count in splits.items():
             paths = output.shards(config, split)
             named |= {shard_path(config, split, number, len(paths)).split("/")[1] for number in range(len(paths))}
-            rows = sum(pq.read_metadata(path).num_rows for path in paths)
+            rows = sum(read_footer(path).num_rows for path in paths)
             if rows != count:
                 yield f"{config}/{split} has {rows} rows, build.json says {count}"
         for name in sorted(found ^ named):
@@ -166,6 +180,9 @@ def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Ite
     """
     import datasets
 
+    if next(output.gaps(), ""):
+        yield SAID
+        return
     datasets.disable_progress_bars()
     try:
         with tempfile.TemporaryDirectory(prefix="stressreel-") as cache:
