@@ -22,7 +22,7 @@ from ..sources.charades_sta import same_doing
 from ..sources.clavi import ReleasedPair
 from ..templates import load_questions, table_hashes
 from ..video.decode import with_index
-from ..video.edit import write_edits
+from ..video.edit import EditList, write_edits
 from ..video.encode import EncodeSettings
 from ..video.index import FrameIndex
 from .pairs import (
@@ -40,6 +40,8 @@ from .source_videos import missing_source, source_stamp
 VARIANTS = ("original", "complement")
 ANSWERS = ("no", "yes")
 SHORTFALL_S = Fraction(1, 2)
+FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
+SHARED = ("num_frames", "fps", "width", "height", "duration_s")
 TABLES = ("charades_classes.yaml", "clavi.yaml")
 
 QUESTIONS = Config(
@@ -194,7 +196,7 @@ def plan_clavi(
         if control is None:
             counts["pairs_without_negative_control"] += 1
             continue
-        payload = _payload(candidate, cuts.get(candidate.id) or draw_cuts(candidate, settings.seed), control)
+        payload = planned_columns(candidate, cuts.get(candidate.id) or draw_cuts(candidate, settings.seed), control)
         cost = payload["out_b"] - payload["out_a"]
         units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))
     tables = {name: digest for name, digest in table_hashes().items() if name in TABLES or settings.source == "sta"}
@@ -239,8 +241,8 @@ def _rebuilt(
     ]
 
 
-def _payload(candidate: Candidate, cuts: Cuts, control: Action) -> dict[str, Any]:
-    """Put everything that rows and videos need into JSON values, named like the columns of `pairs`."""
+def planned_columns(candidate: Candidate, cuts: Cuts, control: Action) -> dict[str, Any]:
+    """Return everything that rows and videos need as JSON values, named like the columns of `pairs`."""
     video = candidate.video
     payload: dict[str, Any] = {"pair_id": candidate.id, "source_id": video.id, "subject": video.subject}
     for letter, action in (("a", candidate.a.action), ("b", candidate.b.action), ("c", control)):
@@ -293,8 +295,7 @@ class ClaviBuilder:
 
         def cut(index: FrameIndex) -> Facts:
             a, filler, b = pieces(index, unit)
-            edits = [(range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)]
-            done = write_edits(index, edits, files, settings, keep_sound=self.settings.audio == "keep")
+            done = write_edits(index, edits(index, unit), files, settings, keep_sound=self.settings.audio == "keep")
             duration = done[0].ticks * index.time_base
             return {
                 "frames": [a.start, filler.start, b.start, b.stop],
@@ -318,13 +319,11 @@ class ClaviBuilder:
         for variant in range(2):
             for row in question_rows(pair, variant):
                 yield QUESTIONS.name, row
-        edges = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
-        frames = dict(zip(edges, facts.get("frames", [None] * 4), strict=True))
+        frames = dict(zip(FRAMES, facts.get("frames", [None] * 4), strict=True))
         values = pair | frames | {"source_sha256": facts.get("source_sha256")}
         yield PAIRS.name, {column.name: values[column.name] for column in PAIRS.columns}
         if not facts:
             return
-        shared = ("num_frames", "fps", "width", "height", "duration_s")
         for variant, name in enumerate(VARIANTS):
             yield (
                 VIDEOS.name,
@@ -333,7 +332,7 @@ class ClaviBuilder:
                     "pair_id": unit.id,
                     "variant": name,
                     "source_id": unit.source_id,
-                    **{key: facts[key] for key in shared},
+                    **{key: facts[key] for key in SHARED},
                     "sha256": facts["sha256"][variant],
                     "video": f"{variant + 1}.mp4",
                 },
@@ -357,6 +356,16 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
             f"the pair needs {pair['out_a']:.3f} to {pair['out_b']:.3f} s",
         )
     return range(out_a, in_a), range(in_a, in_b), range(in_b, out_b)
+
+
+def edits(index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
+    """Return the edit lists of V and V′.
+
+    Raises:
+        VideoError: See `pieces`.
+    """
+    a, filler, b = pieces(index, unit)
+    return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)
 
 
 def question_rows(pair: Mapping[str, Any], variant: int) -> Iterator[Row]:

@@ -128,7 +128,7 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """The rows have the fingerprints of `build.json`, and every embedded video its hash."""
+    """The rows have the fingerprints of `build.json`, and every embedded video its hash and its name."""
     fingerprint = Fingerprint()
     for config in configs:
         videos = [column.name for column in config.columns if column.kind == "video"]
@@ -138,8 +138,12 @@ def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
                 fingerprint.add(config, split, row)
             if not videos:
                 continue
-            for row in output.rows(config.name, [plain[0], "sha256", *videos], split):
+            key = plain[: config.key_columns]
+            for row in output.rows(config.name, list(dict.fromkeys([*key, "sha256", *videos])), split):
+                file = "_".join(str(row[name]) for name in key) + ".mp4"
                 for name in videos:
+                    if row[name]["path"] != file:
+                        yield f"{config.name}/{split}: the file of {row[plain[0]]} is {row[name]['path']}, not {file}"
                     if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
                         yield f"{config.name}/{split}: the bytes of {row[plain[0]]} do not have their sha256"
     parts = fingerprint.parts()

@@ -18,6 +18,8 @@ from .pyav import plane_view
 SIDE = 32
 TOLERANCE = 2.0  # grey levels, root mean square over a thumbnail
 AT_ONCE = 512
+FILE_TAGS = ("major_brand", "minor_version", "compatible_brands")
+STREAM_TAGS = {"language=und", "handler_name=VideoHandler", "handler_name=SoundHandler", "vendor_id=[0][0][0][0]"}
 UNDECODABLE = (FFmpegError, ValueError, IndexError)
 
 
@@ -37,12 +39,16 @@ class Look:
         times: int64, shape (num_frames + 1,): where each frame starts and where the last one ends, in `time_base`.
         time_base: Seconds in one unit.
         pictures: float32, shape (num_frames, 1024): a thumbnail of every frame, or shape (0, 1024) if none were wanted.
+        tracks: The codec of every track of the file, a picture's with its pixel format: "h264 yuv420p", "aac".
+        tags: What the file says about itself beyond what every MP4 file does, as "name=value".
     """
 
     sizes: frozenset[tuple[int, int]]
     times: NDArray[np.int64]
     time_base: Fraction
     pictures: NDArray[np.float32]
+    tracks: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     @property
     def num_frames(self) -> int:
@@ -85,6 +91,7 @@ def look_at(content: bytes, *, pictures: bool = True) -> Look:
         FFmpegError, ValueError, IndexError: It cannot be decoded (`UNDECODABLE`).
     """
     small, times, sizes, last = [], [], set(), None
+    tracks, tags = _described(content)
     for frame in frames_of(content):
         if pictures:
             small.append(thumbnail(plane_view(frame, 0)))
@@ -98,7 +105,21 @@ def look_at(content: bytes, *, pictures: bool = True) -> Look:
         np.array([*times, times[-1] + (last.duration or 0)], np.int64),
         last.time_base,
         np.array(small, np.float32).reshape(-1, SIDE * SIDE),
+        tracks,
+        tags,
     )
+
+
+def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Read the tracks and the tags of a file."""
+    with av.open(io.BytesIO(content), "r") as container:
+        tracks, tags = [], [f"{name}={text}" for name, text in container.metadata.items() if name not in FILE_TAGS]
+        for stream in container.streams:
+            codec = getattr(stream, "codec_context", None)
+            pixels = getattr(codec, "pix_fmt", None)
+            tracks.append(" ".join(filter(None, (codec.name if codec else stream.type, pixels))))
+            tags += sorted({f"{name}={text}" for name, text in stream.metadata.items()} - STREAM_TAGS)
+    return tuple(tracks), tuple(tags)
 
 
 def misplaced(
