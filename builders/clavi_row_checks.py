@@ -18,7 +18,7 @@ from ..sources.gerunds import Gerund, gerund
 from ..templates import load_classes
 from .clavi import ANSWERS, FRAMES, QUESTIONS, VARIANTS, ClaviSettings, planned_columns, question_rows
 from .pairs import SHORTEST_S, Candidate, Cuts, draw_control, draw_cuts, pair_key, same_key
-from .remade import differing_rows
+from .remade import differing_command, differing_rows
 
 OF_SOURCE = ("subject", "source_verbs", "source_objects", "source_sha256")
 NO_LENGTH = 1e9  # seconds; a video that is longer than any
@@ -36,6 +36,15 @@ def check_columns(output: FinishedOutput) -> Iterator[str]:
     of its classes (or sentences), its id, cuts and negative control are drawn again; rows of one source agree.
     """
     settings = settings_of(output)
+    yield from differing_command(
+        output.info,
+        {
+            "seed": settings.seed,
+            "source": settings.source,
+            "rules": settings.rules,
+            **({"crf": settings.crf, "preset": settings.preset, "audio": settings.audio} if settings.render else {}),
+        },
+    )
     sources: dict[str, Row] = {}
     ids = {row["pair_id"] for row in output.rows("pairs", ["pair_id"])}
     rendered = "videos" in output.info["counts"]

@@ -178,6 +178,21 @@ def chosen_videos(output: FinishedOutput, table: str, key: str, wanted: Abstract
                     yield from (row for row in file.read_row_group(group).to_pylist() if row[key] in wanted)
 
 
+def differing_command(info: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[str]:
+    """Compare the command in `build.json` with the settings beside it.
+
+    Args:
+        info: The content of `build.json`.
+        options: The value of each option by the settings; None if it must not be given.
+    """
+    words = str(info["command"]).split()
+    given = dict(zip(words, [*words[1:], ""], strict=True))
+    for option, value in {**options, "limit": info["limit"], "version": info["dataset_version"]}.items():
+        found = given.get(f"--{option}")
+        if found != (None if value is None else str(value)):
+            yield f"build.json: the command has --{option} {found}, the settings {value}"
+
+
 def input_files(info: Mapping[str, Any], folder: Path) -> dict[str, Path] | NotChecked:
     """Find the annotation files that `build.json` names, by name; a `NotChecked` if some are not there.
 
