@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..corruptions.registry import check_name
 from ..records.checks import Check, VerifyOptions
 from ..records.output import FinishedOutput
 from ..records.schema import Row
+from ..video.encode import EncodeSettings
 from ..video.thumbnails import UNDECODABLE, look_at, misplaced
 from .decord_checks import check_decord
 from .perturbed import CLEAN, PerturbedSettings, level_of, recipe_for, visual_tables
+from .perturbed_pictures import Likeness, compared, places_in, unlike
 from .perturbed_text_checks import text_checks
+from .processes import on_processes
 
 SAME = ("captions", "source_id", "start_s", "end_s")
 LENGTH = ("num_frames", "fps")
@@ -110,6 +110,7 @@ class Seen:
         seconds: Its length.
         clock: Hash of all timestamps.
         wrong: Frames that the index map puts elsewhere; see `disordered`.
+        unlike: In what its pixels are not those of its recipe; empty if they are.
     """
 
     problem: str = ""
@@ -118,6 +119,7 @@ class Seen:
     seconds: Fraction = Fraction(0)
     clock: str = ""
     wrong: tuple[tuple[int, int], ...] = ()
+    unlike: str = ""
 
 
 Thumbnails = tuple[Path, int]
@@ -147,23 +149,33 @@ def noise_limit(settings: PerturbedSettings) -> float:
     return float(12 * 2 ** (max(0 if settings.lossless else settings.crf - 23, 0) / 6))
 
 
-def see(content: bytes, order: Order | None = None, keep: Path | None = None) -> Seen:
-    """Decode a video, and compare it with clean ones if its order is given (work of a process).
+def see(content: bytes, order: Order | None = None, likeness: Likeness | None = None, keep: Path | None = None) -> Seen:
+    """Decode a video, and compare it with clean ones if its order or its recipe is given (work of a process).
 
     Args:
         content: The video as MP4.
         order: Which frame each position shows.
-        keep: Where to keep its thumbnails, for the comparison of others.
+        likeness: What its pixels are compared with.
+        keep: Where to keep it and its thumbnails, for the comparison of others: files of this name, .mp4 and .npy.
     """
     try:
-        look = look_at(content, pictures=bool(order or keep))
+        look = look_at(content, pictures=bool(order or keep), keep=likeness.frames if likeness else ())
     except UNDECODABLE as error:
         return Seen(problem=f"it cannot be decoded ({error})")
     if keep:
-        np.save(keep, look.pictures.astype(np.uint8))
+        np.save(keep.with_suffix(".npy"), look.pictures.astype(np.uint8))
+        keep.with_suffix(".mp4").write_bytes(content)
     wrong = disordered(look.pictures, order) if order and look.num_frames == len(order.shown) else []
     clock = sha256(repr((look.time_base, look.times.tolist())).encode()).hexdigest()
-    return Seen(num_frames=look.num_frames, sizes=look.sizes, seconds=look.seconds, clock=clock, wrong=tuple(wrong))
+    unlike_recipe = unlike({n: compared(samples) for n, samples in look.samples.items()}, likeness) if likeness else ""
+    return Seen(
+        num_frames=look.num_frames,
+        sizes=look.sizes,
+        seconds=look.seconds,
+        clock=clock,
+        wrong=tuple(wrong),
+        unlike=unlike_recipe,
+    )
 
 
 def disordered(pictures: NDArray[np.float32], order: Order) -> list[tuple[int, int]]:
@@ -220,63 +232,70 @@ def _unlike(
 def see_all(output: FinishedOutput, workers: int) -> Iterator[tuple[str, str]]:
     """Decode every video once, in worker processes; only a few are held in memory.
 
-    The thumbnails of clean clips, a kilobyte a frame, wait in a temporary folder.
+    The clean clips, with thumbnails of a kilobyte a frame, wait in a temporary folder.
 
     Yields:
-        The name of a check, "decoded" or "index_maps", and a problem.
+        The name of a check, "decoded", "index_maps" or "pictures", and a problem.
     """
+    tables = visual_tables(output.info)
     clean: dict[str, Seen] = {}
-    waiting: deque[tuple[str, Row, Order | None, Future[Seen]]] = deque()
-
-    def finished(most: int) -> Iterator[tuple[str, str]]:
-        while len(waiting) > most:
-            name, row, order, future = waiting.popleft()
-            seen = future.result()
-            if name == CLEAN:
-                clean[row["clip_id"]] = seen
-            for problem in _differences(row, seen, clean.get(row["clip_id"], seen)):
-                yield "decoded", f"{_title(name, row)}: {problem}"
-            if seen.wrong and order:
-                position, number = seen.wrong[0]
-                count = "1 frame is" if len(seen.wrong) == 1 else f"{len(seen.wrong)} frames are"
-                shown = f"frame {number}" if number >= 0 else "a frame of no clean clip"
-                yield (
-                    "index_maps",
-                    f"{_title(name, row)}: {count} not where the recipe puts them; the first, {position}, shows "
-                    f"{shown} instead of {int(order.shown[position])}",
-                )
-
-    with (
-        tempfile.TemporaryDirectory(prefix="stressreel-") as folder,
-        ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool,
-    ):
-        for name in visual_tables(output.info):
-            for row, content, order, keep in _tasks(output, name, Path(folder)):
-                waiting.append((name, row, order, pool.submit(see, content, order, keep)))
-                yield from finished(2 * workers)
-            yield from finished(0)  # what the clean ones are must be known before the others
+    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+        for names in (tables[:1], tables[1:]):  # what the clean ones are must be known before the others
+            waiting: deque[tuple[str, Row, Order | None]] = deque()
+            for seen in on_processes(see, _calls(output, names, Path(folder), waiting), workers):
+                name, row, order = waiting.popleft()
+                if name == CLEAN:
+                    clean[row["clip_id"]] = seen
+                for problem in _differences(row, seen, clean.get(row["clip_id"], seen)):
+                    yield "decoded", f"{_title(name, row)}: {problem}"
+                if seen.wrong and order:
+                    position, number = seen.wrong[0]
+                    count = "1 frame is" if len(seen.wrong) == 1 else f"{len(seen.wrong)} frames are"
+                    shown = f"frame {number}" if number >= 0 else "a frame of no clean clip"
+                    yield (
+                        "index_maps",
+                        f"{_title(name, row)}: {count} not where the recipe puts them; the first, {position}, shows "
+                        f"{shown} instead of {int(order.shown[position])}",
+                    )
+                if seen.unlike:
+                    yield "pictures", f"{_title(name, row)}: {seen.unlike}"
 
 
-def _tasks(output: FinishedOutput, name: str, folder: Path) -> Iterator[tuple[Row, bytes, Order | None, Path | None]]:
-    """Give each row of a table with its video, and its order if that is perturbed, or where to keep thumbnails."""
+def _calls(
+    output: FinishedOutput, names: Sequence[str], folder: Path, waiting: deque[tuple[str, Row, Order | None]]
+) -> Iterator[tuple[bytes, Order | None, Likeness | None, Path | None]]:
+    """Return what `see` takes for each row of some tables; the rows queue up in `waiting` as their videos are taken."""
     settings = PerturbedSettings(**output.info["settings"])
-    any_order = any(check_name(other).scope == "index" for other in settings.perturbations)
-    clean: dict[str, dict[str, Thumbnails]] = {}
+    clean: dict[str, dict[str, tuple[Path, int]]] = {}
     for number, row in enumerate(output.rows(CLEAN, ["clip_id", "source_id", *PLACE])):
-        clean.setdefault(_key(row, settings), {})[row["clip_id"]] = (folder / f"{number}.npy", row["first_frame"])
-    for row in output.rows(name, ["clip_id", "severity", "source_id", *LENGTH, *PLACE, "video"]):
-        content, key = row.pop("video")["bytes"] or b"", _key(row, settings)
-        clips = clean.get(key, {})
-        recipe = recipe_for(name, row["severity"], settings.seed, key)
-        order = keep = None
-        if recipe is None and any_order and row["clip_id"] in clips:
-            keep, _ = clips[row["clip_id"]]
-        elif recipe and recipe.corruption.scope == "index":
-            start = row["first_frame"]
-            shown = recipe.index_map(row["source_frames"])[start : start + row["num_frames"]]
-            own_first = sorted(clips, key=lambda clip_id: clip_id != row["clip_id"])
-            order = Order(shown, tuple(clips[clip_id] for clip_id in own_first), noise_limit(settings))
-        yield row, content, order, keep
+        clean.setdefault(_key(row, settings), {})[row["clip_id"]] = (folder / str(number), row["first_frame"])
+    for name in names:
+        for row in output.rows(name, ["clip_id", "severity", "source_id", *LENGTH, *PLACE, "video"]):
+            content, key = row.pop("video")["bytes"] or b"", _key(row, settings)
+            clips = clean.get(key, {})
+            own, _ = clips.get(row["clip_id"], (None, 0))
+            recipe = recipe_for(name, row["severity"], settings.seed, key)
+            order = likeness = None
+            if recipe and recipe.corruption.scope == "index":
+                start = row["first_frame"]
+                shown = recipe.index_map(row["source_frames"])[start : start + row["num_frames"]]
+                own_first = sorted(clips, key=lambda clip_id: clip_id != row["clip_id"])
+                files = ((clips[clip_id][0].with_suffix(".npy"), clips[clip_id][1]) for clip_id in own_first)
+                order = Order(shown, tuple(files), noise_limit(settings))
+            elif recipe and own:
+                likeness = Likeness(
+                    own.with_suffix(".mp4"),
+                    name,
+                    row["severity"],
+                    settings.seed,
+                    key,
+                    row["first_frame"],
+                    Fraction(row["fps"]).limit_denominator(1001),
+                    EncodeSettings(settings.crf, settings.preset, settings.lossless),
+                    places_in(row["num_frames"], output.info["fingerprint"], row["clip_id"]),
+                )
+            waiting.append((name, row, order))
+            yield content, order, likeness, own if name == CLEAN else None
 
 
 def _key(row: Row, settings: PerturbedSettings) -> str:
@@ -325,8 +344,8 @@ def perturbed_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[st
 
         def seen(check: str) -> Check:
             def run(output: FinishedOutput) -> Iterator[str]:
-                if not problems:  # both checks share one pass over the videos
-                    found: dict[str, list[str]] = {"decoded": [], "index_maps": []}
+                if not problems:  # the checks share one pass over the videos
+                    found: dict[str, list[str]] = {"decoded": [], "index_maps": [], "pictures": []}
                     for name, problem in see_all(output, options.workers):
                         found[name].append(problem)
                     problems.update(found)
@@ -337,6 +356,7 @@ def perturbed_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[st
         checks |= {
             "decoded": seen("decoded"),
             "index_maps": seen("index_maps"),
+            "pictures": seen("pictures"),
             "decord": lambda output: check_decord(output, options.workers),
         }
     return checks
