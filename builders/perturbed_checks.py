@@ -22,6 +22,7 @@ from ..video.thumbnails import UNDECODABLE, look_at, misplaced
 from .decord_checks import check_decord
 from .perturbed import CLEAN, PerturbedSettings, level_of, recipe_for, visual_tables
 from .perturbed_pictures import Likeness, compared, places_in, unlike
+from .perturbed_source_checks import check_annotations, check_sources
 from .perturbed_text_checks import text_checks
 from .processes import on_processes
 
@@ -79,10 +80,11 @@ def check_levels(output: FinishedOutput) -> Iterator[str]:
 def check_same_length(output: FinishedOutput) -> Iterator[str]:
     """Every perturbed clip has the number of frames, the rate and the place in its source of the clean one.
 
-    The place lies inside the source, and sources of the same name are equally long.
+    The place lies inside the source, a whole video begins at its first frame and ends at its last, and sources of the
+    same name are equally long.
     """
     settings = PerturbedSettings(**output.info["settings"])
-    columns = ["clip_id", "source_id", *LENGTH, *PLACE]
+    columns = ["clip_id", "source_id", "start_s", *LENGTH, *PLACE]
     clean = {row["clip_id"]: row for row in output.rows(CLEAN, columns)}
     lengths: dict[str, int] = {}
     for name in visual_tables(output.info):
@@ -94,6 +96,9 @@ def check_same_length(output: FinishedOutput) -> Iterator[str]:
             last, length = row["first_frame"] + row["num_frames"], row["source_frames"]
             if row["first_frame"] < 0 or last > length:
                 yield f"{_title(name, row)}: frames {row['first_frame']} to {last - 1} are not in 0 to {length - 1}"
+            whole = settings.clip_first or row["start_s"] is None
+            if whole and (row["first_frame"], last) != (0, length):
+                yield f"{_title(name, row)}: frames {row['first_frame']} to {last - 1} are not all of 0 to {length - 1}"
             expected = lengths.setdefault(_key(row, settings), length)
             if length != expected:
                 yield f"{_title(name, row)}: source_frames is {length}, of another clip of that source {expected}"
@@ -108,7 +113,11 @@ class Seen:
         num_frames: Frames.
         sizes: The (width, height) of its frames.
         seconds: Its length.
-        clock: Hash of all timestamps.
+        clock: Hash of the timestamps of all frames.
+        slack: By how much its length may differ: MP4 keeps durations in the order of decoding, so what the last frame
+            has may be another one's.
+        tracks: The tracks of the file; see `Look`.
+        tags: What it says about itself.
         wrong: Frames that the index map puts elsewhere; see `disordered`.
         unlike: In what its pixels are not those of its recipe; empty if they are.
     """
@@ -118,6 +127,9 @@ class Seen:
     sizes: frozenset[tuple[int, int]] = frozenset()
     seconds: Fraction = Fraction(0)
     clock: str = ""
+    slack: Fraction = Fraction(0)
+    tracks: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     wrong: tuple[tuple[int, int], ...] = ()
     unlike: str = ""
 
@@ -166,13 +178,18 @@ def see(content: bytes, order: Order | None = None, likeness: Likeness | None = 
         np.save(keep.with_suffix(".npy"), look.pictures.astype(np.uint8))
         keep.with_suffix(".mp4").write_bytes(content)
     wrong = disordered(look.pictures, order) if order and look.num_frames == len(order.shown) else []
-    clock = sha256(repr((look.time_base, look.times.tolist())).encode()).hexdigest()
+    clock = sha256(repr((look.time_base, look.times[:-1].tolist())).encode()).hexdigest()
+    shown = np.diff(look.times[:-1])
+    slack = int(shown.max() - shown.min()) * look.time_base if len(shown) else Fraction(0)
     unlike_recipe = unlike({n: compared(samples) for n, samples in look.samples.items()}, likeness) if likeness else ""
     return Seen(
         num_frames=look.num_frames,
         sizes=look.sizes,
         seconds=look.seconds,
         clock=clock,
+        slack=slack,
+        tracks=look.tracks,
+        tags=look.tags,
         wrong=tuple(wrong),
         unlike=unlike_recipe,
     )
@@ -238,6 +255,7 @@ def see_all(output: FinishedOutput, workers: int) -> Iterator[tuple[str, str]]:
         The name of a check, "decoded", "index_maps" or "pictures", and a problem.
     """
     tables = visual_tables(output.info)
+    track = "h264 gbrp" if output.info["settings"]["lossless"] else "h264 yuv420p"
     clean: dict[str, Seen] = {}
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
         for names in (tables[:1], tables[1:]):  # what the clean ones are must be known before the others
@@ -246,7 +264,7 @@ def see_all(output: FinishedOutput, workers: int) -> Iterator[tuple[str, str]]:
                 name, row, order = waiting.popleft()
                 if name == CLEAN:
                     clean[row["clip_id"]] = seen
-                for problem in _differences(row, seen, clean.get(row["clip_id"], seen)):
+                for problem in _differences(row, seen, clean.get(row["clip_id"], seen), track):
                     yield "decoded", f"{_title(name, row)}: {problem}"
                 if seen.wrong and order:
                     position, number = seen.wrong[0]
@@ -303,13 +321,16 @@ def _key(row: Row, settings: PerturbedSettings) -> str:
     return str(row["clip_id"] if settings.clip_first else row["source_id"])
 
 
-def _differences(row: Row, seen: Seen, clean: Seen) -> Iterator[str]:
+def _differences(row: Row, seen: Seen, clean: Seen, track: str) -> Iterator[str]:
     if seen.problem:
         yield seen.problem
         return
+    if seen.tracks != (track,):
+        yield f"its tracks are {', '.join(seen.tracks)}, not {track} alone"
+    yield from (f"the file carries a note, {tag}" for tag in seen.tags)
     if seen.num_frames != row["num_frames"]:
         yield f"{seen.num_frames} frames, num_frames says {row['num_frames']}"
-    if abs(row["num_frames"] / row["fps"] - seen.seconds) > 1e-6:
+    if abs(row["num_frames"] / row["fps"] - seen.seconds) > seen.slack + 1e-6:
         yield f"it lasts {float(seen.seconds):.3f} s, num_frames / fps says {row['num_frames'] / row['fps']:.3f} s"
     if len(seen.sizes) > 1:
         yield f"its frames have {len(seen.sizes)} sizes"
@@ -318,7 +339,7 @@ def _differences(row: Row, seen: Seen, clean: Seen) -> Iterator[str]:
     if seen.sizes != clean.sizes:
         sizes = (" and ".join(f"{width}x{height}" for width, height in sorted(s.sizes)) for s in (seen, clean))
         yield "{}, the clean clip {}".format(*sizes)
-    if seen.seconds != clean.seconds:
+    if abs(seen.seconds - clean.seconds) > clean.slack:
         yield f"it lasts {float(seen.seconds):.3f} s, the clean clip {float(clean.seconds):.3f} s"
     elif seen.num_frames == clean.num_frames and seen.clock != clean.clock:
         yield "its frames are shown at other times than those of the clean clip"
@@ -335,7 +356,12 @@ def perturbed_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[st
         info: The content of `build.json`.
         options: How far to look.
     """
-    checks: dict[str, Check] = {"rows": check_rows, "levels": check_levels, **text_checks(info)}
+    checks: dict[str, Check] = {
+        "rows": check_rows,
+        "levels": check_levels,
+        **text_checks(info),
+        "annotations": lambda output: check_annotations(output, options),
+    }
     if not info["settings"]["render"]:
         return checks
     checks["same_length"] = check_same_length
@@ -359,4 +385,5 @@ def perturbed_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[st
             "pictures": seen("pictures"),
             "decord": lambda output: check_decord(output, options.workers),
         }
+    checks["sources"] = lambda output: check_sources(output, options)
     return checks

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from ..builders.perturbed import CLEAN, PerturbedSettings, recipe_for, suite_configs, visual_tables
 from ..corruptions.registry import VisualCorruption, check_name
+from ..errors import InputError
 from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
 from ..video.pyav import plane_view
-from ..video.thumbnails import frames_of
+from ..video.thumbnails import UNDECODABLE, frames_of
 from .perturbed_text import TextStatistics, measure_texts
 from .statistics import named
 
@@ -185,8 +186,13 @@ def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
             totals[severity] = totals.get(severity, 0) + len(content)
             cleans[severity] = cleans.get(severity, 0) + clean_bytes.get(clip, 0)
             if clip in chosen and pixels:
-                frames = some_frames(content, row["num_frames"])
+                try:
+                    frames = some_frames(content, row["num_frames"])
+                except UNDECODABLE as error:
+                    raise not_as_built(output, name, row, f"cannot be decoded ({error})") from error
                 known = clean_frames.setdefault(clip, frames) if name == CLEAN else clean_frames.get(clip, [])
+                if known and [len(frame) for frame in frames] != [len(frame) for frame in known]:
+                    raise not_as_built(output, name, row, "has frames of another size or number than the clean clip")
                 errors.setdefault(severity, []).extend(map(mean_square, known, frames))
         sizes[name] = dict(sorted(totals.items()))
         if name != CLEAN:
@@ -195,6 +201,14 @@ def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
                 psnr[name] = {severity: decibels(found) for severity, found in sorted(errors.items())}
     compared = tuple(clean_frames), sum(map(len, clean_frames.values()))
     return {"sizes": sizes, "ratios": ratios, "psnr": psnr, "compared": compared}
+
+
+def not_as_built(output: FinishedOutput, name: str, row: Row, why: str) -> InputError:
+    """Say that a video is not one that was built."""
+    return InputError(
+        f"{output.path}, table {name}: the video of clip {row['clip_id']}, severity {row['severity']}, {why}, so it is "
+        "not what was built. `stressreel verify` says more; build again with --fresh."
+    )
 
 
 def some_frames(content: bytes, num_frames: int) -> list[NDArray[np.uint8]]:

@@ -15,10 +15,11 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from ..builders.perturbed import CLEAN, PerturbedSettings
 from ..corruptions.registry import check_name
 from ..corruptions.visual.engine import Recipe
+from ..errors import InputError
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..video.pyav import to_rgb
-from ..video.thumbnails import frames_of
+from ..video.thumbnails import UNDECODABLE, frames_of
 from .plots import BLUE, GREY, GRID, INK, ORANGE, PALE
 
 Picture = NDArray[np.uint8]
@@ -131,14 +132,24 @@ def rows_of(output: FinishedOutput, name: str, clip_id: str) -> list[Row]:
 
 
 def frames_at(row: Row, numbers: Sequence[int]) -> list[Picture]:
-    """Decode a few frames of a row's video, RGB; `numbers` increase and may repeat."""
+    """Decode a few frames of a row's video, RGB; `numbers` increase and may repeat.
+
+    Raises:
+        InputError: It has not these frames.
+    """
     wanted, found = set(numbers), {}
-    for number, frame in enumerate(frames_of(row["video"]["bytes"])):
-        if number in wanted:
-            found[number] = to_rgb(frame)
-        if number == numbers[-1]:
-            break
-    return [found[number] for number in numbers]
+    try:
+        for number, frame in enumerate(frames_of(row["video"]["bytes"])):
+            if number in wanted:
+                found[number] = to_rgb(frame)
+            if number == numbers[-1]:
+                break
+        return [found[number] for number in numbers]
+    except (*UNDECODABLE, KeyError) as error:
+        raise InputError(
+            f"the video {row['video']['path']} has not frame {numbers[-1]} ({error}), so it is not what was built. "
+            "`stressreel verify` says more; build again with --fresh."
+        ) from error
 
 
 def fitted(frame: Picture, side: int) -> tuple[int, int]:
