@@ -26,6 +26,7 @@ from .causal import (
     CONFUSED,
     OPEN,
     CausalBuilder,
+    CausalSettings,
     Timing,
     causal_row,
     clip_frames,
