@@ -9,11 +9,12 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ from ..sources.captions import CaptionedClip
 from ..sources.files import find_videos
 from ..video.decode import with_index
 from ..video.encode import EncodeSettings, Mp4Writer
-from ..video.index import FrameIndex, open_video
+from ..video.index import FrameIndex, index_frames, open_video
 from ..video.pyav import Frame, rgb_frame, to_rgb
 from ..video.store import FrameStore
 from ..video.transcode import through_codec
@@ -258,7 +259,7 @@ class PerturbedBuilder:
                     for severity in self._severities(name):
                         files = [folder / _file(name, severity, clip["clip_id"]) for clip, _ in members]
                         recipe = recipe_for(name, severity, self.settings.seed, key)
-                        self._write(store, recipe, index, [frames for _, frames in members], files, pixel)
+                        self._write(store, recipe, index, stretch, [frames for _, frames in members], files, pixel)
                         facts["sha256"] |= {file.name: sha256_file(file) for file in files}
         return facts
 
@@ -277,6 +278,7 @@ class PerturbedBuilder:
         store: FrameStore,
         recipe: Recipe | None,
         index: FrameIndex,
+        stretch: range,
         clips: Sequence[range],
         files: Sequence[Path],
         aspect: Fraction | None,
@@ -286,7 +288,7 @@ class PerturbedBuilder:
         wanted = sorted(set().union(*clips))
         with ExitStack() as stack:
             writers: dict[int, Mp4Writer] = {}
-            for position, picture in zip(wanted, perturbed_frames(store, recipe, wanted), strict=True):
+            for position, picture in zip(wanted, perturbed_frames(store, recipe, wanted, stretch), strict=True):
                 frame = as_encoded(picture, store, lossless=settings.lossless)
                 for number, clip in enumerate(clips):
                     if position not in clip:
@@ -372,33 +374,55 @@ def level_of(name: str, severity: int) -> Row:
 Picture = Frame | NDArray[np.uint8]
 
 
-def perturbed_frames(store: FrameStore, recipe: Recipe | None, wanted: Sequence[int]) -> Iterator[Picture]:
-    """Perturb frames of a stored stretch.
+def perturbed_frames(
+    store: FrameStore, recipe: Recipe | None, wanted: Sequence[int], stretch: range
+) -> Iterator[Picture]:
+    """Perturb frames of a stretch of video.
 
     Pixels are computed in RGB; temporal perturbations and codecs never leave yuv420p. What is drawn for a frame is
     keyed by its number in the stretch, so any frame can be made alone.
 
     Args:
-        store: The whole stretch.
+        store: At least the frames that `source_frames` names.
         recipe: What to do; None to change nothing.
         wanted: Numbers of frames, increasing.
+        stretch: What is perturbed as a whole.
 
     Yields:
         One picture for each number.
     """
-    first, count = store.origin, len(store.frames)
-    if recipe is None:
-        yield from (store.yuv(number) for number in wanted)
-    elif recipe.corruption.scope == "index":
-        shown = recipe.index_map(count)
-        yield from (store.yuv(first + int(shown[number - first])) for number in wanted)
-    elif recipe.corruption.scope == "file":
-        whole = (store.yuv(number) for number in store.frames)
+    scope = recipe.corruption.scope if recipe else "index"
+    sources = source_frames(recipe, wanted, stretch)
+    if scope == "index":
+        yield from (store.yuv(number) for number in sources)
+    elif scope == "file" and recipe:
         keep = set(wanted)
-        decoded = through_codec(whole, recipe.corruption.codec, int(recipe.level[0]))
-        yield from (frame for number, frame in zip(store.frames, decoded, strict=True) if number in keep)
-    else:
-        yield from (recipe.frame(store.rgb(number), number - first) for number in wanted)
+        sent = (store.yuv(number) for number in sources)
+        decoded = through_codec(sent, recipe.corruption.codec, int(recipe.level[0]))
+        yield from (frame for number, frame in zip(sources, decoded, strict=True) if number in keep)
+    elif recipe:
+        yield from (recipe.frame(store.rgb(number), number - stretch.start) for number in wanted)
+
+
+def source_frames(recipe: Recipe | None, wanted: Sequence[int], stretch: range) -> Sequence[int]:
+    """Find the frames of the source that frames of a recipe are made from.
+
+    A codec predicts frames from earlier ones, so it needs all of these; and no later ones, as it is fed frame by frame.
+
+    Args:
+        recipe: What is done; None for nothing.
+        wanted: Numbers of frames, increasing.
+        stretch: What is perturbed as a whole.
+
+    Returns:
+        What is shown at each of the wanted ones, or for a codec all from the beginning on.
+    """
+    if recipe and recipe.corruption.scope == "index":
+        first = stretch.start
+        return [first + int(number) for number in recipe.index_map(len(stretch))[[n - first for n in wanted]]]
+    if recipe and recipe.corruption.scope == "file":
+        return range(stretch.start, wanted[-1] + 1)
+    return wanted
 
 
 def as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> Frame:
@@ -412,25 +436,45 @@ def _file(name: str, severity: int, clip_id: str) -> str:
     return f"{name}-{severity}-{clip_id}.mp4"
 
 
+Frames = int | slice | Sequence[int] | NDArray[np.integer[Any]] | None
+"""Which frames of a clip: all; as many at equal distances; a slice; or positions."""
+
+
 @dataclass(frozen=True)
 class PerturbedClip:
     """One row of a suite with the frames that its recipe gives.
 
     Attributes:
         row: The row of the table, without its video.
-        frames: uint8 RGB of shape (num_frames, height, width, 3): what a render encodes.
+        frames: uint8 RGB of shape (frames, height, width, 3): what a render encodes.
+        positions: int64 of shape (frames,): where in the clip each of them is, from 0 on.
     """
 
     row: Row
     frames: NDArray[np.uint8]
+    positions: NDArray[np.int64]
 
 
 class PerturbedClips(Sequence[PerturbedClip]):
-    """The rows of one table of a suite; frames are made from the source videos when a row is taken."""
+    """The rows of one table of a suite; frames are made from the source videos when a row is taken.
 
-    def __init__(self, rows: Sequence[Row], name: str, settings: PerturbedSettings, videos: Mapping[str, Path]):
+    Attributes:
+        rows: The rows.
+        missing: Source videos that are not in the folder, whose rows are left out.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        name: str,
+        settings: PerturbedSettings,
+        videos: Mapping[str, Path],
+        frames: Frames = None,
+        missing: Sequence[str] = (),
+    ):
         """See `load`, which makes these."""
-        self.rows, self._name, self._settings, self._videos = rows, name, settings, videos
+        self.rows, self.missing = rows, tuple(missing)
+        self._name, self._settings, self._videos, self._chosen = name, settings, videos, frames
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -443,33 +487,119 @@ class PerturbedClips(Sequence[PerturbedClip]):
     def __getitem__(self, number: int | slice) -> PerturbedClip | PerturbedClips:
         """Make one row's frames, or take a part of the rows."""
         if isinstance(number, slice):
-            return PerturbedClips(self.rows[number], self._name, self._settings, self._videos)
+            rows = self.rows[number]
+            return PerturbedClips(rows, self._name, self._settings, self._videos, self._chosen, self.missing)
         row = self.rows[number]
-        if row["source_id"] not in self._videos:
-            raise InputError(f"source video {row['source_id']} is not in the folder given as videos=.")
-        return PerturbedClip(row, with_index(self._videos[row["source_id"]], lambda index: self._frames(row, index)))
+        path = self._videos[row["source_id"]]
+        return with_index(path, lambda index: self._made(row, index), remembered_index)
 
-    def _frames(self, row: Row, index: FrameIndex) -> NDArray[np.uint8]:
+    def _made(self, row: Row, index: FrameIndex) -> PerturbedClip:
         first = self._settings.clip_first
         key = row["clip_id"] if first else row["source_id"]
         recipe = recipe_for(self._name, row["severity"], self._settings.seed, key)
         clip = clip_frames(index, row)
-        pixels = recipe is None or recipe.corruption.scope in ("frame", "clip")
-        # Frames perturbed on their own need no others; their numbers stay those of the whole stretch.
         stretch = clip if first else range(index.num_frames)
-        with (
-            tempfile.TemporaryDirectory(prefix="stressreel-") as folder,
-            FrameStore(index, clip if pixels else stretch, Path(folder)) as store,
-        ):
-            store.origin = stretch.start
-            pictures = perturbed_frames(store, recipe, clip)
-            return np.stack([p if isinstance(p, np.ndarray) else to_rgb(p) for p in pictures])
+        positions = positions_of(self._chosen, len(clip), row["clip_id"])
+        places, order = np.unique(positions, return_inverse=True)
+        wanted = clip if len(places) == len(clip) else [clip.start + int(place) for place in places]
+        needed = source_frames(recipe, wanted, stretch)
+        stored = needed if isinstance(needed, range) else sorted(set(needed))
+        with FrameStore(index, stored, Path(tempfile.gettempdir())) as store:
+            pictures = perturbed_frames(store, recipe, wanted, stretch)
+            frames = np.stack([p if isinstance(p, np.ndarray) else to_rgb(p) for p in pictures])
+        in_order = np.array_equal(order, np.arange(len(frames)))
+        return PerturbedClip(row, frames if in_order else frames[order], positions)
+
+
+def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
+    """Find the frames that are chosen of a clip.
+
+    Args:
+        frames: See `load`.
+        count: Frames of the clip, at least 1.
+        clip_id: The clip.
+
+    Returns:
+        int64, shape (frames chosen,), from 0 to count - 1, as ordered.
+
+    Raises:
+        InputError: The clip has no such frame, or a slice has none.
+    """
+    every = np.arange(count, dtype=np.int64)
+    if frames is None:
+        return every
+    if isinstance(frames, int):
+        return np.arange(frames, dtype=np.int64) * (count - 1) // max(frames - 1, 1)
+    if isinstance(frames, slice):
+        if not len(every[frames]):
+            raise InputError(f"frames={frames} chooses none of the {count} frames of clip {clip_id}.")
+        return every[frames]
+    positions = np.array(frames, np.int64)
+    outside = positions[(positions < -count) | (positions >= count)]
+    if len(outside):
+        raise InputError(
+            f"clip {clip_id} has no frame {outside[0]}: it has {count}, 0 to {count - 1} (or -{count} to -1, from the "
+            "end). Give a number of frames, as frames=8, to choose them by the clip's length."
+        )
+    return positions % count
+
+
+def check_frames(frames: Any) -> Frames:
+    """Return a choice of frames that is one: NumPy's integers as Python's.
+
+    Raises:
+        InputError: It is no number from 1 on, slice, or positions.
+    """
+    if frames is None or (isinstance(frames, slice) and _is_sound(frames)):
+        return cast(Frames, frames)
+    if isinstance(frames, (int, np.integer)) and not isinstance(frames, bool) and frames > 0:
+        return int(frames)
+    if isinstance(frames, (Sequence, np.ndarray)) and not isinstance(frames, (str, bytes)):
+        with suppress(ValueError):  # lists of different lengths
+            positions = np.asarray(frames)
+            if positions.ndim == 1 and len(positions) and np.issubdtype(positions.dtype, np.integer):
+                return positions.astype(np.int64)
+    raise InputError(
+        f"frames must be a number of frames from 1 on, a slice, or a list of positions, at least one; got {frames!r}"
+    )
+
+
+def _is_sound(chosen: slice) -> bool:
+    try:
+        chosen.indices(1)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _index_of(path: Path, size: int, changed_ns: int, decode: bool) -> FrameIndex:
+    return index_frames(path, decode=decode)
+
+
+def remembered_index(path: Path, *, decode: bool = False) -> FrameIndex:
+    """List the frames of a video as `index_frames` does, once while the file does not change."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return index_frames(path, decode=decode)
+    return _index_of(path, stat.st_size, stat.st_mtime_ns, decode)
 
 
 def load(
-    out: str | Path, name: str, *, videos: str | Path, severity: int | None = None, split: str | None = None
+    out: str | Path,
+    name: str,
+    *,
+    videos: str | Path,
+    severity: int | None = None,
+    split: str | None = None,
+    frames: Frames = None,
+    allow_missing: bool = False,
 ) -> PerturbedClips:
     """Open one table of a suite and make its frames on the fly, bit for bit those that a render encodes.
+
+    With `frames`, only what these need is decoded and perturbed: from the nearest keyframe on, without frames that no
+    other refers to; by mpeg1 and mpeg2 all from the beginning to the last one.
 
     Args:
         out: The output of `build-perturbed`, with or without videos.
@@ -477,9 +607,13 @@ def load(
         videos: Folder of the source videos.
         severity: Only rows of this severity.
         split: Only rows of this split.
+        frames: Which frames of each clip: all (None); a number n of frames at equal distances from the first to the
+            last, floor(k (length - 1) / (n - 1)), some more than once if the clip has fewer; a slice; or positions in
+            any order (a list, a range, an array of integers), negative ones from the end.
+        allow_missing: Leave out rows whose source video is not in the folder; the result's `missing` names them.
 
     Raises:
-        InputError: No such output, table, severity, split or folder.
+        InputError: No such output, table, severity, split or folder; the folder lacks videos; no such choice of frames.
     """
     output = open_output(Path(out))
     known = visual_tables(output.info) if output.info["builder"] == "perturbed" else []
@@ -490,6 +624,7 @@ def load(
         check_severity(severity, name)
     if split is not None and split not in output.splits(name):
         raise InputError(f"{out} has no split {split!r} of {name}. It has: {', '.join(output.splits(name))}.")
+    chosen = check_frames(frames)
     if not Path(videos).is_dir():
         raise UsageError(f"there is no folder {videos}. Give the folder of the source videos as videos=.")
     settings = PerturbedSettings(**output.info["settings"])
@@ -500,5 +635,17 @@ def load(
     ]
     if not rows:
         raise InputError(f"{out} has no {name} of severity {severity}. Its rows have others, or none were built.")
-    found = find_videos([Path(videos)], {row["source_id"] for row in rows}, output.info["video_folders"])
-    return PerturbedClips(rows, name, settings, found)
+    sources = sorted({row["source_id"] for row in rows})
+    found = find_videos([Path(videos)], sources, output.info["video_folders"])
+    missing = [source for source in sources if source not in found]
+    if missing and not (found and allow_missing):
+        hint = ", or leave their rows out with allow_missing=True" if found else ""
+        raise InputError(
+            f"{len(missing)} of {len(sources)} source videos are not in {videos}, the first of them {missing[0]}. Give "
+            f"the folder that has them as videos={hint}."
+        )
+    rows = [row for row in rows if row["source_id"] in found]
+    for row in rows:
+        if row["num_frames"] is not None:  # recipes alone do not know it yet
+            positions_of(chosen, row["num_frames"], row["clip_id"])
+    return PerturbedClips(rows, name, settings, found, chosen, missing)

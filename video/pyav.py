@@ -57,11 +57,14 @@ def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iter
 
 def decoded(container: av.container.InputContainer, stream: VideoStream) -> Iterator[Frame]:
     """Decode the frames of a stream; each knows its colours (see `colours`) and its duration."""
-    if MAJOR >= 17:
-        yield from container.decode(stream)
-        return
     for packet in demuxed(container, stream):
-        for frame in packet.decode():
+        yield from decoded_packet(packet, stream)
+
+
+def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Iterator[Frame]:
+    """Decode the frames that one packet of a stream brings out; each knows its colours (see `colours`)."""
+    for frame in cast(list[Frame], packet.decode()):
+        if MAJOR < 17:
             frame.opaque = (stream.codec_context.color_primaries, stream.codec_context.color_trc)
             yield frame
 
