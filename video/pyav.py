@@ -63,7 +63,7 @@ def decoded(container: av.container.InputContainer, stream: VideoStream) -> Iter
 
 def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Iterator[Frame]:
     """Decode the frames that one packet of a stream brings out; each knows its colours (see `colours`)."""
-    for frame in cast(list[Frame], packet.decode()):
+    for frame in packet.decode():
         if MAJOR < 17:
             frame.opaque = (stream.codec_context.color_primaries, stream.codec_context.color_trc)
             yield frame
