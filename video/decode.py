@@ -15,7 +15,7 @@ from av.video.stream import VideoStream
 
 from ..errors import VideoError
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
-from .pyav import decoded, decoded_packet, display_matrix, is_full, like, plane_view, to_yuv420p
+from .pyav import decoded, decoded_packet, demuxed, display_matrix, is_full, like, plane_view, to_yuv420p
 
 T = TypeVar("T")
 BT601 = 6  # AVCOL_SPC_SMPTE170M
@@ -136,7 +136,7 @@ def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) ->
     frames together show that.
     """
     latest: int | None = None
-    for packet in container.demux(stream):
+    for packet in demuxed(container, stream):
         behind = packet.pts is not None and latest is not None and packet.pts < latest
         stream.codec_context.skip_frame = "NONREF" if behind and packet.pts in spare else "DEFAULT"
         latest = latest if behind or packet.pts is None else packet.pts

@@ -66,7 +66,7 @@ def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Itera
     for frame in packet.decode():
         if MAJOR < 17:
             frame.opaque = (stream.codec_context.color_primaries, stream.codec_context.color_trc)
-            yield frame
+        yield frame
 
 
 def colours(frame: Frame) -> tuple[int, int, int, int]:
