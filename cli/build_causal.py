@@ -210,7 +210,7 @@ def command(
     versions["encoder"] = encoder_name(choice.model)
     confuser, generator, made = None, None, None
     if settings.confuse:
-        confuser = make_confuser(read.everything, cast_file, tagger)
+        confuser = make_confuser(read.everything, cast_file, tagger)  # type: ignore[arg-type]
         versions["tagger"] = confuser.tagger.name
         generator = _generator(llm_base_url, llm_model)
         if generator:
