@@ -13,7 +13,7 @@ from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..video.thumbnails import UNDECODABLE, look_at
 from .causal import ASKED, CLIPS, CONFUSED, OPEN, RIGHT, SCHEMES, Target, causal_row, settings_of
-from .causal_source_checks import check_mined, check_sources
+from .causal_source_checks import check_command, check_mined, check_sources
 from .causal_splits import divide
 from .decord_checks import check_decord
 from .processes import on_processes
@@ -257,6 +257,7 @@ def causal_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, 
     }
     if CONFUSED in info["counts"]:
         checks["confusions"] = check_confusions
+    checks["command"] = check_command
     checks["mined"] = lambda output: check_mined(output, options)
     if CLIPS in info["counts"]:
         checks["frames"] = check_frames

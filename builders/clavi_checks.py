@@ -15,7 +15,7 @@ from ..records.schema import Row
 from ..templates import load_questions
 from ..video.thumbnails import UNDECODABLE, Look, look_at, misplaced
 from .clavi import ANSWERS, FRAMES, SHARED
-from .clavi_row_checks import check_columns
+from .clavi_row_checks import check_columns, check_command
 from .clavi_source_checks import check_annotations, check_sources
 from .decord_checks import check_decord
 from .processes import on_processes
@@ -245,6 +245,7 @@ def clavi_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, C
         options: How far to look.
     """
     checks: dict[str, Check] = {
+        "command": check_command,
         "columns": check_columns,
         "questions_per_video": check_questions_per_video,
         "links": check_links,

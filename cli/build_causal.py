@@ -231,7 +231,8 @@ def command(
             confuser=confuser,
             made=made,
             timing=read.timing,
-            identity=causal_identity(dataset_version, versions, read.hashes, limit, columns),
+            limit=limit,
+            identity=causal_identity(dataset_version, versions, read.hashes, columns),
             notes=read.counts,
         )
     if not plan.units:

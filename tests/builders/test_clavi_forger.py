@@ -153,14 +153,11 @@ def another_class(letter: str, key: str) -> Callable[[Row], None]:
 
 
 def other_actions(pair: Row) -> None:
-    """Say that another action stays away from the segment, one with a verb and an object of the source."""
-    pair["other_actions"] = [
-        action.key
-        for action in usable_actions()
-        if action.verb in pair["source_verbs"]
-        and action.objects <= set(pair["source_objects"])
-        and action.key not in (pair["class_a"], pair["class_b"], *pair["other_actions"])
-    ][:1]
+    """Say that another action was done besides, with its verb and its objects."""
+    other = next(action for action in usable_actions() if action.key == "c016")
+    pair["other_actions"] = [other.key]
+    pair["source_verbs"] = sorted({*pair["source_verbs"], other.verb})
+    pair["source_objects"] = sorted({*pair["source_objects"], *other.objects})
 
 
 def with_question(**values: object) -> Change:
@@ -456,23 +453,24 @@ def test_without_sources_it_is_said_what_was_not_checked(built: Path) -> None:
 
 
 def found(copy: Path, sources: Path | None) -> dict[str, tuple[str, ...]]:
-    """The checks that fail; videos are only decoded if the rows alone show nothing."""
-    return failed(copy, VerifyOptions(decode=False, sources=sources)) or failed(copy, VerifyOptions(sources=sources))
+    """The first check that fails; videos are only decoded if the rows alone show nothing."""
+    rows = failed(copy, VerifyOptions(decode=False, sources=sources), first=True)
+    return rows or failed(copy, VerifyOptions(sources=sources), first=True)
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_fault_is_found(built: Path, sources: Path, tmp_path: Path, name: str) -> None:
     copy = forge(built, tmp_path / "copy", FAULTS[name])
-    assert found(copy, sources), "not found with the sources"
     alone = found(copy, None)
     assert (not alone) == (name in ONLY_WITH_SOURCES), alone
+    assert alone or found(copy, sources), "not found with the sources"
 
 
 @pytest.mark.parametrize("name", SOUNDS)
 def test_other_sound_is_found(sounding: Path, sources: Path, tmp_path: Path, name: str) -> None:
     copy = forge(sounding, tmp_path / "copy", SOUNDS[name])
-    assert found(copy, sources), "not found with the sources"
     assert not found(copy, None)
+    assert found(copy, sources), "not found with the sources"
 
 
 def test_sound_that_stays_passes(sounding: Path, sources: Path) -> None:

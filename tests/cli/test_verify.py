@@ -140,6 +140,23 @@ def break_loading(out: Path) -> None:
     readme.write_text(readme.read_text().replace("pairs/train-*", "pairs/training-*"))
 
 
+def break_column(out: Path) -> None:
+    rewrite(shard(out, "questions"), lambda rows: rows[0].update(type_id=3))
+
+
+def break_command(out: Path) -> None:
+    file = out / "build.json"
+    file.write_text(file.read_text().replace("--seed 0", "--seed 7"))
+
+
+def leave_a_pair_out(out: Path) -> None:
+    rewrite(shard(out, "pairs"), lambda rows: rows.pop())
+
+
+def break_source_hash(out: Path) -> None:
+    rewrite(shard(out, "pairs"), lambda rows: rows[0].update(source_sha256="0" * 64))
+
+
 BREAKS: list[tuple[str, Callable[[Path], None]]] = [
     ("schema", break_schema),
     ("schema", break_features),
@@ -149,6 +166,10 @@ BREAKS: list[tuple[str, Callable[[Path], None]]] = [
     ("hashes", break_video_bytes),
     ("unique_ids", break_ids),
     ("splits", break_splits),
+    ("command", break_command),
+    ("columns", break_column),
+    ("annotations", leave_a_pair_out),
+    ("sources", break_source_hash),
     ("questions_per_video", break_ratio),
     ("questions_per_video", drop_a_videos_questions),
     ("links", break_counterpart),
@@ -184,10 +205,10 @@ def test_every_check_is_broken_here(built: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "damage"), BREAKS, ids=[damage.__name__ for _, damage in BREAKS])
-def test_check_fails_on_what_it_is_for(copy: Path, name: str, damage: Callable[[Path], None]) -> None:
+def test_check_fails_on_what_it_is_for(copy: Path, sample: Path, name: str, damage: Callable[[Path], None]) -> None:
     damage(copy)
     output = open_output(copy)
-    checks = checks_for(output, VerifyOptions(decode=True, workers=1))
+    checks = checks_for(output, VerifyOptions(decode=True, workers=1, sources=sample, sample=1))
     (outcome,) = run_checks(output, {name: checks[name]})
     assert not outcome.passed
     assert "could not be checked" not in outcome.problems[0]
@@ -202,6 +223,27 @@ def test_report_and_exit_code(copy: Path) -> None:
     report = json.loads(run("stressreel", "verify", copy, "--no-decode", "--json").out)
     assert not report["passed"]
     assert [check["name"] for check in report["checks"] if not check["passed"]] == ["card"]
+
+
+def test_what_was_not_checked_is_said(built: Path) -> None:
+    done = run("stressreel", "verify", built, "--no-decode")
+    assert done.code == 0
+    assert "--    annotations\n        not checked: splits" in done.out
+    assert "left something open: annotations, sources" in done.out
+    report = json.loads(run("stressreel", "verify", built, "--no-decode", "--json", "--sources", "sample").out)
+    assert [check["name"] for check in report["checks"] if check["not_checked"]] == ["sources"]
+
+
+def test_all_of_it_is_checked_with_the_sources(built: Path, sample: Path) -> None:
+    done = run("stressreel", "verify", built, "--sources", sample, "--workers", 1, "--sample", 2)
+    assert done.code == 0, done.out
+    assert "9 of 11 pairs, which were not cut again: --sample takes more" in done.out
+
+
+def test_sources_that_are_not_there(built: Path, tmp_path: Path) -> None:
+    refused = run("stressreel", "verify", built, "--sources", tmp_path / "nowhere")
+    assert refused.code == 2
+    assert "Give the folder of the source videos, or the word `sample`" in " ".join(refused.err.split())
 
 
 def test_card_command_mends_the_card(copy: Path) -> None:

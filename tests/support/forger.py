@@ -108,6 +108,16 @@ def outcomes(out: Path, options: VerifyOptions, *, leave_out: tuple[str, ...] = 
     return {outcome.name: outcome for outcome in run_checks(output, checks)}
 
 
-def failed(out: Path, options: VerifyOptions, *, leave_out: tuple[str, ...] = SLOW) -> dict[str, tuple[str, ...]]:
-    """Name the checks that fail, with their problems."""
-    return {name: o.problems for name, o in outcomes(out, options, leave_out=leave_out).items() if not o.passed}
+def failed(
+    out: Path, options: VerifyOptions, *, leave_out: tuple[str, ...] = SLOW, first: bool = False
+) -> dict[str, tuple[str, ...]]:
+    """Name the checks that fail, with their problems; the first of them alone, if that is enough."""
+    found: dict[str, tuple[str, ...]] = {}
+    output = open_output(out)
+    checks = {name: check for name, check in checks_for(output, options).items() if name not in leave_out}
+    for outcome in run_checks(output, checks):
+        if not outcome.passed:
+            found[outcome.name] = outcome.problems
+            if first:
+                break
+    return found
