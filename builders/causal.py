@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +27,7 @@ from ..sources.causalchaos import CausalRow, first_by_id, overlaps
 from ..video.decode import with_index
 from ..video.edit import write_edits
 from ..video.encode import EncodeSettings
+from ..video.estimate import Footage, Shape, frames_in
 from ..video.index import FrameIndex
 from .causal_audit import Asked, audit, known_share
 from .causal_splits import SPLITS, Places, Scheme, divide, leaks
@@ -571,6 +572,24 @@ def clip_frames(index: FrameIndex, unit: Unit) -> range:
             "this the copy that was annotated? See --offsets and --fps-map.",
         )
     return range(start, stop)
+
+
+def clip_footage(plan: Plan) -> list[Footage]:
+    """List the clips of a plan."""
+    found = []
+    for unit in plan.units:
+        if unit.source_id:
+            count = partial(_count, unit.cost, unit.payload["rate"])
+            found.append(Footage(unit.source_id, count, partial(_find, unit)))
+    return found
+
+
+def _count(frames: float, rate: str | None, shape: Shape) -> float:
+    return frames_in(frames / float(Fraction(rate)), shape) if rate else min(frames, shape.num_frames)
+
+
+def _find(unit: Unit, index: FrameIndex) -> range:
+    return clip_frames(index, unit)
 
 
 @cache

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..templates import load_questions, table_hashes
 from ..video.decode import with_index
 from ..video.edit import EditList, write_edits
 from ..video.encode import EncodeSettings
+from ..video.estimate import Footage, frames_in
 from ..video.index import FrameIndex
 from .pairs import (
     RULES,
@@ -366,6 +368,20 @@ def edits(index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
     """
     a, filler, b = pieces(index, unit)
     return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)
+
+
+def pair_footage(plan: Plan) -> list[Footage]:
+    """List the segments of a plan's pairs; each is encoded twice, as V and as V′."""
+    found = []
+    for unit in plan.units:
+        seconds = unit.payload["out_b"] - unit.payload["out_a"]
+        found.append(Footage(unit.source_id, partial(frames_in, seconds), partial(_segment, unit)))
+    return found
+
+
+def _segment(unit: Unit, index: FrameIndex) -> range:
+    a, _, b = pieces(index, unit)
+    return range(a.start, b.stop)
 
 
 def question_rows(pair: Mapping[str, Any], variant: int) -> Iterator[Row]:
