@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, VideoError
-from ..negatives.confusion import Confuser, Confusion, Kind, Unconfused, confuse_options
+from ..negatives.confused_options import confuse_options
+from ..negatives.confuser import Confuser
+from ..negatives.confusion import Confusion, Kind, Unconfused
 from ..negatives.mining import COSINE_DIGITS, Choice, Item, Mined, MiningSettings, Negative, arrange, mine, text_key
 from ..records.files import file_stamp, sha256_file, sha256_text
 from ..records.plan import Facts, Plan, Skip, Unit

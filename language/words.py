@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 Style = Literal["declarative", "imperative", "noun_phrase"]
@@ -115,6 +116,14 @@ class Caption:
 def tokenize(text: str) -> tuple[Token, ...]:
     """Split a text into tokens; what is between them is space."""
     return tuple(Token(found[0], found.start(), found.end()) for found in TOKEN.finditer(text))
+
+
+@cache
+def name_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Return what finds names, however their capitals are written; None for no names."""
+    if not names:
+        return None
+    return re.compile(r"\b(?:" + "|".join(re.escape(name) for name in names) + r")(?!\w)", re.IGNORECASE)
 
 
 def sentence_ranges(tokens: Sequence[Token]) -> tuple[range, ...]:

@@ -23,9 +23,10 @@ from typing import Any, Protocol
 from ..errors import BuildError, InputError
 from ..extras import named
 from ..language.hub import ModelFiles, model_files
+from ..language.words import name_pattern
 from ..records.documents import parse_json
 from ..records.files import sha256_text, write_json
-from .cast import Cast, name_pattern
+from .cast import Cast
 from .confusion import KINDS, Confusion, Kind, Unconfused
 from .mining import text_key
 
@@ -200,7 +201,7 @@ def check_confusion(kind: Kind, right: str, made: str, cast: Cast, options: Sequ
         return "its length is too different"
     if made.rstrip()[-1:].isalnum() != right.rstrip()[-1:].isalnum():
         return "its final mark differs"
-    pattern = name_pattern(cast)
+    pattern = name_pattern(cast.names)
     before, after = ([m[0].lower() for m in pattern.finditer(t)] if pattern else [] for t in (right, made))
     if set(after) - set(before):
         return "it names somebody new"

@@ -13,9 +13,9 @@ from typing import Any, cast
 import numpy as np
 
 from ...extras import import_extra
+from ...language.closed_classes import AUXILIARIES
 from ...language.inflection import Tag, inflect, is_plural_noun, is_verb_form, readings
 from ...language.lexicon import phrasal_verbs
-from ...language.tagger import AUXILIARIES
 from ...language.wordnet import Pos, WordNet
 from ...language.words import Caption, like, with_capital, without_capital
 from .result import Unchanged

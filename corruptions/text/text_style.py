@@ -6,18 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from ...language.agreement import full_form
 from ...language.clauses import Clause, chains, clauses, main_clause
 from ...language.inflection import Tag, inflect, is_plural_noun, noun_lemma, verb_lemma
 from ...language.lexicon import phrasal_verbs, words
-from ...language.rewrite import (
-    change_tense,
-    full_form,
-    negate,
-    other_tense,
-    passive_obstacle,
-    remove_negation,
-    to_passive,
-)
+from ...language.negation import negate, remove_negation
+from ...language.passive import passive_obstacle, to_passive
+from ...language.tense import change_tense, other_tense
 from ...language.words import Caption, like, tokenize, with_capital
 from .result import Unchanged
 from .tables import read_table

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from stressreel.corruptions.text import bias
+from stressreel.corruptions.text.gender_words import gendered_nouns
 from stressreel.corruptions.text.result import Unchanged
 from stressreel.corruptions.text.tables import read_table
 from stressreel.language.tagger import load_tagger
@@ -56,7 +57,7 @@ def test_names_and_titles_stay(phrase: str) -> None:
 
 def pairs() -> list[tuple[str, str]]:
     """The nouns that are each other's first choice."""
-    nouns = bias._nouns()
+    nouns = gendered_nouns()
     both = {(word, entry.become("swap")) for word, entry in nouns.items()}
     return sorted(pair for pair in both if pair[1] in nouns and nouns[pair[1]].become("swap") == pair[0])
 
@@ -92,21 +93,6 @@ def test_every_pronoun_has_three_forms(role: str) -> None:
 )
 def test_articles_follow(text: str, article: str) -> None:
     assert rewrite("all_female", text) == f"{article} sings"
-
-
-def test_the_released_table_has_female_and_male_the_wrong_way_round() -> None:
-    assert rewrite("all_male", "a male singer", "released") == "a female singer"
-    assert rewrite("all_female", "a female singer", "released") == "a male singer"
-    assert isinstance(rewrite("all_male", "a female singer", "released"), Unchanged)
-
-
-def test_the_released_table_looks_at_words_between_spaces_only() -> None:
-    assert rewrite("all_female", "a man, a boy", "released") == "a man, a girl"
-    assert isinstance(rewrite("all_female", "a man.", "released"), Unchanged)
-
-
-def test_the_released_swap_leaves_words_that_its_list_does_not_have() -> None:
-    assert isinstance(rewrite("gender_swap", "two actors and a policeman", "released"), Unchanged)
 
 
 def test_every_table_names_its_source() -> None:
