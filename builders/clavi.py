@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, VideoError
+from ..language.gerunds import phrase_identity
 from ..records.files import sha256_file
 from ..records.plan import Facts, Plan, Skip, Unit
 from ..records.schema import Column, Config, Row
@@ -44,7 +45,6 @@ ANSWERS = ("no", "yes")
 SHORTFALL_S = Fraction(1, 2)
 FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
 SHARED = ("num_frames", "fps", "width", "height", "duration_s")
-TABLES = ("charades_classes.yaml", "clavi.yaml")
 
 QUESTIONS = Config(
     "questions",
@@ -201,7 +201,7 @@ def plan_clavi(
         payload = planned_columns(candidate, cuts.get(candidate.id) or draw_cuts(candidate, settings.seed), control)
         cost = payload["out_b"] - payload["out_a"]
         units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))
-    tables = {name: digest for name, digest in table_hashes().items() if name in TABLES or settings.source == "sta"}
+    tables = table_hashes() | (phrase_identity() if settings.source == "sta" else {})
     return Plan(
         builder="clavi",
         identity={**(identity or {}), "settings": asdict(settings), "limit": limit, "tables": tables},

@@ -24,7 +24,7 @@ from ..corruptions.text.engine import Mode
 from ..corruptions.text.tools import Tools
 from ..corruptions.visual.engine import Recipe
 from ..errors import InputError, UsageError, VideoError
-from ..language.tagger import StyleOption
+from ..language.words import StyleOption
 from ..records.files import sha256_file, sha256_text
 from ..records.output import open_output
 from ..records.plan import Facts, Plan, Skip, Unit

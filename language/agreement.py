@@ -19,7 +19,7 @@ def full_form(word: str) -> str:
 
 
 def finite_form(lemma: str, past: bool, phrase: NounPhrase | None) -> str:
-    """Give the finite form of a verb that agrees with a subject; None is a singular thing."""
+    """Return the finite form of a verb that agrees with a subject; None is a singular thing."""
     plural, person = (phrase.plural, phrase.person) if phrase else (False, 3)
     if lemma == "be":
         if past:

@@ -66,7 +66,7 @@ def clauses(caption: Caption) -> tuple[Clause, ...]:
 
 
 def main_clause(caption: Caption) -> Clause | None:
-    """Give the clause that the caption states: the first main or ordered one, else the first finite, else the first.
+    """Return the clause that the caption states: the first main or ordered one, else the first finite, else the first.
 
     "Because Tom wants to catch Jerry." has no main clause; "Tom wants" is what it states.
     """
@@ -88,6 +88,8 @@ def _behind_contact_clause(caption: Caption, main: Clause) -> Clause:
     tokens = caption.tokens
     if main.subject is None or not main.finite or tokens[0].tag not in ("DT", "PRP$"):
         return main
+    if tokens[main.verb.tokens[0] - 1].tag not in ("NNP", "PRP"):
+        return main
     for clause in clauses(caption):
         place = clause.verb.tokens[0] - 1
         before = tokens[place - 1 if tokens[place].tag.startswith("RB") else place]
@@ -98,13 +100,13 @@ def _behind_contact_clause(caption: Caption, main: Clause) -> Clause:
 
 
 def _asks(found: Sequence[Clause]) -> bool:
-    """Tell whether a noun phrase only tells of a statement: "guy explaining what a syndrome is"."""
+    """Return whether a noun phrase only tells of a statement: "guy explaining what a syndrome is"."""
     first = found[0] if found else None
     return first is not None and first.role == "modifier" and all(c.role == "subordinate" for c in found if c.finite)
 
 
 def chains(caption: Caption) -> tuple[tuple[Clause, ...], ...]:
-    """Give finite clauses and orders in groups that share a subject: "rides a horse and waves"."""
+    """Return finite clauses and orders in groups that share a subject: "rides a horse and waves"."""
     found = clauses(caption)
     groups: dict[int, list[Clause]] = {}
     leader: dict[int, int] = {}

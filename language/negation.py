@@ -17,7 +17,7 @@ POSITIVE |= {"no-one": "someone", "neither": ""}  # "" has no positive of one wo
 
 
 def is_negated(caption: Caption, clause: Clause) -> bool:
-    """Tell whether a clause is negated: "not", "n't", "never", "cannot", "no longer", "nothing", "there is no ..."."""
+    """Return whether a clause is negated: "not", "n't", "never", "cannot", "no longer", "nothing", "there is no"."""
     verb = clause.verb
     if verb.negation is not None or any(caption.tokens[n].lower == "cannot" for n in verb.auxiliaries):
         return True

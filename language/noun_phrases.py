@@ -40,7 +40,7 @@ class NounPhrase:
         return self.heads[0]
 
     def text(self, caption: Caption) -> str:
-        """Give it as written."""
+        """Return it as written."""
         return caption.text[caption.tokens[self.first].start : caption.tokens[self.stop - 1].end]
 
 
@@ -204,7 +204,7 @@ def _noun_ahead(tokens: Sequence[Token], number: int, stop: int) -> bool:
 
 
 def is_modifier(tokens: Sequence[Token], number: int, start: int, stop: int) -> bool:
-    """Tell whether a participle stands before a noun ("a running man", "add chopped onions")."""
+    """Return whether a participle stands before a noun ("a running man", "add chopped onions")."""
     token = tokens[number]
     after = tokens[number + 1] if number + 1 < stop else None
     before = tokens[number - 1] if number > 0 else None
@@ -249,7 +249,7 @@ def _joins_nouns(tokens: Sequence[Token], number: int, stop: int) -> bool:
 
 
 def _starts_clause(tokens: Sequence[Token], number: int, stop: int) -> bool:
-    """Tell whether a verb follows, so that what stands before is its subject; phrases between do not count."""
+    """Return whether a verb follows, so that what stands before is its subject; phrases between do not count."""
     while number < stop:
         token = tokens[number]
         if token.tag in FINITE or (token.tag in ("VBG", "VB") and token.lower != "including"):

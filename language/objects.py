@@ -69,7 +69,7 @@ def _with_participle(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGro
 
 
 def _is_adverbial(tokens: Sequence[Token], phrase: NounPhrase) -> bool:
-    """Tell whether a noun phrase says when or how far: "sleeps all day", "for" left out."""
+    """Return whether a noun phrase says when or how far: "sleeps all day", "for" left out."""
     head = tokens[phrase.head]
     if len(phrase.heads) > 1 or phrase.stop - phrase.first > 3:
         return False

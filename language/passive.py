@@ -14,7 +14,7 @@ from .words import Caption, without_capital
 
 
 def passive_obstacle(caption: Caption, clause: Clause) -> str:
-    """Say why a clause has no passive; "" if it has one."""
+    """Return why a clause has no passive; "" if it has one."""
     verb, tokens = clause.verb, caption.tokens
     if verb.passive:
         return "it is passive already"
@@ -41,7 +41,7 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
 
 
 def _held_elsewhere(caption: Caption, clause: Clause) -> bool:
-    """Tell whether a participle may belong to a subject further left: "people walk down a street holding signs"."""
+    """Return whether a participle may belong to a subject further left: "people walk down a street holding signs"."""
     subject = clause.subject
     earlier = [c for c in clauses(caption) if c.finite and subject is not None and c.verb.main < subject.first]
     allowed = words("perception") | {"be", "have"}
@@ -145,7 +145,7 @@ def _in_case(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
 
 
 def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
-    """Give the pronoun for a noun phrase: "him", "her", "them", "it"."""
+    """Return the pronoun for a noun phrase: "him", "her", "them", "it"."""
     token = caption.tokens[phrase.head]
     if len(phrase.heads) == 1 and token.tag == "PRP":
         return case.get(token.lower, token.lower)

@@ -15,10 +15,10 @@ from typing import Literal
 
 from ..errors import InputError
 from ..extras import import_extra
-from .tag_repairs.orders import StyleOption
+from .tag_repairs.clipped import repair_clipped
 from .tag_repairs.sentences import repair_tags
 from .tag_repairs.stories import repair_story
-from .words import Caption, Style, Token, name_pattern, sentence_ranges, tokenize
+from .words import Caption, Style, StyleOption, Token, name_pattern, sentence_ranges, tokenize
 
 NLTK_DATA = "taggers/averaged_perceptron_tagger_eng"
 
@@ -45,6 +45,10 @@ class Tagger:
                 begins with a word that is nothing but a verb.
         """
         return _analysed(self, text, style)
+
+    def analyse_clipped(self, text: str) -> Caption:
+        """Tokenise and tag a clipped caption of what a person does: "person open the door"."""
+        return _analysed_clipped(self, text)
 
     def analyse_story(self, text: str, names: tuple[str, ...], living: Container[str]) -> Caption:
         """Tokenise and tag what is told of characters, as if their names had their capitals; the text stays as it is.
@@ -83,6 +87,15 @@ def _analysed(tagger: Tagger, text: str, style: StyleOption) -> Caption:
         styles.append(kind)
     first: Style = styles[0] if styles else "noun_phrase"
     return Caption(text, tuple(found), first)
+
+
+@lru_cache(maxsize=1 << 14)
+def _analysed_clipped(tagger: Tagger, text: str) -> Caption:
+    caption = tagger.analyse(text)
+    tags = [token.tag for token in caption.tokens]
+    repair_clipped([token.lower for token in caption.tokens], tags)
+    tokens = tuple(replace(token, tag=tag) for token, tag in zip(caption.tokens, tags, strict=True))
+    return Caption(caption.text, tokens, caption.style)
 
 
 @cache

@@ -24,7 +24,7 @@ PRESENT_MODALS = {"could": "can", "would": "will", "might": "may"}
 
 
 def other_tense(caption: Caption, clause: Clause) -> str | None:
-    """Give the finite verb of a clause in the past, or in the present if it is past; None if it has no other."""
+    """Return the finite verb of a clause in the past, or in the present if it is past; None if it has no other."""
     verb, tokens = clause.verb, caption.tokens
     word = tokens[verb.first].lower.replace("’", "'")
     if not clause.finite:

@@ -148,7 +148,7 @@ def _verb_group(tokens: Sequence[Token], number: int, start: int, stop: int) -> 
 
 
 def _is_perfect(tokens: Sequence[Token], number: int) -> bool:
-    """Tell whether a participle behind "have" is its verb: "had told Jerry", "had thrown food", not "has dyed hair"."""
+    """Return whether a participle behind "have" is its verb: "had told Jerry", not "has dyed hair"."""
     if tokens[number + 1].tag in ("NNP", "NNPS"):
         return True
     back = number - 1
@@ -159,7 +159,7 @@ def _is_perfect(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _verb_after(tokens: Sequence[Token], number: int, stop: int, last: Token) -> bool:
-    """Tell whether a verb that the last one takes follows an adverb."""
+    """Return whether a verb that the last one takes follows an adverb."""
     while number < stop and tokens[number].tag.startswith("RB"):
         number += 1
     return number < stop and _takes(last, tokens[number])
@@ -181,7 +181,7 @@ def _takes(last: Token, token: Token) -> bool:
 
 
 def _before_verb(tokens: Sequence[Token], number: int, start: int) -> bool:
-    """Tell whether an adverb stands between what can be a subject, a joining word or the start, and a verb."""
+    """Return whether an adverb stands between what can be a subject, a joining word or the start, and a verb."""
     token = tokens[number]
     if token.lower in PARTICLES or token.tag == "RP":
         return False
@@ -222,7 +222,7 @@ def _form(tokens: Sequence[Token], number: int, start: int, to: int | None) -> F
 
 
 def _bare_infinitive(tokens: Sequence[Token], number: int, start: int) -> bool:
-    """Tell whether "let it simmer", "makes the girl laugh", "to wash and dry" come before a base form."""
+    """Return whether "let it simmer", "makes the girl laugh", "to wash and dry" come before a base form."""
     back = number - 1
     while back >= start and tokens[back].tag.startswith("RB"):
         back -= 1
@@ -241,7 +241,8 @@ def _bare_infinitive(tokens: Sequence[Token], number: int, start: int) -> bool:
                 return verb_lemma(tokens[place].text) in causes
             if tokens[place].tag in ("CC", ",", "IN", "TO"):
                 return False
-    return back >= start and verb_lemma(tokens[back].text) in ("help", "let") and tokens[back].tag.startswith("VB")
+    leads = back >= start and tokens[back].tag.startswith("VB")
+    return leads and verb_lemma(tokens[back].text) in ("help", "let", "go")
 
 
 def _particle(tokens: Sequence[Token], main: int, stop: int, lemma: str) -> int | None:

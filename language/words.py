@@ -10,6 +10,7 @@ from functools import cache
 from typing import Literal
 
 Style = Literal["declarative", "imperative", "noun_phrase"]
+StyleOption = Literal["declarative", "imperative", "auto"]  # what a data set's captions are
 
 _LETTER = r"[\w\u0300-\u036f]"  # with accents that are characters of their own
 TOKEN = re.compile(
@@ -145,7 +146,7 @@ def _ends(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _closes(tokens: Sequence[Token], number: int) -> bool:
-    """Tell whether a token is a quote or bracket that follows without a space."""
+    """Return whether a token is a quote or bracket that follows without a space."""
     return number > 0 and tokens[number].text in _CLOSING and tokens[number].start == tokens[number - 1].end
 
 

@@ -33,7 +33,7 @@ def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confus
 
 
 def _double_negation(caption: Caption, main: Clause) -> str:
-    """Say why a clause that holds "nothing" or the like can neither be negated nor made positive."""
+    """Return why a clause that holds "nothing" or the like can neither be negated nor made positive."""
     inner = min((c.verb.tokens[0] for c in clauses(caption) if c.verb.main > main.verb.main), default=main.stop)
     behind = caption.tokens[main.verb.main + 1 : min(inner, main.stop)]
     words = [token.lower for token in behind]
@@ -94,7 +94,7 @@ def _infinitive_negated(caption: Caption) -> Confusion | Unconfused:
 
 
 def _ambiguity(caption: Caption, main: Clause) -> str:
-    """Say why a negation can be read in two ways."""
+    """Return why a negation can be read in two ways."""
     if any(token.lower in NEGATIONS or token.lower in POSITIVE for token in caption.tokens[main.verb.main + 1 :]):
         return "a negated complement"
     behind = [c for c in clauses(caption) if c.finite and c.start and c.verb.main > main.verb.main]

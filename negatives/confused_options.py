@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from ..seeds import rng_for
 from .confuser import Confuser
 from .confusion import KINDS, Confusion, Kind, Unconfused
-from .mining import Choice, Negative, text_key
+from .mining import Negative, OptionSet, text_key
 
 
 def confuse_options(
     right: str,
-    choice: Choice,
+    choice: OptionSet,
     confuser: Confuser,
     *,
     count: int,
@@ -20,7 +20,7 @@ def confuse_options(
     item_id: str,
     kind: str,
     made: Mapping[Kind, Confusion | Unconfused] | None = None,
-) -> tuple[Choice, tuple[Confusion | Unconfused, ...]]:
+) -> tuple[OptionSet, tuple[Confusion | Unconfused, ...]]:
     """Put confusions of the right option in the place of wrong ones.
 
     Args:
@@ -55,4 +55,4 @@ def confuse_options(
             options[place] = result.text
             sources[place] = Negative(item_id, result.text, 1.0, 0.0, 0.0, way)
             taken += 1
-    return Choice(tuple(options), choice.answer_index, tuple(sources)), tuple(results[way] for way in KINDS)
+    return OptionSet(tuple(options), choice.answer_index, tuple(sources)), tuple(results[way] for way in KINDS)

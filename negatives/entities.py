@@ -60,7 +60,7 @@ def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
 
 
 def is_joined(caption: Caption, one: Entity, two: Entity, first: int | None = None) -> bool | None:
-    """Tell whether "and" joins two, or the clauses that they stand in; None where it may be either.
+    """Return whether "and" joins two, or the clauses that they stand in; None where it may be either.
 
     In "Tom was chasing Jerry and Spike wanted to sleep" Jerry is an object and Spike does something of his own. So
     nobody is joined with himself, or with whom a finite verb follows, if a verb or preposition has the first as object.
@@ -97,32 +97,32 @@ def is_joined(caption: Caption, one: Entity, two: Entity, first: int | None = No
 
 
 def _has_thought(tokens: Sequence[Token], before: Token) -> bool:
-    """Tell whether a clause can stand behind a verb without "that": "knew Tom and Jerry were there"."""
+    """Return whether a clause can stand behind a verb without "that": "knew Tom and Jerry were there"."""
     thoughts = ("know", "think", "believe", "realise", "realize", "see", "hear", "find", "say", "hope", "wish", "feel")
     return before.tag.startswith("VB") and verb_lemma(before.text) in thoughts
 
 
 def _listed(caption: Caption, one: Entity, two: Entity, three: Entity) -> bool:
-    """Tell whether commas join three: "Tom, Butch and Spike"."""
+    """Return whether commas join three: "Tom, Butch and Spike"."""
     marks = [token.lower for token in caption.tokens[two.stop : three.first]]
     comma = [token.lower for token in caption.tokens[one.stop : two.first]] == [","]
     return comma and marks in (["and"], [",", "and"], [","]) and not owns(caption.tokens, one)
 
 
 def owns(tokens: Sequence[Token], entity: Entity) -> bool:
-    """Tell whether "'s" stands behind somebody."""
+    """Return whether "'s" stands behind somebody."""
     after = tokens[entity.stop] if entity.stop < len(tokens) else None
     return after is not None and after.text in _POSSESSIVE and after.start == tokens[entity.stop - 1].end
 
 
 def is_named(tokens: Sequence[Token], entity: Entity) -> bool:
-    """Tell whether somebody is called by a name."""
+    """Return whether somebody is called by a name."""
     return tokens[entity.first].tag.startswith("NNP")
 
 
 @lru_cache
 def _name_parts(names: tuple[str, ...]) -> tuple[tuple[int, frozenset[tuple[str, ...]]], ...]:
-    """Give names in small letters, as words, by their number of words, most first."""
+    """Return names in small letters, as words, by their number of words, most first."""
     found = defaultdict[int, set[tuple[str, ...]]](set)
     for name in names:
         parts = tuple(token.lower for token in tokenize(name))
@@ -174,7 +174,7 @@ def single_entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
 
 
 def _is_adjective(tokens: Sequence[Token], number: int, stop: int) -> bool:
-    """Tell whether a name stands for no one, between an article and a noun: "the tiny bulldog", "a cuckoo clock"."""
+    """Return whether a name stands for no one, between an article and a noun: "the tiny bulldog", "a cuckoo clock"."""
     if not number or tokens[number - 1].tag != "DT" or not _is_modifier(tokens, stop - 1):
         return False
     return not (is_verb_form(tokens[stop].lower, "VBD") or tokens[stop].lower.endswith("ing"))
@@ -206,7 +206,7 @@ def _owned(tokens: Sequence[Token], number: int) -> int | None:
 
 
 def _is_somebody(tokens: Sequence[Token], number: int, before_name: bool = False) -> bool:
-    """Tell whether a word is a noun for a living being that stands for itself."""
+    """Return whether a word is a noun for a living being that stands for itself."""
     table, token = confusion_table(), tokens[number]
     word, before = token.lower, tokens[number - 1] if number else None
     if word not in table["animate"] or not token.tag.startswith("NN"):
@@ -225,7 +225,7 @@ def _is_somebody(tokens: Sequence[Token], number: int, before_name: bool = False
 
 
 def _is_food(tokens: Sequence[Token], word: str) -> bool:
-    """Tell whether an animal is a dish anywhere in a text: "the roast chicken ... put the chicken over his head"."""
+    """Return whether an animal is a dish anywhere in a text: "the roast chicken ... put the chicken over his head"."""
     dishes = [n for n, token in enumerate(tokens) if token.lower in confusion_table()["food"] and token.tag[:2] != "VB"]
     dishes += [n for n, token in enumerate(tokens) if token.tag == "VBN" and token.lower in confusion_table()["food"]]
     return any(word == token.lower for n in dishes for token in tokens[n + 1 : n + 3])
@@ -266,7 +266,7 @@ def _phrase_start(tokens: Sequence[Token], number: int) -> int:
 
 
 def _is_modifier(tokens: Sequence[Token], number: int) -> bool:
-    """Tell whether a noun stands before another one: "the mouse hole"."""
+    """Return whether a noun stands before another one: "the mouse hole"."""
     after = tokens[number + 1] if number + 1 < len(tokens) else None
     if after is None or after.start != tokens[number].end + 1:
         return False
@@ -274,7 +274,7 @@ def _is_modifier(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _is_drawing(tokens: Sequence[Token], number: int) -> bool:
-    """Tell whether a drawing or doll of somebody is named, which acts like him: "the cat drawing wanted"."""
+    """Return whether a drawing or doll of somebody is named, which acts like him: "the cat drawing wanted"."""
     if number >= len(tokens) or tokens[number].lower not in confusion_table()["figures"]:
         return False
     after = tokens[number + 1] if number + 1 < len(tokens) else None
@@ -296,7 +296,7 @@ def entity_of(phrase: NounPhrase | None, found: Sequence[Entity]) -> Entity | No
 
 
 def mentions(found: Iterable[Entity], keys: tuple[tuple[str, ...], ...]) -> Iterator[Entity]:
-    """Give all mentions of some, also inside others: Tom of "Tom's owner" and of "Tom and Butch"."""
+    """Return all mentions of some, also inside others: Tom of "Tom's owner" and of "Tom and Butch"."""
     for entity in found:
         if entity.key in keys:
             yield entity

@@ -188,7 +188,7 @@ def _load_local(path: str) -> tuple[Any, Any]:
 
 
 def check_confusion(kind: Kind, right: str, made: str, cast: Cast, options: Sequence[str] = ()) -> str:
-    """Say what is wrong with a confusion; "" if nothing is.
+    """Return what is wrong with a confusion; "" if nothing is.
 
     A negation changes the number of negations and nobody's name; an exchange keeps both but moves names. Both keep the
     final mark and the length within half of the right answer's, and say the same as no other option.
@@ -255,7 +255,7 @@ def ask_all(
 
 
 def estimate(texts: Sequence[str]) -> str:
-    """Say about how many requests and tokens texts cost, four characters being a token."""
+    """Return about how many requests and tokens texts cost, four characters being a token."""
     requests = len(texts) * len(KINDS)
     asked = sum(len(INSTRUCTIONS) + len(task) + len(text) for text in texts for task in TASKS.values()) // 4
     answered = sum(len(text) for text in texts) * len(KINDS) // 4

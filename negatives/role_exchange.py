@@ -67,7 +67,7 @@ def exchange_roles(caption: Caption, cast: Cast) -> Confusion | Unconfused:
 
 
 def _is_patient(caption: Caption, clause: Clause, agent: Entity, other: Entity) -> bool:
-    """Tell whether something is done by the agent that has to do with another one: not what he is or is like."""
+    """Return whether something is done by the agent that has to do with another one: not what he is or is like."""
     tokens, table = caption.tokens, confusion_table()
     if other.first < clause.verb.main or set(other.key) & set(agent.key):
         return False
@@ -87,7 +87,7 @@ def _is_patient(caption: Caption, clause: Clause, agent: Entity, other: Entity) 
 
 
 def _with_stranger(caption: Caption, entity: Entity, found: Sequence[Entity]) -> bool:
-    """Tell whether "and" joins a name that is not of the cast: "Jerry and Lilli"."""
+    """Return whether "and" joins a name that is not of the cast: "Jerry and Lilli"."""
     tokens, after = caption.tokens, entity.stop + 1
     if after >= len(tokens) or tokens[entity.stop].lower != "and" or any(e.first == after for e in found):
         return False
@@ -95,7 +95,7 @@ def _with_stranger(caption: Caption, entity: Entity, found: Sequence[Entity]) ->
 
 
 def _is_restricted(caption: Caption, entity: Entity) -> bool:
-    """Tell whether a clause without "that" stands behind a noun: "the fish he had", which no name can have."""
+    """Return whether a clause without "that" stands behind a noun: "the fish he had", which no name can have."""
     tokens, after = caption.tokens, entity.stop
     if not entity.first or after + 1 >= len(tokens) or tokens[entity.first].tag not in ("DT", "PRP$"):
         return False
@@ -106,7 +106,7 @@ def _is_restricted(caption: Caption, entity: Entity) -> bool:
 
 
 def _is_symmetric(caption: Caption, clause: Clause, patient: Entity) -> bool:
-    """Tell whether a verb says the same of both sides: "met Jerry", "was next to Jerry", "played chess with Jerry"."""
+    """Return whether a verb says the same of both sides: "met Jerry", "played chess with Jerry"."""
     tokens, table = caption.tokens, confusion_table()
     if owns(tokens, patient):
         return False
@@ -157,7 +157,7 @@ def _exchanged(caption: Caption, agent: Entity, patient: Entity, found: Sequence
 
 
 def _is_relative(tokens: Sequence[Token], number: int) -> bool:
-    """Tell whether "that" opens a relative clause: "the fish that Tom held", not "told the cat that Tom was there"."""
+    """Return whether "that" opens a relative clause: "the fish that Tom held", not "told him that"."""
     if number + 1 >= len(tokens) or tokens[number].lower != "that" or tokens[number].tag != "WDT":
         return False
     told = any(token.tag.startswith("VB") and verb_lemma(token.text) in _TELLING for token in tokens[:number])
@@ -178,7 +178,7 @@ def _moved(caption: Caption, entity: Entity, found: Sequence[Entity], again: boo
 
 
 def _in_place(caption: Caption, written: str, entity: Entity, other: Entity) -> str:
-    """Give a name the capitals of the one whose place it takes, and the beginning of a text those that it had."""
+    """Return a name the capitals of the one whose place it takes, and the beginning of a text those that it had."""
     tokens = caption.tokens
     place = tokens[entity.first]
     if place.text[:1].islower() and (entity.first == 0 or (is_named(tokens, entity) and is_named(tokens, other))):

@@ -49,7 +49,7 @@ def find_mentions(caption: Caption) -> Iterator[Mention]:
 
 
 def _mention(caption: Caption, number: int) -> Mention | int:
-    """Give the mention that begins at a token, or the number of the next token to look at."""
+    """Return the mention that begins at a token, or the number of the next token to look at."""
     tokens = caption.tokens
     lower = tokens[number].lower.replace("’", "'")
     for words, word in gendered_phrases().get(lower, ()):
@@ -75,7 +75,7 @@ def _mention(caption: Caption, number: int) -> Mention | int:
 
 
 def _slip(caption: Caption, number: int, noun: GenderWord) -> str:
-    """Tell what number a noun must have had in mind where it does not fit the word before it."""
+    """Return what number a noun must have had in mind where it does not fit the word before it."""
     start, determiner = phrase_start(caption, number)
     count = number_word(caption, determiner)
     if any(token.lower in _SEVERAL for token in caption.tokens[start:number]):
@@ -106,7 +106,7 @@ def _pronoun_role(caption: Caption, number: int) -> Role | None:
 
 
 def _before_noun(caption: Caption, number: int) -> bool:
-    """Tell whether "his" or "her" belongs to a noun behind it: "her new car", not "helps her cook"."""
+    """Return whether "his" or "her" belongs to a noun behind it: "her new car", not "helps her cook"."""
     tokens = caption.tokens
     following = tokens[number + 1 :]
     if len(following) > 1 and following[0].lower in ("or", "and", "/") and following[1].lower in ("his", "her"):
@@ -131,7 +131,7 @@ def _before_noun(caption: Caption, number: int) -> bool:
 
 
 def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun", "animal"]:
-    """Tell how "male" is used: before a noun, as a noun, or of an animal."""
+    """Return how "male" is used: before a noun, as a noun, or of an animal."""
     tokens = caption.tokens
     following = tokens[number + 1 : number + 4]
     if following and following[0].tag == "CC" and len(following) > 1 and following[1].lower in gendered_adjectives():
@@ -151,7 +151,7 @@ def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun"
 
 
 def _is_noun(caption: Caption, number: int) -> bool:
-    """Tell whether a word is not a verb here: "to man the grill", "she mothers them"."""
+    """Return whether a word is not a verb here: "to man the grill", "she mothers them"."""
     token = caption.tokens[number]
     if not token.tag.startswith(("VB", "MD")) or not can_be_verb(token.lower):
         return True
@@ -160,7 +160,7 @@ def _is_noun(caption: Caption, number: int) -> bool:
 
 
 def _in_name(caption: Caption, number: int) -> bool:
-    """Tell whether a word with a capital stands beside another: "Stephen King", "Guy Ritchie"."""
+    """Return whether a word with a capital stands beside another: "Stephen King", "Guy Ritchie"."""
     tokens = caption.tokens
     word = tokens[number].text
     if not word[:1].isupper() or caption.text.isupper() or word.lower().rstrip(".") in _TITLES:
@@ -180,7 +180,7 @@ def phrase_start(caption: Caption, number: int) -> tuple[int, int | None]:
 
 
 def is_determiner(caption: Caption, number: int) -> bool:
-    """Tell whether a token is an article, a possessive or a number."""
+    """Return whether a token is an article, a possessive or a number."""
     token = caption.tokens[number]
     return token.tag in ("DT", "PRP$", "CD", "PDT") or number_word(caption, number) is not None
 

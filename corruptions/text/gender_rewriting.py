@@ -70,7 +70,7 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
 
 
 def _names_a_trade(caption: Caption, mention: Mention) -> bool:
-    """Tell whether a word only says the gender of the next: "women athletes", "a lady doctor"."""
+    """Return whether a word only says the gender of the next: "women athletes", "a lady doctor"."""
     if mention.role != "noun" or mention.stop == len(caption.tokens):
         return False
     following = caption.tokens[mention.stop]
@@ -212,13 +212,13 @@ def _agree(draft: _Draft, pronoun: int) -> None:
 
 
 def _looks_finite(caption: Caption, number: int) -> bool:
-    """Tell whether a word behind "she" is a verb that a tagger missed: "she shops", "she s wearing"."""
+    """Return whether a word behind "she" is a verb that a tagger missed: "she shops", "she s wearing"."""
     token = caption.tokens[number]
     return token.lower == "s" or (token.tag in ("NNS", "POS", "NN") and is_verb_form(token.lower, "VBZ"))
 
 
 def _with_they(caption: Caption, number: int) -> str:
-    """Give a verb of the third person singular its plural."""
+    """Return a verb of the third person singular its plural."""
     lower = caption.tokens[number].lower
     if lower in ("'s", "’s", "s"):
         following = next((t for t in caption.tokens[number + 1 :] if t.tag != "RB"), None)

@@ -27,7 +27,7 @@ class GenderWord:
     plural: bool = False
 
     def become(self, target: Target, plural: bool | None = None) -> str:
-        """Give the word for a target."""
+        """Return the word for a target."""
         side = _OTHER[self.gender] if target == "swap" else target
         forms = self.many if (self.plural if plural is None else plural) else self.one
         return forms[("male", "female", "neutral").index(side)]
@@ -74,7 +74,7 @@ def gendered_pronoun(role: Role, gender: str) -> GenderWord:
 
 @cache
 def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | None]]]:
-    """Give the phrases by their first word, the longest first; None for those that are never touched."""
+    """Return the phrases by their first word, the longest first; None for those that are never touched."""
     found: dict[str, list[tuple[tuple[str, ...], GenderWord | None]]] = {}
     table = read_table("bias")
     for phrase in table["protected"]["rows"]:
@@ -94,7 +94,7 @@ def _joined(phrase: str) -> str:
 
 @cache
 def _plural(noun: str) -> str:
-    """Give the plural of a noun or of the last word of a name of several words."""
+    """Return the plural of a noun or of the last word of a name of several words."""
     if noun == "member of congress":
         return "members of congress"
     for one, many in (("man", "men"), ("person", "people"), ("child", "children")):

@@ -44,7 +44,7 @@ def released_swap(caption: Caption) -> str | Unchanged:
 
 
 def _is_genitive(caption: Caption, place: int) -> bool:
-    """Tell whether the first noun or article behind a place comes before a joining word or preposition.
+    """Return whether the first noun or article behind a place comes before a joining word or preposition.
 
     The released code asks spaCy's tagger; here it is the caption's own tags.
     """

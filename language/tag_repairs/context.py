@@ -18,13 +18,13 @@ def place_before(tags: Sequence[str], number: int) -> int:
 
 
 def is_coordinated(tags: Sequence[str], start: int, place: int) -> bool:
-    """Tell whether a subject that ends here joins two by "and": "a hairdresser and a client speak"."""
+    """Return whether a subject that ends here joins two by "and": "a hairdresser and a client speak"."""
     between = tags[start:place]
     return "CC" in between and not any(tag in FINITE or tag in ("VBG", "VB") for tag in between)
 
 
 def has_other_finite(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Tell whether the clause of a word has another finite verb, before it or after, with no joining word between."""
+    """Return whether the clause of a word has another finite verb, before it or after, with no joining word between."""
 
     def joins(n: int) -> bool:
         return tags[n] in ("WP", "WDT", "WRB", ",", ":", ".") or words[n] in words_of("joining") or words[n] == "then"
@@ -39,5 +39,5 @@ def has_other_finite(words: Sequence[str], tags: Sequence[str], number: int) -> 
 
 
 def third_person(word: str) -> str:
-    """Give the third person of a base form, and any other form as it is."""
+    """Return the third person of a base form, and any other form as it is."""
     return inflect(word, "VBZ") if is_verb_form(word, "VB") else word

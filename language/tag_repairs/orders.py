@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal
 
 from ..closed_classes import AUXILIARIES, BE_FORMS, CLOSED, COLOURS
 from ..inflection import is_only_verb, is_plural_noun, is_verb_form, readings
 from ..lexicon import words as words_of
+from ..words import StyleOption
 from .context import place_before
-
-StyleOption = Literal["declarative", "imperative", "auto"]
 
 
 def is_order(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> bool:
-    """Tell whether a sentence is an order."""
+    """Return whether a sentence is an order."""
     start = _first_word(words, tags)
     if style == "declarative" or start is None:
         return False

@@ -69,7 +69,7 @@ def repair_participles(words: Sequence[str], tags: list[str]) -> None:
 
 
 def _stands_behind_phrase(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Tell whether a form in -ing is what somebody does behind a whole phrase: "at a table drinking coffee"."""
+    """Return whether a form in -ing is what somebody does behind a whole phrase: "at a table drinking coffee"."""
     start = number - 1
     if start < 1 or not tags[start].startswith("NN") or words[start] in words_of("people"):
         return False

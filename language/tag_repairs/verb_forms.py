@@ -76,7 +76,7 @@ def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> Non
 
 
 def _is_past(word: str, tag: str, after: str) -> bool:
-    """Tell whether a word behind "had" is a past form: one that is nothing else, or has what a verb has behind it."""
+    """Return whether a word behind "had" is a past form: one that is nothing else, or has what a verb has behind it."""
     past = is_verb_form(word, "VBD") or is_verb_form(word, "VBN") or (word.endswith("ed") and can_be_verb(word))
     if not past or tag.startswith(("DT", "IN", "PRP", "NNP")):
         return False
@@ -93,7 +93,7 @@ def _fits(word: str, tag: str) -> bool:
 
 
 def _licensed(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Tell whether a base form can stand here: an order, or behind "to", "let", "makes the girl"."""
+    """Return whether a base form can stand here: an order, or behind "to", "let", "makes the girl"."""
     for back in range(number - 1, -1, -1):
         if tags[back] in ("TO", "MD") or words[back] in ("do", "does", "did"):
             return True

@@ -1,6 +1,6 @@
 import pytest
-from stressreel.language.tag_repairs.orders import StyleOption
 from stressreel.language.tagger import load_tagger
+from stressreel.language.words import StyleOption
 
 TAGGER = load_tagger("pattern")
 STATEMENTS = [

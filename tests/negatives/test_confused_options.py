@@ -4,16 +4,16 @@ from stressreel.negatives.cast import Cast
 from stressreel.negatives.confused_options import confuse_options
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import KINDS, Unconfused
-from stressreel.negatives.mining import Choice, Negative, text_key
+from stressreel.negatives.mining import Negative, OptionSet, text_key
 
 
 def confuser() -> Confuser:
     return Confuser(load_tagger("pattern"), Cast(("Tom", "Jerry"), {"tom": "male", "jerry": "male"}))
 
 
-def choice(right: str) -> Choice:
+def choice(right: str) -> OptionSet:
     wrong = [Negative(str(n), f"wrong {n}", 0.5, 0.5, 0.25, "hard") for n in range(4)]
-    return Choice(
+    return OptionSet(
         ("wrong 0", "wrong 1", right, "wrong 2", "wrong 3"), 2, (wrong[0], wrong[1], None, wrong[2], wrong[3])
     )
 
@@ -49,7 +49,7 @@ def test_what_another_option_says_replaces_nothing() -> None:
     before = choice(right)
     options = ("tom was not hitting jerry", *before.options[1:])
     after, results = confuse_options(
-        right, Choice(options, 2, before.sources), confuser(), count=2, seed=0, item_id="7", kind="answer"
+        right, OptionSet(options, 2, before.sources), confuser(), count=2, seed=0, item_id="7", kind="answer"
     )
     assert results[0] == Unconfused("negation", "another option says the same")
     assert sum(one != other for one, other in zip(after.options, options, strict=True)) == 1

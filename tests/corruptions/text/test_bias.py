@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from captions import STRIDES
 from stressreel.corruptions.text import bias
 from stressreel.corruptions.text.gender_words import gendered_nouns
 from stressreel.corruptions.text.result import Unchanged
@@ -109,10 +110,11 @@ GENDERED = re.compile(
 @pytest.mark.parametrize("tagger", ["auto", "pattern"])
 @pytest.mark.parametrize("mode", ["stressreel", "released"])
 @pytest.mark.parametrize("name", NAMES)
-def test_all_captions(shared: Path, name: str, mode: str, tagger: str) -> None:
+@pytest.mark.parametrize("stride", STRIDES)
+def test_real_captions(shared: Path, name: str, mode: str, tagger: str, stride: int) -> None:
     captions = [caption for clip in read_msrvtt(shared / "data/msrvtt").clips for caption in clip.captions]
     assert len(captions) == 1000
-    changed = 0
+    changed, captions = 0, captions[::stride]
     for text in captions:
         found = rewrite(name, text, mode, tagger)
         assert found == rewrite(name, text, mode, tagger)
@@ -125,4 +127,4 @@ def test_all_captions(shared: Path, name: str, mode: str, tagger: str) -> None:
             assert not left or "lady gaga" in text or "tot he" in text
         if name == "gender_swap" and mode == "stressreel" and isinstance(found, str) and "gents" not in text:
             assert rewrite(name, found, mode, tagger) == text
-    assert changed > {"all_female": 300, "all_male": 200}.get(name, 500)
+    assert changed / len(captions) > {"all_female": 0.3, "all_male": 0.2}.get(name, 0.5)
