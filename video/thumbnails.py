@@ -75,7 +75,7 @@ def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Return the means of 32 x 32 equal areas of a plane, row by row: float32, shape (1024,)."""
     height, width = plane.shape
     means: NDArray[np.float32] = _shares(height) @ plane.astype(np.float32) @ _shares(width).T
-    return means.ravel()
+    return means.reshape(SIDE * SIDE)
 
 
 @cache
