@@ -75,7 +75,7 @@ def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Return the means of 32 x 32 equal areas of a plane, row by row: float32, shape (1024,)."""
     height, width = plane.shape
     means: NDArray[np.float32] = _shares(height) @ plane.astype(np.float32) @ _shares(width).T
-    return means.reshape(SIDE * SIDE)
+    return means.ravel()
 
 
 @cache
@@ -83,7 +83,7 @@ def _shares(length: int) -> NDArray[np.float32]:
     """Return how much each of `length` pixels counts in each of 32 means along a line: float32, shape (32, length)."""
     edges, pixels = np.linspace(0, length, SIDE + 1), np.arange(length)
     covered = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
-    return (np.maximum(covered, 0) * SIDE / length).astype(np.float32)
+    return np.asarray(np.maximum(covered, 0) * SIDE / length, np.float32)
 
 
 def samples_of(frame: av.VideoFrame) -> NDArray[np.uint8]:
