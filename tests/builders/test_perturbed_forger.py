@@ -170,7 +170,7 @@ VISUAL_FAULTS: dict[str, list[tuple[str, Change]]] = {
     "clip_id": [("rows", at(TABLE, clip_id="other")), ("annotations", everywhere("two", clip_id="three"))],
     "severity": [("rows", at(TABLE, severity=2)), ("rows", at("clean", severity=1))],
     "level": [("levels", at(TABLE, level="15")), ("levels", at("clean", level="0"))],
-    "effective_level": [("levels", at("mpeg1", 1, effective_level="60"))],
+    "written_quantiser": [("levels", at("mpeg1", 1, written_quantiser=60))],
     "captions": [
         ("rows", at(TABLE, captions=["a man"])),
         ("rows", at("clean", captions=["the broom", "a man sweeps the red floor"])),
