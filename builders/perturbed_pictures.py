@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..corruptions.registry import QUANTISER_LIMIT, SEVERITIES, VisualCorruption, check_name, visual_corruptions
+from ..corruptions.registry import SEVERITIES, VisualCorruption, check_name, visual_corruptions
 from ..errors import VideoError
 from ..video.encode import EncodeSettings, Mp4Writer
 from ..video.index import index_frames
@@ -176,8 +176,8 @@ def _other_severity(stretches: Sequence[tuple[Samples, Stretch]], likeness: Like
 def _clamped(name: str, *severities: int) -> bool:
     """Whether all these severities write the same quantiser, so that their pictures hardly differ."""
     corruption = check_name(name)
-    written = {min(corruption.levels[severity - 1][0], QUANTISER_LIMIT) for severity in severities}
-    return corruption.scope == "file" and len(written) == 1
+    written = {corruption.written_quantiser(severity) for severity in severities}
+    return len(written) == 1 and None not in written
 
 
 @dataclass(frozen=True)
