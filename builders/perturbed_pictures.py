@@ -114,7 +114,7 @@ def unlike(shown: dict[int, Samples], likeness: Likeness) -> str:
         likeness: What to compare with.
     """
     try:
-        made = tuple(_made(likeness, place) for place in likeness.places)
+        made = tuple(make_again(likeness, place) for place in likeness.places)
     except (VideoError, ValueError, OSError):
         return ""  # the clean clip cannot be decoded, which another check says
     stretches = []
@@ -218,7 +218,12 @@ class Stretch:
     others: tuple[Made, ...]
 
 
-def _made(likeness: Likeness, place: int) -> Stretch:
+def make_again(likeness: Likeness, place: int) -> Stretch:
+    """Perturb and encode the frames of a clean clip at a place at every severity; remembered for the next rows.
+
+    Raises:
+        VideoError: The clean clip cannot be decoded.
+    """
     given = (likeness.seed, likeness.key, likeness.first_frame, likeness.rate, likeness.encode)
     return _make(likeness.clean, likeness.name, place, *given)
 
