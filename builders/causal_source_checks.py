@@ -54,7 +54,7 @@ from .remade import (
     unlike_again,
 )
 
-COSINE_ROOM = 1e-4  # how far apart another processor's cosines may be
+COSINE_ROOM = 1.5e-4  # how far apart another processor's cosines may be
 ROLES = {"offsets": "offsets", "released_offsets": "released-offsets", "fps_map": "fps-map", "cast": "cast"}
 CUT = ("first_frame", "num_frames", "fps", "width", "height", "duration_s")
 
