@@ -6,7 +6,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .builders.perturbed import load as load
+    from .builders.perturbed.load import load as load
     from .corruptions.registry import list_corruptions as list_corruptions
     from .corruptions.text.engine import corrupt_text as corrupt_text
     from .corruptions.visual.engine import corrupt as corrupt

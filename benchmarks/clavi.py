@@ -30,7 +30,8 @@ import av
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from stressreel.builders.clavi import ClaviSettings, pieces
+from stressreel.builders.clavi.render import pieces
+from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.cli.build_clavi import make_plan
 from stressreel.records.plan import Plan
 from stressreel.sources.charades import COLUMNS

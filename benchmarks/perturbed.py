@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 import cv2
-from stressreel.builders.perturbed import as_encoded, perturbed_frames
+from stressreel.builders.perturbed.render import as_encoded, perturbed_frames
 from stressreel.corruptions.registry import SEVERITIES, select_corruptions
 from stressreel.corruptions.visual.engine import Recipe
 from stressreel.samples.cache import cached_sample

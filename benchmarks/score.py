@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from stressreel.builders.perturbed.scores import suite_settings
 from stressreel.corruptions.registry import list_corruptions
-from stressreel.metrics.suites import suite_settings
 from stressreel.records.output import open_output
 
 CLIPS = 1000

@@ -17,7 +17,8 @@ from .options import DEFAULT_MAX_SKIP, build_options, exact_command
 from .text_options import TAGGERS
 
 if TYPE_CHECKING:
-    from ..builders.causal import CausalSettings, Made
+    from ..builders.causal.plan import Made
+    from ..builders.causal.settings import CausalSettings
     from ..negatives.cast import Cast
     from ..negatives.confusion import Confuser
     from ..negatives.llm import Generator
@@ -174,7 +175,9 @@ def command(
     schemes = splits_of(splits, more_splits)
     if not schemes:
         raise click.UsageError(f"--splits names no division. Divisions: {', '.join(SCHEMES)}.")
-    from ..builders.causal import CausalBuilder, CausalSettings, Timing, plan_causal, table_hashes
+    from ..builders.causal.plan import Timing, plan_causal, table_hashes
+    from ..builders.causal.render import CausalBuilder
+    from ..builders.causal.settings import CausalSettings
     from ..errors import InputError
     from ..language.embeddings import sbert_files
     from ..negatives.embeddings_cache import embed
@@ -352,8 +355,9 @@ def _generator(base_url: str | None, model: str | None) -> Generator | None:
 
 def _texts(rows: Sequence[CausalRow], settings: CausalSettings) -> list[str]:
     """Give what is confused: the right options of the test."""
-    from ..builders.causal import TARGETS, text_of
-    from ..builders.causal_splits import divide
+    from ..builders.causal.divisions import divide
+    from ..builders.causal.plan import text_of
+    from ..builders.causal.tables import TARGETS
 
     split_of = divide(settings.splits[0], rows, settings.seed, settings.places)
     tested = [row for row in rows if split_of[row.qid] == "test"]

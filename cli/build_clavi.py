@@ -12,7 +12,7 @@ from .carry_out import carry_out
 from .options import DEFAULT_MAX_SKIP, build_options, exact_command
 
 if TYPE_CHECKING:
-    from ..builders.clavi import ClaviSettings
+    from ..builders.clavi.settings import ClaviSettings
     from ..records.plan import Plan
     from ..sources.actions import Action, AnnotatedVideo
     from ..sources.charades import Annotations
@@ -103,7 +103,8 @@ def command(
         raise click.UsageError("Missing option '--out': the folder to build in.")
     if pairs and source == "sta":
         raise click.UsageError("--pairs holds pairs of action classes; it cannot be used with --source sta.")
-    from ..builders.clavi import ClaviBuilder, ClaviSettings
+    from ..builders.clavi.render import ClaviBuilder
+    from ..builders.clavi.settings import ClaviSettings
     from ..sources.charades import VIDEO_FOLDERS
     from ..sources.files import find_videos
 
@@ -187,7 +188,7 @@ def make_plan(
     version: str,
 ) -> Plan:
     """Read the annotations and plan the build."""
-    from ..builders.clavi import plan_clavi
+    from ..builders.clavi.plan import plan_clavi
     from ..records.files import sha256_file
     from ..records.versions import tool_versions
     from ..sources.charades import class_actions, read_charades

@@ -15,7 +15,7 @@ from .options import DEFAULT_MAX_SKIP, build_options, exact_command
 from .text_options import chosen, describe_texts, read_text_options, text_options
 
 if TYPE_CHECKING:
-    from ..builders.perturbed import PerturbedSettings
+    from ..builders.perturbed.settings import PerturbedSettings
     from ..records.plan import Plan
     from ..sources.captions import CaptionedClips
 
@@ -114,8 +114,10 @@ def command(
     if videos and not videos.is_dir():
         raise click.BadParameter(f"there is no folder {videos}", param_hint="--videos")
     options = read_text_options(others, severities)
-    from ..builders.perturbed import PerturbedBuilder, PerturbedSettings, plan_perturbed
-    from ..builders.perturbed_text import text_tools
+    from ..builders.perturbed.captions import text_tools
+    from ..builders.perturbed.plan import plan_perturbed
+    from ..builders.perturbed.render import PerturbedBuilder
+    from ..builders.perturbed.settings import PerturbedSettings
     from ..corruptions.registry import check_name, check_text_name, select_corruptions
     from ..errors import InputError
     from ..records.versions import tool_versions

@@ -26,9 +26,9 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
     BLEU-4, METEOR and ROUGE-L of every perturbed caption against its original, on average for each perturbation and
     family, beside the paper's numbers (Table 7). They are kept in OUT/text_shift.json.
     """
+    from ..builders.perturbed.card import origin_of
     from ..corruptions.registry import check_text_name
     from ..data_cards.card import render_card
-    from ..data_cards.perturbed import origin_of
     from ..errors import InputError
     from ..metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
     from ..records.files import write_atomic, write_json

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 if TYPE_CHECKING:
-    from ..builders.perturbed import PerturbedSettings
+    from ..builders.perturbed.settings import PerturbedSettings
     from ..corruptions.text.tools import Tools
     from ..records.plan import Plan
 
@@ -177,7 +177,8 @@ def chosen(
         severities: Their severities.
         bias: Whether the suite has the text family `bias`.
     """
-    from ..builders.perturbed_text import Pair, choose_pairs, choose_texts, combinations
+    from ..builders.perturbed.captions import choose_texts
+    from ..builders.perturbed.combinations import Pair, choose_pairs, combinations
 
     texts: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
@@ -201,7 +202,7 @@ def chosen(
 
 def describe_texts(plan: Plan, settings: PerturbedSettings, options: TextOptions, *, bias: bool) -> list[str]:
     """Say how many captions and combinations a build would have."""
-    from ..builders.perturbed_text import choose_texts
+    from ..builders.perturbed.captions import choose_texts
     from ..corruptions.registry import check_text_name
     from ..errors import InputError
 

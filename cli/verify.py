@@ -65,12 +65,14 @@ def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Chec
     Raises:
         InputError: The output is of a builder that this version does not know.
     """
-    from ..builders.causal import causal_configs, settings_of
-    from ..builders.causal_checks import causal_checks
-    from ..builders.clavi import PAIRS, QUESTIONS, VIDEOS
-    from ..builders.clavi_checks import clavi_checks
-    from ..builders.perturbed import PerturbedSettings, suite_configs
-    from ..builders.perturbed_checks import perturbed_checks
+    from ..builders.causal.checks import causal_checks
+    from ..builders.causal.settings import settings_of
+    from ..builders.causal.tables import causal_configs
+    from ..builders.clavi.checks import clavi_checks
+    from ..builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
+    from ..builders.perturbed.checks import perturbed_checks
+    from ..builders.perturbed.settings import PerturbedSettings
+    from ..builders.perturbed.tables import suite_configs
     from ..errors import InputError
     from ..runtime.verify import common_checks
 

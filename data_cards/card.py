@@ -11,14 +11,18 @@ from typing import Any
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ..builders.causal import causal_configs, settings_of
-from ..builders.perturbed import PerturbedSettings, suite_configs
+from ..builders.causal import card as causal
+from ..builders.causal.settings import settings_of
+from ..builders.causal.tables import causal_configs
+from ..builders.clavi import card as clavi
+from ..builders.perturbed import card as perturbed
+from ..builders.perturbed.figures import perturbed_figures
+from ..builders.perturbed.settings import PerturbedSettings
+from ..builders.perturbed.tables import suite_configs
 from ..errors import InputError
 from ..records.files import write_atomic
 from ..records.output import FinishedOutput
 from ..records.schema import Column, Config
-from . import causal, clavi, perturbed
-from .pictures import perturbed_figures
 
 SIZES = (
     (1_000, "n<1K"),

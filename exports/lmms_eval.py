@@ -15,12 +15,12 @@ from typing import Any
 import yaml
 
 from .. import __version__
+from ..builders.perturbed.choices import Choice, caption_choices
+from ..builders.perturbed.scores import Captions, caption_texts, read_captions, suite_settings
 from ..errors import InputError
 from ..metrics.inputs import ALL, CAUSAL_TABLES, choose_split, read_columns
 from ..metrics.robustness import CLEAN, Setting
-from ..metrics.suites import Captions, caption_texts, read_captions, suite_settings
 from ..records.output import FinishedOutput
-from .captions import Choice, caption_choices
 from .folder import write_folder
 
 HERE = Path(__file__).parent

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from ..builders.causal import scores as causal
+from ..builders.clavi import scores as clavi
+from ..builders.perturbed.scores import families, read_setting, score_retrieval, score_suite_answers
 from ..errors import InputError
 from ..records.output import FinishedOutput
-from . import causal, clavi, open_ended, robustness
+from . import open_ended, robustness
 from .bootstrap import Measure, estimates
 from .inputs import ALL, How, choose_config, choose_split, read_causal, read_columns
 from .predictions import Joined, Predictions, identity, join, of_output, options_by_id
 from .robustness import Suite
 from .scores import Scores
-from .suites import families, read_setting, score_retrieval, score_suite_answers
 
 CAUSAL_KINDS = (("A", "sources"), ("E", "explanation_sources"))
 

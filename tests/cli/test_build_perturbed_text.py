@@ -12,7 +12,7 @@ import datasets
 import pytest
 import stressreel
 from commands import info, refuses, rows, run, start
-from stressreel.builders.perturbed_text import combinations
+from stressreel.builders.perturbed.combinations import combinations
 from stressreel.cli.score_text_shift import shift_table
 from stressreel.language.wordnet import find_wordnet
 

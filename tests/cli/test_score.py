@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import run
+from stressreel.builders.perturbed.scores import read_captions, suite_settings
 from stressreel.language.wordnet import find_wordnet
-from stressreel.metrics.suites import read_captions, suite_settings
 from stressreel.records.output import open_output
 
 Row = dict[str, object]

@@ -9,11 +9,14 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from jinja2 import UndefinedError
-from stressreel.builders.clavi import PAIRS, QUESTIONS, VIDEOS, ClaviBuilder, ClaviSettings, plan_clavi
+from stressreel.builders.clavi.card import context
+from stressreel.builders.clavi.plan import plan_clavi
+from stressreel.builders.clavi.render import ClaviBuilder
+from stressreel.builders.clavi.settings import ClaviSettings
+from stressreel.builders.clavi.statistics import measure_clavi
+from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
 from stressreel.cli.card import command
 from stressreel.data_cards.card import environment, hub_fields, render_card, write_card
-from stressreel.data_cards.clavi import context
-from stressreel.data_cards.statistics import measure_clavi
 from stressreel.errors import InputError
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.runtime.build import Options, run

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from stressreel.builders.perturbed.scores import families
 from stressreel.data_cards import score_figures as figures
 from stressreel.metrics import robustness
 from stressreel.metrics.bootstrap import Estimate, estimates, tally
 from stressreel.metrics.robustness import Setting, Suite
 from stressreel.metrics.scores import Scores
-from stressreel.metrics.suites import families
 
 SETTINGS = (
     *(Setting(), Setting("jpeg", 1), Setting("jpeg", 3), Setting("freeze", 3), Setting(text="typos")),

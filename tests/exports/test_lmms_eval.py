@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import yaml
 from commands import run
-from stressreel.exports.captions import NUM_CAPTIONS
+from stressreel.builders.perturbed.choices import NUM_CAPTIONS
 from stressreel.metrics.references import read_generated, read_references
 from stressreel.metrics.robustness import Setting
 from stressreel.records.output import FinishedOutput, open_output

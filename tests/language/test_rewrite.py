@@ -2,13 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.language.clauses import clauses, main_clause
-from stressreel.language.rewrite import (
-    change_tense,
-    negate,
-    passive_obstacle,
-    remove_negation,
-    to_passive,
-)
+from stressreel.language.rewrite import change_tense, negate, passive_obstacle, remove_negation, to_passive
 from stressreel.language.tagger import load_tagger
 
 TAGGER = load_tagger("pattern")

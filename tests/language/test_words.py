@@ -4,14 +4,7 @@ import pytest
 from captions import real_captions
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.language.words import (
-    Caption,
-    edit,
-    indefinite_article,
-    like,
-    sentence_ranges,
-    tokenize,
-)
+from stressreel.language.words import Caption, edit, indefinite_article, like, sentence_ranges, tokenize
 
 PARTS = [
     "a",

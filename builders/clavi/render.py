@@ -1,0 +1,121 @@
+"""Cut V and V′ and describe them in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from ...errors import VideoError
+from ...records.files import sha256_file
+from ...records.plan import Facts, Skip, Unit
+from ...records.schema import Row
+from ...video.decode import with_index
+from ...video.edit import write_edits
+from ...video.encode import EncodeSettings
+from ...video.index import FrameIndex
+from ..source_videos import missing_source, source_stamp
+from .questions import question_rows
+from .settings import ClaviSettings
+from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS
+
+SHORTFALL_S = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class ClaviBuilder:
+    """Renders and describes the pairs of a plan.
+
+    Attributes:
+        settings: See `ClaviSettings`.
+        videos: Path of each source video by id, as text.
+    """
+
+    settings: ClaviSettings
+    videos: Mapping[str, str] = field(default_factory=dict)
+
+    def renders(self, unit: Unit) -> bool:
+        """Whether videos are made."""
+        return self.settings.render
+
+    def missing(self, unit: Unit) -> Skip | None:
+        """Look whether the source video is there and opens."""
+        return missing_source(unit, self.videos)
+
+    def stamp(self, unit: Unit) -> str:
+        """Give the source file's size and time of change."""
+        return source_stamp(unit, self.videos)
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        """Write V and V′ as `1.mp4` and `2.mp4`; see `records.plan.Builder`."""
+        path = Path(self.videos[unit.source_id])
+        settings = EncodeSettings(self.settings.crf, self.settings.preset)
+        files = [folder / "1.mp4", folder / "2.mp4"]
+
+        def cut(index: FrameIndex) -> Facts:
+            a, filler, b = pieces(index, unit)
+            edits = [(range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)]
+            done = write_edits(index, edits, files, settings, keep_sound=self.settings.audio == "keep")
+            duration = done[0].ticks * index.time_base
+            return {
+                "frames": [a.start, filler.start, b.start, b.stop],
+                "num_frames": done[0].num_frames,
+                "fps": float(done[0].num_frames / duration),
+                "width": done[0].width,
+                "height": done[0].height,
+                "duration_s": float(duration),
+            }
+
+        facts = with_index(path, cut)
+        return facts | {
+            "source_sha256": sha256_file(path),
+            "sha256": [sha256_file(file) for file in files],
+            "files": {file.name: file.stat().st_size for file in files},
+        }
+
+    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+        """Give the 38 questions, the pair and, if rendered, the two videos."""
+        pair = unit.payload
+        for variant in range(2):
+            for row in question_rows(pair, variant):
+                yield QUESTIONS.name, row
+        edges = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
+        frames = dict(zip(edges, facts.get("frames", [None] * 4), strict=True))
+        values = pair | frames | {"source_sha256": facts.get("source_sha256")}
+        yield PAIRS.name, {column.name: values[column.name] for column in PAIRS.columns}
+        if not facts:
+            return
+        shared = ("num_frames", "fps", "width", "height", "duration_s")
+        for variant, name in enumerate(VARIANTS):
+            yield (
+                VIDEOS.name,
+                {
+                    "video_id": f"{unit.id}_{variant + 1}",
+                    "pair_id": unit.id,
+                    "variant": name,
+                    "source_id": unit.source_id,
+                    **{key: facts[key] for key in shared},
+                    "sha256": facts["sha256"][variant],
+                    "video": f"{variant + 1}.mp4",
+                },
+            )
+
+
+def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
+    """Find the frames of A, the filler and B in the source.
+
+    Raises:
+        VideoError: The video ends more than half a second before B does, or a piece has no frames (`too_short`).
+    """
+    pair = unit.payload
+    edges = ("out_a", "in_a", "in_b", "out_b")
+    out_a, in_a, in_b, out_b = (index.first_at(Fraction(round(pair[name] * 1000), 1000)) for name in edges)
+    length = index.seconds(index.num_frames)
+    if length + SHORTFALL_S < Fraction(pair["end_b_s"]) or not out_a < in_a <= in_b < out_b:
+        raise VideoError(
+            "too_short",
+            f"{index.path.name}: the video shows {index.num_frames} frames in {float(length):.2f} s; "
+            f"the pair needs {pair['out_a']:.3f} to {pair['out_b']:.3f} s",
+        )
+    return range(out_a, in_a), range(in_a, in_b), range(in_b, out_b)

@@ -1,0 +1,253 @@
+"""Render the clips of a suite and describe them in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from ...corruptions.registry import check_name
+from ...corruptions.text.tools import Tools
+from ...corruptions.visual.engine import Recipe
+from ...errors import VideoError
+from ...records.files import sha256_file
+from ...records.plan import Facts, Skip, Unit
+from ...records.schema import Row
+from ...video.decode import with_index
+from ...video.encode import EncodeSettings, Mp4Writer
+from ...video.index import FrameIndex, open_video
+from ...video.store import FrameStore, to_rgb
+from ...video.transcode import through_codec
+from ..source_videos import missing_source, source_stamp
+from .captions import is_text, perturb_texts, text_rows
+from .combinations import pair_rows
+from .settings import PerturbedSettings
+from .tables import CLEAN
+
+Cut = list[tuple[dict[str, Any], range]]
+"""Clips, each with its frames in the source."""
+
+
+@dataclass(frozen=True)
+class PerturbedBuilder:
+    """Renders and describes the units of a plan.
+
+    Attributes:
+        settings: See `PerturbedSettings`.
+        videos: Path of each source video by id, as text.
+        tools: What text perturbations use.
+    """
+
+    settings: PerturbedSettings
+    videos: Mapping[str, str] = field(default_factory=dict)
+    tools: Tools = field(default_factory=Tools)
+
+    def renders(self, unit: Unit) -> bool:
+        """Whether videos are made, or captions perturbed."""
+        return is_text(unit) or self.settings.render
+
+    def missing(self, unit: Unit) -> Skip | None:
+        """Look whether the source video is there and opens."""
+        return None if is_text(unit) else missing_source(unit, self.videos)
+
+    def stamp(self, unit: Unit) -> str:
+        """Give the source file's size and time of change."""
+        return source_stamp(unit, self.videos)
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        """Write every clip under every perturbation, or perturb captions; see `records.plan.Builder`."""
+        if is_text(unit):
+            return perturb_texts(unit, self.settings, self.tools)
+        path = Path(self.videos[unit.source_id])
+        facts = with_index(path, lambda index: self._render(unit, index, folder))
+        return facts | {"files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
+
+    def _render(self, unit: Unit, index: FrameIndex, folder: Path) -> Facts:
+        with open_video(index.path) as (_, stream):
+            aspect = stream.sample_aspect_ratio
+        facts: Facts = {"clips": {}, "sha256": {}, "skips": []}
+        cut: Cut = []
+        for clip in unit.payload["clips"]:
+            try:
+                cut.append((clip, clip_frames(index, clip)))
+            except VideoError as error:
+                skip = Skip(clip["clip_id"], unit.source_id, error.reason, error.detail)
+                facts["skips"].append(asdict(skip))
+        if not cut:
+            raise VideoError("too_short", "; ".join(skip["detail"] for skip in facts["skips"]))
+        for stretch, members in self._stretches(cut, index):
+            key = members[0][0]["clip_id"] if self.settings.clip_first else unit.source_id
+            with FrameStore(index, stretch, folder) as store:
+                pixel = 1 / aspect if aspect and store.turned else aspect
+                for clip, frames in members:
+                    seconds = index.seconds(frames.stop) - index.seconds(frames.start)
+                    facts["clips"][clip["clip_id"]] = {
+                        "num_frames": len(frames),
+                        "fps": float(len(frames) / seconds),
+                        "source_frames": len(stretch),
+                        "first_frame": frames.start - stretch.start,
+                    }
+                for name in unit.payload["perturbations"]:
+                    same: dict[str, list[Path]] = {}
+                    for severity in self._severities(name):
+                        files = [folder / _file(name, severity, clip["clip_id"]) for clip, _ in members]
+                        recipe = recipe_for(name, severity, self.settings.seed, key)
+                        effective = recipe.corruption.effective_level(severity) if recipe else ""
+                        if recipe and recipe.corruption.scope == "file" and effective in same:
+                            for before, file in zip(same[effective], files, strict=True):
+                                file.hardlink_to(before)
+                        else:
+                            self._write(store, recipe, index, [frames for _, frames in members], files, pixel)
+                            same[effective] = files
+                        facts["sha256"] |= {file.name: sha256_file(file) for file in files}
+        return facts
+
+    def _stretches(self, cut: Cut, index: FrameIndex) -> Iterator[tuple[range, Cut]]:
+        """Give each stretch of the source that is perturbed as a whole, with the clips in it and their frames."""
+        if self.settings.clip_first:
+            yield from ((frames, [(clip, frames)]) for clip, frames in cut)
+        else:
+            yield range(index.num_frames), cut
+
+    def _severities(self, name: str) -> tuple[int, ...]:
+        return (0,) if name == CLEAN else self.settings.severities
+
+    def _write(
+        self,
+        store: FrameStore,
+        recipe: Recipe | None,
+        index: FrameIndex,
+        clips: Sequence[range],
+        files: Sequence[Path],
+        aspect: Fraction | None,
+    ) -> None:
+        """Write the clips of one recipe, each frame perturbed once even if clips overlap."""
+        settings = EncodeSettings(self.settings.crf, self.settings.preset, self.settings.lossless)
+        wanted = sorted(set().union(*clips))
+        with ExitStack() as stack:
+            writers: dict[int, Mp4Writer] = {}
+            for position, picture in zip(wanted, perturbed_frames(store, recipe, wanted), strict=True):
+                frame = as_encoded(picture, store, lossless=settings.lossless)
+                for number, clip in enumerate(clips):
+                    if position not in clip:
+                        continue
+                    if position == clip.start:
+                        seconds = index.seconds(clip.stop) - index.seconds(clip.start)
+                        writers[number] = stack.enter_context(
+                            Mp4Writer(
+                                files[number],
+                                time_base=index.time_base,
+                                rate=(len(clip) / seconds).limit_denominator(1001),
+                                settings=settings,
+                                sample_aspect_ratio=aspect or None,
+                            )
+                        )
+                    writers[number].write(frame, index.boundary(position + 1) - index.boundary(position))
+                    if position == clip.stop - 1:
+                        writers.pop(number).close()
+
+    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+        """Give one row for every clip, perturbation and severity, and for its combinations; or for every caption."""
+        if is_text(unit):
+            yield from text_rows(unit, facts)
+            return
+        for name in unit.payload["perturbations"]:
+            for clip in unit.payload["clips"]:
+                if facts and clip["clip_id"] not in facts["clips"]:
+                    continue
+                for severity in self._severities(name):
+                    row = {
+                        "clip_id": clip["clip_id"],
+                        "severity": severity,
+                        "level": check_name(name).level(severity) if severity else None,
+                        "effective_level": check_name(name).effective_level(severity) if severity else None,
+                        "captions": clip["captions"],
+                        "source_id": unit.source_id,
+                        "start_s": clip["start_s"],
+                        "end_s": clip["end_s"],
+                        "num_frames": None,
+                        "fps": None,
+                        "source_frames": None,
+                        "first_frame": None,
+                        "sha256": None,
+                    }
+                    if facts:
+                        file = _file(name, severity, clip["clip_id"])
+                        row |= facts["clips"][clip["clip_id"]]
+                        row |= {"sha256": facts["sha256"][file], "video": file}
+                    yield name, row
+                yield from pair_rows(name, clip, self.settings.pairs)
+
+
+def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
+    """Find the frames of a clip in its source.
+
+    Raises:
+        VideoError: The source shows none of them (`too_short`).
+    """
+    if clip["start_s"] is None:
+        return range(index.num_frames)
+    start, stop = (index.first_at(Fraction(round(clip[edge] * 1000), 1000)) for edge in ("start_s", "end_s"))
+    if start >= stop:
+        raise VideoError(
+            "too_short",
+            f"{index.path.name}: it shows {float(index.seconds(index.num_frames)):.2f} s; clip {clip['clip_id']} is "
+            f"{clip['start_s']} to {clip['end_s']} s",
+        )
+    return range(start, stop)
+
+
+def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
+    """Give the recipe of a row; None for `clean`."""
+    return None if name == CLEAN else Recipe(check_name(name), severity, seed, key)
+
+
+Picture = av.VideoFrame | NDArray[np.uint8]
+
+
+def perturbed_frames(store: FrameStore, recipe: Recipe | None, wanted: Sequence[int]) -> Iterator[Picture]:
+    """Perturb frames of a stored stretch.
+
+    Pixels are computed in RGB; temporal perturbations and codecs never leave yuv420p. What is drawn for a frame is
+    keyed by its number in the stretch, so any frame can be made alone.
+
+    Args:
+        store: The whole stretch.
+        recipe: What to do; None to change nothing.
+        wanted: Numbers of frames, increasing.
+
+    Yields:
+        One picture for each number.
+    """
+    first, count = store.origin, len(store.frames)
+    if recipe is None:
+        yield from (store.yuv(number) for number in wanted)
+    elif recipe.corruption.scope == "index":
+        shown = recipe.index_map(count)
+        yield from (store.yuv(first + int(shown[number - first])) for number in wanted)
+    elif recipe.corruption.scope == "file":
+        whole = (store.yuv(number) for number in store.frames)
+        keep = set(wanted)
+        decoded = through_codec(whole, recipe.corruption.codec, int(recipe.level[0]))
+        yield from (frame for number, frame in zip(store.frames, decoded, strict=True) if number in keep)
+    else:
+        yield from (recipe.frame(store.rgb(number), number - first) for number in wanted)
+
+
+def as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> av.VideoFrame:
+    """Bring a picture into the form that is encoded."""
+    if lossless:
+        array = picture if isinstance(picture, np.ndarray) else to_rgb(picture)
+        return av.VideoFrame.from_ndarray(array, "rgb24")
+    return store.from_rgb(picture) if isinstance(picture, np.ndarray) else picture
+
+
+def _file(name: str, severity: int, clip_id: str) -> str:
+    return f"{name}-{severity}-{clip_id}.mp4"
