@@ -5,16 +5,18 @@ from __future__ import annotations
 import importlib
 import sys
 import traceback
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from ..errors import StressreelError
+from ..errors import StressreelError, UsageError
 from ..runtime.interrupt import listen
 
 COMMANDS = {
+    "build": "Build a benchmark: `stressreel build NAME`, the same as `build-NAME`.",
     "card": "Write the dataset card of an output again.",
-    "compare": "Say whether two models differ: paired differences of their scores, with intervals.",
+    "compare": "Test whether two models differ: paired differences of their scores, with intervals.",
     "data": "Show or fetch the language data that text perturbations use.",
     "export": "Write an output as tasks of an evaluation harness (lmms-eval).",
     "list": "List the perturbations of a kind, with levels and sources.",
@@ -47,7 +49,11 @@ class LazyGroup(click.Group):
 
 
 def load_command(name: str) -> click.Command:
-    """Import the module of a command: `build-clavi` is `cli.build_clavi.command`."""
+    """Import the module of a command, `verify` from `cli.verify`; or make `build-clavi` from its benchmark."""
+    if name.startswith("build-"):
+        from .build import build_command
+
+        return build_command(name.removeprefix("build-"), name)
     module = importlib.import_module(f".{name.replace('-', '_')}", __package__)
     command: click.Command = module.command
     return command
@@ -69,7 +75,7 @@ def print_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
 def stressreel() -> None:
     """Turn annotated video collections into diagnostic benchmarks for video-language models.
 
-    Builders are commands of their own: build-clavi, build-perturbed, build-causal.
+    `stressreel build` lists the benchmarks; each is a command of its own, too, such as build-clavi.
     """
 
 
@@ -78,19 +84,10 @@ def main() -> NoReturn:
     run(stressreel, "stressreel")
 
 
-def build_clavi() -> NoReturn:
-    """Run `build-clavi`."""
-    run(load_command("build-clavi"), "build-clavi")
-
-
-def build_perturbed() -> NoReturn:
-    """Run `build-perturbed`."""
-    run(load_command("build-perturbed"), "build-perturbed")
-
-
-def build_causal() -> NoReturn:
-    """Run `build-causal`."""
-    run(load_command("build-causal"), "build-causal")
+def build() -> NoReturn:
+    """Run `build-NAME`: the benchmark is the one that the program is called by."""
+    name = Path(sys.argv[0]).stem
+    run(load_command(name), name)
 
 
 def run(command: click.Command, name: str) -> NoReturn:
@@ -121,7 +118,7 @@ def run(command: click.Command, name: str) -> NoReturn:
         if debug:
             traceback.print_exc()
         click.echo(f"Error: {error}", err=True)
-        code = 1
+        code = 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:
         code = 1
     except OSError as error:

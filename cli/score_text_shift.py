@@ -26,17 +26,21 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
     BLEU-4, METEOR and ROUGE-L of every perturbed caption against its original, on average for each perturbation and
     family, beside the paper's numbers (Table 7). They are kept in OUT/text_shift.json.
     """
-    from ..builders.perturbed.card import origin_of
+    from ..api import card_of
+    from ..builders import benchmark_of
     from ..corruptions.registry import check_text_name
     from ..data_cards.card import render_card
     from ..errors import InputError
     from ..metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
     from ..records.files import write_atomic, write_json
     from ..records.output import open_output
+    from ..records.source import source_of
     from ..runtime.progress import Progress
 
     output = open_output(out)
-    names = output.info["settings"].get("text_perturbations", []) if output.info["builder"] == "perturbed" else []
+    benchmark = benchmark_of(output)
+    tables_of = benchmark.captions
+    names = tables_of(output.info) if tables_of else []
     if not names:
         raise InputError(
             f"{out} has no perturbed captions. Build some: build-perturbed --modality text, multimodal or all."
@@ -47,7 +51,7 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
         name: [(row["caption"], row["original"]) for row in output.rows(name, ["caption", "original"])]
         for name in names
     }
-    origin = origin_of(output)
+    origin = source_of(output.info).key
     with Progress("score text-shift", len(tables), "perturbation", shown=progress) as shown:
         report = shift_report(
             tables,
@@ -59,7 +63,7 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
         )
     write_json(output.path / FILE, report)
     if card:
-        write_atomic(output.path / "README.md", render_card(output.path, output.info))
+        write_atomic(output.path / "README.md", render_card(output, benchmark.configs(output.info), card_of(benchmark)))
     click.echo(json.dumps(report, indent=2, ensure_ascii=False) if as_json else shift_table(report))
 
 

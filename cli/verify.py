@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from ..records.checks import Check, VerifyOptions
-    from ..records.output import FinishedOutput
     from ..runtime.verify import Outcome
 
 
@@ -30,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(out: Path, as_json: bool, decode: bool, workers: int, debug: bool) -> int:
     """Check the output of a build in OUT; exit with 1 if any check fails."""
+    from ..api import checks_for
     from ..records.checks import VerifyOptions
     from ..records.output import open_output
     from ..runtime.verify import run_checks
@@ -57,51 +55,6 @@ def command(out: Path, as_json: bool, decode: bool, workers: int, debug: bool) -
     else:
         click.echo(f"all {len(outcomes)} checks passed")
     return 1 if failed else 0
-
-
-def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Check]:
-    """Give all checks that fit an output, cheap ones first.
-
-    Raises:
-        InputError: The output is of a builder that this version does not know.
-    """
-    from ..builders.causal.checks import causal_checks
-    from ..builders.causal.settings import settings_of
-    from ..builders.causal.tables import causal_configs
-    from ..builders.clavi.checks import clavi_checks
-    from ..builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
-    from ..builders.perturbed.checks import perturbed_checks
-    from ..builders.perturbed.settings import PerturbedSettings
-    from ..builders.perturbed.tables import suite_configs
-    from ..errors import InputError
-    from ..runtime.verify import common_checks
-
-    info = output.info
-    if info["builder"] == "clavi":
-        configs = [config for config in (QUESTIONS, VIDEOS, PAIRS) if config.name in info["counts"]]
-        own = clavi_checks(info, options)
-    elif info["builder"] == "perturbed":
-        configs = list(suite_configs(PerturbedSettings(**info["settings"])))
-        own = perturbed_checks(info, options)
-    elif info["builder"] == "causal":
-        configs = list(causal_configs(settings_of(info)))
-        own = causal_checks(info, options)
-    else:
-        raise InputError(f"{output.path} was built by {info['builder']!r}, which this version does not know.")
-    checks = common_checks(configs)
-    last = checks.pop("load_dataset")
-    return {**checks, **own, "card": check_card, "load_dataset": last}
-
-
-def check_card(output: FinishedOutput) -> Iterator[str]:
-    """README.md is the card that the shards and `build.json` give now."""
-    from ..data_cards.card import render_card
-
-    readme = output.path / "README.md"
-    if not readme.is_file():
-        yield "there is no README.md; `stressreel card` writes it"
-    elif readme.read_text(encoding="utf-8") != render_card(output.path, output.info):
-        yield "README.md is not the card of this content; `stressreel card` writes it again"
 
 
 def line(outcome: Outcome) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from math import isnan
 from typing import TYPE_CHECKING
 
-from ..builders.perturbed.score_figures import robustness_figures
 from ..metrics.bootstrap import Estimate
 from ..metrics.open_ended import BEST
 from ..metrics.scores import Scores, Table
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
 
 
 def score_figures(scores: Scores) -> dict[str, bytes]:
-    """Draw the figures of a score, by file name; those whose settings were not scored are left out."""
-    if scores.benchmark == "perturbed":
-        return robustness_figures(scores)
+    """Draw the figures that every score has, by file name."""
     return {"scores.png": headline_png(scores)}
 
 

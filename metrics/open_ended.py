@@ -31,6 +31,7 @@ from .meteor import meteor
 Encode = Callable[[Sequence[str]], NDArray[np.floating]]
 """Turns texts into unit vectors, one a row."""
 
+NAME = "open-ended"
 SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", "METEOR", "ROUGE-L", "SPICE", "CIDEr", "SBERT")
 BEST = {name: 10.0 if name == "CIDEr" else 1.0 for name in SCORES}
 """The theoretical best of each: CIDEr-D is a similarity from 0 to 1 times 10."""

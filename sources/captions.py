@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..records.files import sha256_file
+from ..records.source import Source
 from .files import VIDEO_SUFFIXES, find_file
 from .tables import Problems, read_csv, read_text, seconds
 
@@ -20,7 +21,7 @@ SPLITS = ("train", "validation", "test")
 COLUMNS = ("video", "caption", "start", "end", "id", "split")
 REQUIRED = ("video", "caption")
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-VIDEO_FOLDERS = (".", "videos")
+CAPTIONS = Source("captions", "a data set of the builder's own", {"license": "unknown"}, style="declarative")
 ADVICE = (
     "One row is one caption. video (a file's name) and caption are needed; start and end (seconds), id and split "
     "(train, validation, test) may be left out."
@@ -190,7 +191,7 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
     for (stem, times), draft in drafts.items():
         start, end = times or (None, None)
         clips.append(CaptionedClip(draft.id, stem, start, end, tuple(draft.captions), draft.split))
-    return gathered(clips, [path], {}, VIDEO_FOLDERS)
+    return gathered(clips, [path], {}, CAPTIONS.video_folders)
 
 
 def entries(path: Path, required: Sequence[str], advice: str, problems: Problems) -> Iterator[Entry]:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from ..errors import InputError
 from ..records.files import sha256_file
+from ..records.source import Source, sample_source
 from .captions import Entry, entries, read_json
 from .tables import Problems, read_csv, read_text
 
@@ -29,6 +30,20 @@ COLUMNS = {
     "answer": "Answer",
     "explanation": "Explanation",
 }
+RELEASED = "49a4b64bd6c9b8271c142728e52a4cdc82e8a3a73bdc44e2e793cc618a8ee76e"  # Annotations.csv of the authors
+VIDEO_FOLDERS = (".", "videos", "Videos")
+CAUSALCHAOS = Source(
+    "causalchaos",
+    "CausalChaos",
+    {"license": "unknown"},
+    terms="its annotations were released without a licence of their own, and the cartoons belong to their owners",
+    citation="Parmar et al. 2024, CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer "
+    "Causal Chains Grounded in Dynamic Visual Scenes (arXiv 2404.01299)",
+    link="https://github.com/LUNAProject22/CausalChaos",
+    video_folders=VIDEO_FOLDERS,
+)
+ROWS = Source("rows", "questions of the builder's own", {"license": "unknown"}, video_folders=VIDEO_FOLDERS)
+SAMPLE = sample_source("the built-in sample in the format of CausalChaos", VIDEO_FOLDERS)
 TEXTS = ("question", "answer", "explanation")
 NO_TEXT = "nan"
 EPISODE = "Episode"
@@ -372,3 +387,15 @@ def _by_episode(
         elif value is not None:
             found[row[EPISODE]] = value
     return found
+
+
+def source_of_rows(hashes: Mapping[str, str], *, sample: bool) -> Source:
+    """Tell whose annotations were read: the sample's, those released with the paper, or somebody's own.
+
+    Args:
+        hashes: SHA-256 of every file read.
+        sample: Whether they are the built-in sample.
+    """
+    if sample:
+        return SAMPLE
+    return CAUSALCHAOS if RELEASED in hashes.values() else ROWS

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..records.files import sha256_file
+from ..records.source import Source, sample_source
 from ..templates import ClassTable, load_classes
 from .actions import Action, AnnotatedVideo, Segment
 from .files import find_file
@@ -29,7 +30,23 @@ COLUMNS = (
     "length",
 )
 REQUIRED = ("id", "subject", "actions", "length")
-VIDEO_FOLDERS = ("Charades_v1_480", "Charades_v1", ".")
+CHARADES = Source(
+    "charades",
+    "Charades",
+    {
+        "license": "other",
+        "license_name": "charades-non-commercial",
+        "license_link": "https://prior.allenai.org/projects/data/charades/license.txt",
+    },
+    terms='for non-commercial use; grants neither the right "to distribute the data to a third party in any form" nor '
+    '"to modify and publicly release the data in any form"',
+    citation="Sigurdsson et al. 2016, Hollywood in Homes: Crowdsourcing Data Collection for Activity Understanding "
+    "(arXiv 1604.01753)",
+    link="https://prior.allenai.org/projects/charades",
+    redistributable=False,
+    video_folders=("Charades_v1_480", "Charades_v1", "."),
+)
+SAMPLE = sample_source("the built-in sample in the format of Charades", CHARADES.video_folders)
 ADVICE = "Mend these rows, or download the annotations again: https://prior.allenai.org/projects/charades"
 
 

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...data_cards.card import Card
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
 from ...data_cards.statistics import Spread, named
 from ...records.output import FinishedOutput
 from ...records.schema import Row
+from ...records.source import source_of
 from .audit import GUESSERS
 from .checks import NAMES
-from .divisions import SCHEMES
-from .settings import settings_of
+from .settings import SCHEMES, settings_of
 from .tables import CLIPS, CONFUSED, OPEN, RIGHT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SAMPLE = re.compile(r"--annotations sample(?= |$)")
-RELEASED = "49a4b64bd6c9b8271c142728e52a4cdc82e8a3a73bdc44e2e793cc618a8ee76e"  # Annotations.csv of the authors
-LINK = "https://github.com/LUNAProject22/CausalChaos"
 Z95 = 1.959963984540054
 CERTAIN = 1e-9
 EXAMPLES = 3
@@ -214,28 +212,24 @@ def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[Guess
     }
 
 
-def origin(output: FinishedOutput) -> str:
-    """Tell whose annotations these are: "sample", "released" or "other"."""
-    if SAMPLE.search(output.info["command"]):
-        return "sample"
-    return "released" if RELEASED in output.info["inputs"].values() else "other"
+TITLES = {
+    "sample": "CausalChaos on the built-in sample of stressreel",
+    "causalchaos": "CausalChaos, built with stressreel",
+    "rows": "Causal questions, built with stressreel",
+}
+
+
+def card() -> Card:
+    """Return what the card of a CausalChaos build says."""
+    return Card(Path(__file__).parent / "card.md.j2", measure_causal, context, front_matter, figures)
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Give the fields of the YAML head that depend on the benchmark."""
-    names = {
-        "sample": "CausalChaos on the built-in sample of stressreel",
-        "released": "CausalChaos, built with stressreel",
-        "other": "Causal questions, built with stressreel",
-    }
-    licence = {"sample": {"license": "cc0-1.0"}}.get(
-        origin(output),
-        {"license": "unknown"},
-    )
+    """Return the fields of the YAML head that depend on the benchmark."""
     return {
-        "pretty_name": names[origin(output)],
+        "pretty_name": TITLES[source_of(output.info).key],
         "language": ["en"],
-        **licence,
+        **source_of(output.info).license,
         "task_categories": ["video-text-to-text", "visual-question-answering", "multiple-choice"],
         "tags": ["video", "video-question-answering", "causal-reasoning", "diagnostic", "causalchaos", "stressreel"],
     }
@@ -247,7 +241,7 @@ def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any
     plain = {name: count for name, count in info["notes"].items() if isinstance(count, int)}
     settings = settings_of(info)
     return {
-        "origin": origin(output),
+        "origin": source_of(output.info).key,
         "stats": measured,
         "settings": settings,
         "schemes": [scheme for scheme in SCHEMES if scheme in info["counts"]],
@@ -259,7 +253,8 @@ def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any
         "guessers": GUESSERS,
         "notes": named(plain, NOTES),
         "skips": named(info["skips"]["by_reason"], SKIPS),
-        "link": LINK,
+        "show_tables": True,
+        "footage": "clip" if settings.render else "",
     }
 
 

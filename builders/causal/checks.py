@@ -16,8 +16,8 @@ from ...records.schema import Row
 from ...sources.causalchaos import CausalRow
 from ...video.thumbnails import UNDECODABLE, look_at
 from ..decord_checks import check_decord
-from .divisions import SCHEMES, divide
-from .settings import settings_of
+from .divisions import divide
+from .settings import SCHEMES, settings_of
 from .tables import ASKED, CLIPS, CONFUSED, OPEN, RIGHT, Target
 
 UNLIKELY = 1e-6

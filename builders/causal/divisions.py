@@ -13,10 +13,8 @@ from typing import Literal
 
 from ...seeds import rng_for
 from ...sources.causalchaos import CausalRow, overlaps
+from .settings import Scheme
 
-SCHEMES: tuple[Scheme, ...] = ("ud", "ps", "un")
-
-Scheme = Literal["ud", "ps", "un"]
 Places = Literal["frames", "rows"]
 SPLITS = ("train", "validation", "test")
 TRAIN_ENDS, VALIDATION_ENDS = Fraction(70, 100), Fraction(85, 100)

@@ -20,17 +20,18 @@ from ...errors import InputError
 from ...negatives.confusion import Confuser, Confusion, Kind, Unconfused, confuse_options
 from ...negatives.mining import COSINE_DIGITS, Choice, Item, Mined, Negative, arrange, mine, text_key
 from ...records.files import sha256_text
+from ...records.options import content
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
 from ...sources.causalchaos import CausalRow, first_by_id, overlaps
 from .audit import Asked, audit, known_share
-from .divisions import SCHEMES, SPLITS, Scheme, divide, leaks
-from .settings import CausalSettings
+from .divisions import SPLITS, divide, leaks
+from .settings import SCHEMES, CausalSettings, Scheme
 from .tables import CLIPS, CONFUSED, OPEN, RIGHT, TARGETS, Target, causal_configs
 
 Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
-Made = Mapping[str, Mapping[Kind, Confusion | Unconfused]]
+Generated = Mapping[str, Mapping[Kind, Confusion | Unconfused]]
 NOT_DRAWN = "enough others are there"
 
 
@@ -54,7 +55,7 @@ def plan_causal(
     *,
     embed: Embed,
     confuser: Confuser | None = None,
-    made: Made | None = None,
+    generated: Generated | None = None,
     timing: Timing | None = None,
     limit: int | None = None,
     identity: Mapping[str, Any] | None = None,
@@ -67,7 +68,7 @@ def plan_causal(
         settings: See `CausalSettings`.
         embed: Gives the embeddings of texts, float32, each of length 1.
         confuser: Makes confusions; not needed if `settings.confuse` is 0.
-        made: Confusions by the right option, made elsewhere (by a language model).
+        generated: Confusions by the right option, made elsewhere (by a language model).
         timing: Where annotated frames are in the files.
         limit: Take only the first so many rows by id.
         identity: What else decides the content: dataset version, tool versions, hashes of inputs.
@@ -91,7 +92,7 @@ def plan_causal(
         units += drafts.tables(scheme, scheme, choices)
         drafts.look(found, scheme, scheme, choices)
         if settings.confuse and confuser and scheme == settings.splits[0]:
-            confused, outcomes = drafts.confused(scheme, choices, confuser, made or {})
+            confused, outcomes = drafts.confused(scheme, choices, confuser, generated or {})
             if any(confused.values()):
                 units += drafts.tables(CONFUSED, scheme, confused, outcomes)
                 drafts.look(found, CONFUSED, scheme, confused)
@@ -103,7 +104,7 @@ def plan_causal(
         units += clip_units(asked, units, timing or Timing())
     return Plan(
         builder="causal",
-        identity={**(identity or {}), "settings": asdict(settings), "limit": limit},
+        identity={**(identity or {}), "settings": content(settings), "limit": limit},
         units=tuple(sorted(units, key=lambda unit: unit.id)),
         configs=causal_configs(settings),
         noun="clip",
@@ -181,7 +182,7 @@ class Drafts:
         }
 
     def confused(
-        self, scheme: Scheme, choices: Mapping[Target, Mapping[str, Choice]], confuser: Confuser, made: Made
+        self, scheme: Scheme, choices: Mapping[Target, Mapping[str, Choice]], confuser: Confuser, generated: Generated
     ) -> tuple[dict[Target, dict[str, Choice]], dict[str, list[Row]]]:
         """Replace wrong options of the test by confusions.
 
@@ -203,7 +204,7 @@ class Drafts:
                     seed=settings.seed,
                     item_id=row.qid,
                     kind=target,
-                    made=made.get(right),
+                    made=generated.get(right),
                 )
                 found[target][row.qid] = choice
                 kinds = [source.kind if source else RIGHT for source in choice.sources]

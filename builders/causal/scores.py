@@ -6,15 +6,21 @@ CausalChaos (Parmar et al. 2024), section 4, Tables 1 and 2.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.bootstrap import Floats, Means, Tally, tally
-from ...metrics.predictions import MISSING
-from ...metrics.scores import Cell, Table
+from ...errors import InputError
+from ...metrics.bootstrap import Floats, Means, Tally, estimates, tally
+from ...metrics.inputs import ALL, ScoreOptions, read_whole
+from ...metrics.predictions import MISSING, Joined, Predictions, identity, join, options_by_id
+from ...metrics.scores import Cell, Scores, Table
+from ...metrics.scoring import Scoring
+from ...records.output import FinishedOutput
 
 RIGHT = "right answer"
+KINDS = (("A", "sources"), ("E", "explanation_sources"))
 
 
 def count(
@@ -80,4 +86,81 @@ def tables(counted: Tally) -> tuple[Table, ...]:
         return ()
     return (
         Table("kinds", "Wrong options chosen, by kind", ("asked", "kind", "chosen", "questions that offer one"), rows),
+    )
+
+
+def scoring() -> Scoring:
+    """Return how predictions on CausalChaos are scored."""
+    return Scoring(answers=score_answers, measure=lambda cells: measure, by_table=True)
+
+
+def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
+    """Score chosen answers, and explanations where they are given, on a table of an output."""
+    rows, splits = read_whole(output, config)
+    return score_rows(rows, splits, predictions, options)
+
+
+def score_rows(
+    rows: Sequence[Mapping[str, Any]], splits: Sequence[str], predictions: Predictions, options: ScoreOptions
+) -> Scores:
+    """Score multiple choice about causes.
+
+    Args:
+        rows: `qid`, `options`, `answer_index`, the clip's `source_id` (or `episode`), and where explanations are asked
+            `explanation_options` and `explanation_index`; `sources` and `explanation_sources` hold for each option
+            a `kind`.
+        splits: The split of each row.
+        predictions: `id`, `answer` and, for protocol 2, `explanation`.
+        options: How to score.
+    """
+    mine = [options.split in (ALL, split) for split in splits]
+    others = frozenset(str(row["qid"]) for row, keep in zip(rows, mine, strict=True) if not keep)
+    asked = [row for row, keep in zip(rows, mine, strict=True) if keep]
+    ids = [str(row["qid"]) for row in asked]
+    sources = [str(row.get("source_id") or row.get("episode") or row["qid"]) for row in asked]
+    joined: dict[str, Joined] = {}
+    first = options.first
+    joined["A"] = join(
+        predictions, ids, options_by_id(asked, "options"), others=others, partial=options.partial, first=first
+    )
+    truth = {"A": np.array([row["answer_index"] for row in asked], np.int64)}
+    explained = any("explanation" in row for row in predictions.rows)
+    explains = bool(asked) and asked[0].get("explanation_index") is not None
+    notes: tuple[str, ...] = ()
+    if explained and not explains:
+        raise InputError(f"{predictions.path} has explanations, but the questions have none to choose from.")
+    if explained:
+        joined["E"] = join(
+            predictions,
+            ids,
+            options_by_id(asked, "explanation_options"),
+            others=others,
+            answer="explanation",
+            partial=options.partial,
+            first=first,
+        )
+        truth["E"] = np.array([row["explanation_index"] for row in asked], np.int64)
+    elif explains:
+        notes = ("no column `explanation`: protocol 2 (A+E) is not scored.",)
+    kinds = {
+        letter: [[str(each["kind"]) for each in row[name]] for row in asked]
+        for letter, name in KINDS
+        if letter in joined and asked and asked[0].get(name)
+    }
+    pair = {letter: (joined[letter].picks, truth[letter]) for letter in joined}
+    counted = count(sources, pair["A"], pair.get("E"), kinds)
+    answers = joined["A"].summary()
+    if "E" in joined:
+        answers |= {
+            "explanations": joined["E"].summary(),
+            "scored_sha256": identity(f"{letter} {name}" for letter in joined for name in joined[letter].scored()),
+        }
+    return Scores(
+        benchmark="causal",
+        split=options.split,
+        answers=answers,
+        headline=estimates(counted, measure, seed=options.seed, resamples=options.resamples),
+        tables=tables(counted),
+        tally=counted,
+        notes=notes,
     )

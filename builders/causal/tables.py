@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from ...records.schema import Column, Config
-from .divisions import SCHEMES, Scheme
-from .settings import CausalSettings
+from .settings import SCHEMES, CausalSettings, Scheme, settings_of
 
 Target = Literal["answer", "explanation"]
 TARGETS: tuple[Target, ...] = ("answer", "explanation")
@@ -99,3 +99,13 @@ def causal_configs(settings: CausalSettings) -> tuple[Config, ...]:
         OPEN_CONFIG,
         *([CLIPS_CONFIG] if settings.render else []),
     )
+
+
+def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
+    """Return the tables of a finished build."""
+    return causal_configs(settings_of(info))
+
+
+def choice_tables() -> tuple[str, ...]:
+    """Name the tables with options to choose from."""
+    return (*SCHEMES, CONFUSED)

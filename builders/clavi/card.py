@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
+from pathlib import Path
 from typing import Any
 
+from ...data_cards.card import Card
 from ...data_cards.statistics import Spread, named
 from ...records.output import FinishedOutput
+from ...records.source import source_of
 from .figures import clavi_figures
 from .pairs import LONGEST_S, MARGIN_S, SHORTEST_S, SPARE_S
 from .statistics import ClaviStatistics, measure_clavi
-from .tables import PAIRS, QUESTIONS, VIDEOS
-
-__all__ = ["CONFIGS", "context", "figures", "front_matter", "measure_clavi"]
-
-CONFIGS = (QUESTIONS, VIDEOS, PAIRS)
-SAMPLE = re.compile(r"--charades sample(?= |$)")
-LICENSE_LINK = "https://prior.allenai.org/projects/data/charades/license.txt"
 
 NOTES = {
     "videos": "annotated videos read",
@@ -42,23 +37,24 @@ GUESSERS = {
 }
 
 
-def is_sample(output: FinishedOutput) -> bool:
-    """Whether the build is of the built-in sample, not of Charades."""
-    return bool(SAMPLE.search(output.info["command"]))
+def card() -> Card:
+    """Return what the card of a CLAVI build says."""
+    return Card(
+        Path(__file__).parent / "card.md.j2",
+        measure_clavi,
+        context,
+        front_matter,
+        lambda output, measured: figures(measured),
+    )
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Give the fields of the YAML head that depend on the benchmark."""
-    sample = is_sample(output)
-    license_fields = (
-        {"license": "cc0-1.0"}
-        if sample
-        else {"license": "other", "license_name": "charades-non-commercial", "license_link": LICENSE_LINK}
-    )
+    """Return the fields of the YAML head that depend on the benchmark."""
+    drawn = source_of(output.info).drawn
     return {
-        "pretty_name": "CLAVI on the built-in sample of stressreel" if sample else "CLAVI, built with stressreel",
+        "pretty_name": "CLAVI on the built-in sample of stressreel" if drawn else "CLAVI, built with stressreel",
         "language": ["en"],
-        **license_fields,
+        **source_of(output.info).license,
         "task_categories": ["video-text-to-text", "visual-question-answering"],
         "tags": ["video", "video-question-answering", "diagnostic", "temporal-order", "clavi", "stressreel"],
     }
@@ -69,7 +65,7 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
     info = output.info
     skips = info["skips"]
     return {
-        "sample": is_sample(output),
+        "sample": source_of(info).drawn,
         "stats": measured,
         "settings": info["settings"],
         "splits": list(measured.pairs),
@@ -85,7 +81,8 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         "notes": named(info["notes"], NOTES),
         "skips": named(skips["by_reason"], SKIPS),
         "rules": {"shortest": SHORTEST_S, "longest": LONGEST_S, "margin": MARGIN_S, "spare": SPARE_S},
-        "license_link": LICENSE_LINK,
+        "license_link": source_of(info).license.get("license_link"),
+        "footage": "video",
     }
 
 

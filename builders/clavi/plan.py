@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ...errors import InputError
+from ...records.options import content
 from ...records.plan import Plan, Unit
 from ...sources.actions import Action, AnnotatedVideo, Segment
 from ...sources.charades_sta import same_doing
@@ -75,7 +76,7 @@ def plan_clavi(
     tables = {name: digest for name, digest in table_hashes().items() if name in TABLES or settings.source == "sta"}
     return Plan(
         builder="clavi",
-        identity={**(identity or {}), "settings": asdict(settings), "limit": limit, "tables": tables},
+        identity={**(identity or {}), "settings": content(settings), "limit": limit, "tables": tables},
         units=tuple(units[:limit]),
         configs=(QUESTIONS, VIDEOS, PAIRS) if settings.render else (QUESTIONS, PAIRS),
         noun="pair",

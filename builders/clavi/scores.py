@@ -12,9 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.bootstrap import Floats, Means, Tally, tally
-from ...metrics.predictions import MISSING
-from ...metrics.scores import Table
+from ...metrics.bootstrap import Floats, Means, Tally, estimates, tally
+from ...metrics.inputs import ALL, ScoreOptions, read_columns
+from ...metrics.predictions import MISSING, Predictions, join
+from ...metrics.scores import Scores, Table
+from ...metrics.scoring import Scoring
+from ...records.output import FinishedOutput
 
 NO, YES = 0, 1
 TYPES = ("E", "E-NC", "BE", "BA", "BA-NC")
@@ -207,3 +210,34 @@ ORACLES: dict[str, Oracle] = {
     "video-only oracle": video_only,
     "both": lambda questions: questions.answer,
 }
+
+
+def scoring() -> Scoring:
+    """Return how predictions on CLAVI are scored."""
+    return Scoring(answers=score_answers, measure=lambda cells: measure)
+
+
+def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
+    """Score answers to CLAVI's questions."""
+    pairs, _ = read_columns(output, "pairs", ("pair_id", "source_id"), ALL)
+    columns, splits = read_columns(output, config, COLUMNS, ALL)
+    others: frozenset[str] = frozenset()
+    if options.split != ALL:
+        chosen = [name == options.split for name in splits]
+        ids = columns["question_id"]
+        others = frozenset(name for name, keep in zip(ids, chosen, strict=True) if not keep)
+        columns = {
+            name: [value for value, keep in zip(values, chosen, strict=True) if keep]
+            for name, values in columns.items()
+        }
+    questions = questions_from(columns, dict(zip(pairs["pair_id"], pairs["source_id"], strict=True)))
+    joined = join(predictions, questions.ids, others=others, partial=options.partial)
+    counted = count(questions, joined.picks)
+    return Scores(
+        benchmark=output.info["builder"],
+        split=options.split,
+        answers=joined.summary(),
+        headline=estimates(counted, measure, seed=options.seed, resamples=options.resamples),
+        tables=tables(counted),
+        tally=counted,
+    )

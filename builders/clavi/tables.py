@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ...records.schema import Column, Config
 
 VARIANTS = ("original", "complement")
@@ -84,3 +87,8 @@ PAIRS = Config(
         Column("source_sha256", "string", "of the source file"),
     ),
 )
+
+
+def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
+    """Return the tables of a build."""
+    return (QUESTIONS, VIDEOS, PAIRS) if info["settings"]["render"] else (QUESTIONS, PAIRS)

@@ -15,7 +15,7 @@ from ...records.output import FinishedOutput
 from ...records.schema import Row
 from .captions import MODELS, caption_id, text_recipe, text_tools
 from .combinations import MULTIMODAL, combinations
-from .settings import PerturbedSettings
+from .settings import settings_of
 from .tables import CLEAN
 
 SAMPLE = 25
@@ -75,7 +75,7 @@ def check_recipes(output: FinishedOutput) -> Iterator[str]:
     A table is left out where this machine has not the tagger or data that `build.json` names, or where it needs a
     language model.
     """
-    settings = PerturbedSettings(**output.info["settings"])
+    settings = settings_of(output.info)
     tagger = output.info["tools"].get("tagger", "")
     tools = Tools("pattern" if tagger.startswith("pattern") else "nltk")
     for name in settings.text_perturbations:

@@ -89,7 +89,9 @@ def text_recipe(settings: PerturbedSettings, name: str, key: str) -> TextRecipe:
         name: The perturbation.
         key: The caption's id.
     """
-    return TextRecipe(check_text_name(name), settings.seed, key, settings.caption_style, settings.text_mode)
+    return TextRecipe(
+        check_text_name(name), settings.seed, key, settings.caption_style or "declarative", settings.text_mode
+    )
 
 
 def perturb_texts(unit: Unit, settings: PerturbedSettings, tools: Tools) -> Facts:

@@ -2,78 +2,55 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf, log10
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...corruptions.registry import VisualCorruption, check_name
+from ...data_cards.card import Card
 from ...data_cards.statistics import named
 from ...records.output import FinishedOutput
 from ...records.schema import Config, Row
+from ...records.source import source_of
 from ...video.decode import plane_view
 from ...video.thumbnails import frames_of
 from .caption_card import TextStatistics, measure_texts
+from .figures import perturbed_figures
 from .render import recipe_for
-from .settings import PerturbedSettings
+from .settings import settings_of
 from .tables import CLEAN, suite_configs, visual_tables
 
 PLACE = ("source_frames", "first_frame")
 CLIPS, FRAMES, AMONG = 3, 16, 32
 MAPS = 50
-BUILT_FROM = re.compile(r" --(msrvtt sample|msrvtt|youcook2|captions)(?= )")
 BySeverity = dict[str, dict[int, float]]
 """A number for each perturbation and severity."""
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where the clips of a build come from.
+class Suite:
+    """What the paper says of a suite.
 
     Attributes:
-        suite: Name of the suite.
-        collection: Name of the collection of videos.
-        license_fields: What the YAML head says about the licence.
+        name: Its name.
         paper: Clips, perturbed clips and perturbed captions in the paper; 0 if it has no such suite.
     """
 
-    suite: str
-    collection: str
-    license_fields: dict[str, str]
+    name: str
     paper: tuple[int, int, int] = (0, 0, 0)
 
 
-ORIGINS = {
-    "msrvtt sample": Origin(
-        "MSRVTT-P on the built-in sample of stressreel", "the built-in sample", {"license": "cc0-1.0"}
-    ),
-    "msrvtt": Origin(
-        "MSRVTT-P",
-        "MSR-VTT",
-        {
-            "license": "other",
-            "license_name": "msr-vtt-for-research",
-            "license_link": "https://www.microsoft.com/en-us/research/publication/"
-            "msr-vtt-a-large-video-description-dataset-for-bridging-video-and-language/",
-        },
-        (1_000, 90_000, 35_000),
-    ),
-    "youcook2": Origin(
-        "YouCook2-P",
-        "YouCook2",
-        {
-            "license": "other",
-            "license_name": "youcook2-for-research",
-            "license_link": "http://youcook2.eecs.umich.edu/",
-        },
-        (3_350, 301_500, 103_850),
-    ),
-    "captions": Origin("Perturbed clips", "a data set of the builder's own", {"license": "unknown"}),
+SUITES = {
+    "sample": Suite("MSRVTT-P on the built-in sample of stressreel"),
+    "msrvtt": Suite("MSRVTT-P", (1_000, 90_000, 35_000)),
+    "youcook2": Suite("YouCook2-P", (3_350, 301_500, 103_850)),
+    "captions": Suite("Perturbed clips"),
 }
 NOTES = {
     "clips": "clips read",
@@ -253,29 +230,33 @@ def grows(values: Mapping[int, float], *, falling: bool) -> bool:
     return all(one < other for one, other in pairwise(shown))
 
 
-def origin_of(output: FinishedOutput) -> str:
-    """Find where the clips come from: a key of `ORIGINS`."""
-    found = BUILT_FROM.search(output.info["command"])
-    return found[1] if found else "captions"
-
-
 def title_of(output: FinishedOutput) -> str:
-    """Give the name of a suite, with the half that it is if it is not whole."""
+    """Return the name of a suite, with the half that it is if it is not whole."""
     settings = output.info["settings"]
     half = {(True, False): ", visual half", (False, True): ", text half"}
-    return ORIGINS[origin_of(output)].suite + half.get(
+    return SUITES[source_of(output.info).key].name + half.get(
         (bool(settings["perturbations"]), bool(settings["text_perturbations"])), ""
     )
 
 
+def card() -> Card:
+    """Return what the card of a suite says."""
+    return Card(
+        Path(__file__).parent / "card.md.j2",
+        measure_perturbed,
+        context,
+        front_matter,
+        lambda output, measured: perturbed_figures(output),
+    )
+
+
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Give the fields of the YAML head that depend on the benchmark."""
-    kind = origin_of(output)
-    origin = ORIGINS[kind]
+    """Return the fields of the YAML head that depend on the benchmark."""
+    source = source_of(output.info)
     return {
-        "pretty_name": title_of(output) if kind == "msrvtt sample" else f"{title_of(output)}, built with stressreel",
-        **({} if kind == "captions" else {"language": ["en"]}),
-        **origin.license_fields,
+        "pretty_name": title_of(output) if source.drawn else f"{title_of(output)}, built with stressreel",
+        **({} if source.key == "captions" else {"language": ["en"]}),
+        **source.license,
         "task_categories": ["video-text-to-text"],
         "tags": ["video", "text-to-video-retrieval", "robustness", "corruptions", "diagnostic", "stressreel"],
     }
@@ -285,11 +266,13 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
     """Give the fields of the template."""
     info = output.info
     settings = info["settings"]
-    kind = origin_of(output)
+    kind = source_of(info).key
     corruptions = [check_name(name) for name in settings["perturbations"]]
     return {
         "kind": kind,
-        "origin": ORIGINS[kind],
+        "suite": SUITES[kind],
+        "show_tables": ", the part used",
+        "footage": "video" if settings["render"] else "",
         "title": title_of(output),
         "text": measured.text,
         "stats": measured,
@@ -320,7 +303,7 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
 
 def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:
     """Give one table of each kind, with what the card says of it."""
-    settings = PerturbedSettings(**output.info["settings"])
+    settings = settings_of(output.info)
     visual, texts, pairs = len(settings.perturbations), settings.text_perturbations, settings.pairs
     configs = suite_configs(settings)
     others = "All tables" if not texts else "`clean` and the tables of visual perturbations" if visual else "`clean`"

@@ -24,7 +24,7 @@ from ...video.thumbnails import UNDECODABLE, look_at, misplaced
 from ..decord_checks import check_decord
 from .caption_checks import text_checks
 from .render import recipe_for
-from .settings import PerturbedSettings
+from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN, visual_tables
 
 SAME = ("captions", "source_id", "start_s", "end_s")
@@ -37,7 +37,7 @@ def check_rows(output: FinishedOutput) -> Iterator[str]:
 
     What `build.json` lists as skipped may be absent.
     """
-    settings = PerturbedSettings(**output.info["settings"])
+    settings = settings_of(output.info)
     skipped = {skip["unit_id"] for skip in output.info["skips"]["list"]}
     clips: dict[str, tuple[str, Row]] = {}
     found: dict[str, dict[tuple[str, int], int]] = {}
@@ -86,7 +86,7 @@ def check_same_length(output: FinishedOutput) -> Iterator[str]:
 
     The place lies inside the source, and sources of the same name are equally long.
     """
-    settings = PerturbedSettings(**output.info["settings"])
+    settings = settings_of(output.info)
     columns = ["clip_id", "source_id", *LENGTH, *PLACE]
     clean = {row["clip_id"]: row for row in output.rows(CLEAN, columns)}
     lengths: dict[str, int] = {}
@@ -278,7 +278,7 @@ def see_all(output: FinishedOutput, workers: int) -> Iterator[tuple[str, str]]:
 
 def _tasks(output: FinishedOutput, name: str, folder: Path) -> Iterator[tuple[Row, bytes, Order | None, Path | None]]:
     """Give each row of a table with its video, and its order if that is perturbed, or where to keep thumbnails."""
-    settings = PerturbedSettings(**output.info["settings"])
+    settings = settings_of(output.info)
     any_order = any(check_name(other).scope == "index" for other in settings.perturbations)
     clean: dict[str, dict[str, Thumbnails]] = {}
     for number, row in enumerate(output.rows(CLEAN, ["clip_id", "source_id", *PLACE])):

@@ -20,7 +20,7 @@ from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...video.store import to_rgb
 from ...video.thumbnails import frames_of
-from .settings import PerturbedSettings
+from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN
 
 Picture = NDArray[np.uint8]
@@ -34,7 +34,7 @@ LINE = 16
 
 def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
     """Draw the sheets of a suite that has videos, by file name."""
-    settings = PerturbedSettings(**output.info["settings"])
+    settings = settings_of(output.info)
     if not settings.render:
         return {}
     columns = ["clip_id", "severity", "source_id", "num_frames", "source_frames", "first_frame", "video"]

@@ -20,7 +20,7 @@ from ...video.decode import with_index
 from ...video.index import FrameIndex
 from ...video.store import FrameStore, to_rgb
 from .render import clip_frames, perturbed_frames, recipe_for
-from .settings import PerturbedSettings
+from .settings import PerturbedSettings, settings_of
 from .tables import COLUMNS, visual_tables
 
 
@@ -104,7 +104,7 @@ def load(
         raise InputError(f"{out} has no split {split!r} of {name}. It has: {', '.join(output.splits(name))}.")
     if not Path(videos).is_dir():
         raise InputError(f"there is no folder {videos}. Give the folder of the source videos as videos=.")
-    settings = PerturbedSettings(**output.info["settings"])
+    settings = settings_of(output.info)
     rows = [
         row
         for row in output.rows(name, [column.name for column in COLUMNS], split)

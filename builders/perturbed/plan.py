@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from ...corruptions.registry import visual_corruptions
 from ...errors import InputError
 from ...records.files import sha256_text
+from ...records.options import content
 from ...records.plan import Plan, Unit
 from ...sources.captions import CaptionedClip
 from .captions import text_tables, text_units
@@ -77,7 +77,7 @@ def plan_perturbed(
         tables = {"visual.yaml": table, **tables}
     return Plan(
         builder="perturbed",
-        identity={**(identity or {}), "settings": asdict(settings), "limit": limit, "tables": tables},
+        identity={**(identity or {}), "settings": content(settings), "limit": limit, "tables": tables},
         units=tuple(sorted(units, key=lambda unit: unit.id)),
         configs=suite_configs(settings),
         noun="source video" if all(unit.id == unit.source_id for unit in units) else "unit",

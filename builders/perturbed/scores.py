@@ -15,11 +15,12 @@ from ...corruptions.registry import check_name, check_text_name
 from ...errors import InputError
 from ...metrics import retrieval, robustness
 from ...metrics.answers import plain
-from ...metrics.bootstrap import Floats, Tally, estimates, tally
-from ...metrics.inputs import ALL, How, read_columns
+from ...metrics.bootstrap import Floats, Measure, Tally, estimates, tally
+from ...metrics.inputs import ALL, ScoreOptions, read_columns
 from ...metrics.predictions import ANSWER_NAMES, ID_NAMES, SHOWN, Predictions, answer_column, column, identity, refuse
 from ...metrics.robustness import Setting, Suite
 from ...metrics.scores import Scores
+from ...metrics.scoring import Scoring
 from ...metrics.similarities import MATRIX_KINDS, order_of, read_matrix, read_ranked
 from ...records.output import FinishedOutput
 
@@ -142,16 +143,16 @@ def _present(
     return tuple(setting for setting in expected if setting.name in given), tuple(notes)
 
 
-def score_retrieval(output: FinishedOutput, folder: Path, how: How) -> Scores:
+def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions) -> Scores:
     """Score text-to-video retrieval from one file a setting.
 
     Args:
         output: A suite of `build-perturbed`.
         folder: `<setting>.npy` or `<setting>.safetensors` with a matrix clips x captions, or `<setting>.jsonl` with
             ranked lists, in the order of table `clean` or of `clips.txt` and `captions.txt` beside them.
-        how: How to score.
+        options: ScoreOptions to score.
     """
-    captions = read_captions(output, how.split)
+    captions = read_captions(output, options.split)
     if not folder.is_dir():
         raise InputError(f"there is no folder {folder}. Give the folder with <setting>.npy, .safetensors or .jsonl.")
     files: dict[str, Path] = {}
@@ -161,7 +162,7 @@ def score_retrieval(output: FinishedOutput, folder: Path, how: How) -> Scores:
             if name in files:
                 raise InputError(f"{folder} has {files[name].name} and {path.name} for one setting; keep one.")
             files[name] = path
-    chosen, notes = _present(suite_settings(output.info), files, str(folder), partial=how.partial)
+    chosen, notes = _present(suite_settings(output.info), files, str(folder), partial=options.partial)
     clips = order_of(folder / "clips.txt", captions.clips)
     order = order_of(folder / "captions.txt", captions.ids)
     rows = np.argsort(clips)  # row of each clip
@@ -192,17 +193,17 @@ def score_retrieval(output: FinishedOutput, folder: Path, how: How) -> Scores:
         "clips": len(captions.clips),
         "scored_sha256": identity(captions.ids),
     }
-    return _robustness_scores(output, chosen, names, tally(sources, cells), how, answers, notes)
+    return _robustness_scores(output, chosen, names, tally(sources, cells), options, answers, notes)
 
 
-def score_suite_answers(output: FinishedOutput, predictions: Predictions, how: How) -> Scores:
+def score_suite_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
     """Score answers under every setting of a suite: the accuracy, and its robustness.
 
     A row names its `setting` (`clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`), the clip (`id`) and, if there are
     several questions about a clip, the `question`. It says whether the answer was right (`correct`, judged by the user
     with the answer key of any question set), or gives the caption that was chosen (`answer`: a caption's id or text).
     """
-    captions = read_captions(output, how.split)
+    captions = read_captions(output, options.split)
     seen = {name for row in predictions.rows for name in row}
     if "setting" not in seen or not seen & {"correct", *ANSWER_NAMES}:
         raise InputError(
@@ -216,7 +217,7 @@ def score_suite_answers(output: FinishedOutput, predictions: Predictions, how: H
         suite_settings(output.info),
         {str(row.get("setting")).strip().removesuffix("-0") for row in predictions.rows},
         str(predictions.path),
-        partial=how.partial,
+        partial=options.partial,
     )
     by_name = {setting.name: setting for setting in chosen}
     clip_place = {name: number for number, name in enumerate(captions.clips)}
@@ -244,7 +245,7 @@ def score_suite_answers(output: FinishedOutput, predictions: Predictions, how: H
             right = _truth(given)
         else:
             if setting not in own:
-                own[setting] = _texts(output, by_name[setting], captions, how.split)
+                own[setting] = _texts(output, by_name[setting], captions, options.split)
             right = _chose(given, clip, own[setting])
         if right is None:
             unreadable.append((label, str(given)[:80]))
@@ -259,7 +260,7 @@ def score_suite_answers(output: FinishedOutput, predictions: Predictions, how: H
         if (setting, clip, question) not in values
     ]
     extra = [f"{s} {c} {q}".strip() for s, c, q in values if (c, q) not in asked]
-    if not how.partial and (missing or doubled or unknown or extra):
+    if not options.partial and (missing or doubled or unknown or extra):
         refuse(predictions.path, missing, list(doubled), [*unknown, *extra], len(asked) * len(by_name))
     # Robustness compares settings, so a question counts only if every setting has it.
     complete = {pair for pair in asked if all((setting, *pair) in values for setting in by_name)}
@@ -286,7 +287,7 @@ def score_suite_answers(output: FinishedOutput, predictions: Predictions, how: H
     }
     if missing:
         notes += ("questions that some setting lacks are left out of all of them.",)
-    return _robustness_scores(output, chosen, ("accuracy",), tally(sources, cells), how, answers, notes)
+    return _robustness_scores(output, chosen, ("accuracy",), tally(sources, cells), options, answers, notes)
 
 
 def _truth(value: Any) -> bool | None:
@@ -328,18 +329,20 @@ def _robustness_scores(
     chosen: tuple[Setting, ...],
     names: tuple[str, ...],
     counted: Tally,
-    how: How,
+    options: ScoreOptions,
     answers: dict[str, Any],
     notes: tuple[str, ...],
 ) -> Scores:
     suite = Suite(chosen, names, families(chosen))
-    scored = estimates(counted, lambda means: robustness.measure(suite, means), seed=how.seed, resamples=how.resamples)
+    scored = estimates(
+        counted, lambda means: robustness.measure(suite, means), seed=options.seed, resamples=options.resamples
+    )
     return Scores(
-        benchmark="perturbed",
-        split=how.split,
+        benchmark=output.info["builder"],
+        split=options.split,
         answers=answers,
         headline=robustness.headline(scored),
-        tables=robustness.tables(suite, counted, scored, changed(output, chosen, how.split)),
+        tables=robustness.tables(suite, counted, scored, changed(output, chosen, options.split)),
         tally=counted,
         notes=notes,
     )
@@ -352,3 +355,20 @@ def changed(output: FinishedOutput, settings: Sequence[Setting], split: str) -> 
         columns, _ = read_columns(output, name, ("changed",), split)
         found[name] = float(np.mean(columns["changed"]))
     return found
+
+
+def scoring() -> Scoring:
+    """Return how retrieval and answers on a suite are scored."""
+    from .score_figures import robustness_figures
+
+    return Scoring(
+        answers=score_suite_answers, measure=measure_of, similarity=score_retrieval, figures=robustness_figures
+    )
+
+
+def measure_of(cells: Sequence[str]) -> Measure:
+    """Return the scores as a function of the means of cells; the settings are read from their names."""
+    names = [cell.split(" ", 1) for cell in cells]
+    settings = tuple(dict.fromkeys(read_setting(name) for name, _ in names))
+    suite = Suite(settings, tuple(dict.fromkeys(score for _, score in names)), families(settings))
+    return lambda means: robustness.measure(suite, means)

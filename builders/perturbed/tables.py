@@ -9,7 +9,7 @@ from ...corruptions.registry import check_name
 from ...records.schema import Column, Config
 from .captions import text_configs
 from .combinations import MULTIMODAL_CONFIG
-from .settings import PerturbedSettings
+from .settings import PerturbedSettings, settings_of
 
 CLEAN = "clean"
 
@@ -54,3 +54,8 @@ def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:
 def visual_tables(info: Mapping[str, Any]) -> list[str]:
     """Name the visual tables of a finished suite, `clean` first."""
     return [name for name in (CLEAN, *info["settings"]["perturbations"]) if name in info["counts"]]
+
+
+def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
+    """Return all tables of a finished suite."""
+    return suite_configs(settings_of(info))

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 
 START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {function}; {function}()"
 FUNCTIONS = {
-    "build-clavi": "build_clavi",
-    "build-perturbed": "build_perturbed",
-    "build-causal": "build_causal",
+    "build-clavi": "build",
+    "build-perturbed": "build",
+    "build-causal": "build",
     "stressreel": "main",
 }
 

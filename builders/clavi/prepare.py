@@ -1,0 +1,136 @@
+"""From what `build-clavi` is told to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from ...benchmark import Prepared
+from ...errors import UsageError
+from ...records.files import sha256_file
+from ...records.plan import Plan
+from ...records.versions import tool_versions
+from ...samples.cache import cached_sample
+from ...sources.actions import Action, AnnotatedVideo
+from ...sources.charades import CHARADES, SAMPLE, Annotations, class_actions, read_charades
+from ...sources.charades_sta import read_charades_sta
+from ...sources.clavi import read_released
+from ...sources.files import find_file, find_videos, video_folder
+from ...templates import load_classes, load_questions
+from ...video.estimate import estimate
+from .plan import plan_clavi
+from .render import ClaviBuilder
+from .settings import ClaviSettings
+
+SPLITS = ("train", "test")
+
+
+def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
+    """Read the annotations, plan the build and find the videos.
+
+    Raises:
+        UsageError: Options do not go together.
+        InputError: The annotations cannot be read.
+    """
+    if settings.pairs:
+        if settings.source == "sta":
+            raise UsageError("--pairs holds pairs of action classes; it cannot be used with --source sta.")
+        settings = replace(settings, rules=None)
+    folder = cached_sample("charades") if settings.charades == "sample" else Path(settings.charades)
+    plan = make_plan(folder, settings)
+    wanted = {unit.source_id for unit in plan.units}
+    places = [video_folder(settings.videos)] if settings.videos else [folder, *annotation_folders(folder)]
+    found = find_videos(places, wanted, CHARADES.video_folders) if settings.render else {}
+    return Prepared(
+        plan,
+        ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
+        describe=lambda workers: describe(plan, settings, found, workers),
+        recorded={"rules": settings.rules},
+        warnings=[
+            f"there is no {name}, so its split is left out"
+            for name in (f"Charades_v1_{split}.csv" for split in splits_of(settings))
+            if name not in plan.identity["inputs"]
+        ],
+    )
+
+
+def splits_of(settings: ClaviSettings) -> tuple[str, ...]:
+    """Return the splits to build."""
+    return SPLITS if settings.split == "all" else (settings.split,)
+
+
+def annotation_folders(folder: Path) -> list[Path]:
+    """List the folders in which the annotations are found."""
+    found = (find_file(folder, f"Charades_v1_{split}.csv") for split in SPLITS)
+    return [path.parent for path in found if path]
+
+
+def make_plan(folder: Path, settings: ClaviSettings) -> Plan:
+    """Read the annotations in a folder and plan the build."""
+    splits = splits_of(settings)
+    annotations = read_charades(folder, splits)
+    actions = class_actions(load_classes())
+    if settings.source == "sta":
+        annotations = read_charades_sta(settings.charades_sta or folder, annotations, splits)
+    inputs = dict(annotations.hashes) | {path.name: sha256_file(path) for path in settings.pairs}
+    return plan_clavi(
+        annotations.videos,
+        controls_of(annotations, actions, settings.source),
+        settings,
+        released=[pair for path in settings.pairs for pair in read_released(path)] if settings.pairs else None,
+        actions=actions,
+        limit=settings.limit,
+        identity={
+            "dataset_version": settings.version,
+            "tools": tool_versions(render=settings.render),
+            "inputs": inputs,
+            "source": (SAMPLE if settings.charades == "sample" else CHARADES).as_json(),
+        },
+        notes=annotations.counts,
+    )
+
+
+def controls_of(annotations: Annotations, actions: Mapping[str, Action], source: str) -> dict[str, list[Action]]:
+    """Return what negative controls are drawn from, by split.
+
+    They come from the classes, or from the same split's sentences, so that style gives none away.
+    """
+    if source == "actions":
+        usable = [action for action in actions.values() if action.usable]
+        return dict.fromkeys(SPLITS, usable)
+    return {split: distinct(video for video in annotations.videos if video.split == split) for split in SPLITS}
+
+
+def distinct(videos: Iterable[AnnotatedVideo]) -> list[Action]:
+    """List the actions of videos, each once, by key."""
+    found: dict[str, Action] = {}
+    for video in videos:
+        for segment in video.segments:
+            found.setdefault(segment.action.key, segment.action)
+    return [found[key] for key in sorted(found)]
+
+
+def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path], workers: int) -> str:
+    """Write what a build would do: pairs, videos, questions, size and time."""
+    lines = ["Plan (nothing was written):"]
+    per_video = len(load_questions())
+    for split in plan.splits:
+        units = [unit for unit in plan.units if unit.split == split]
+        sources = len({unit.source_id for unit in units})
+        videos = 2 * len(units)
+        lines.append(
+            f"  {split:<6}{len(units):>7,} pairs from {sources:,} source videos, {videos:,} videos, "
+            f"{videos * per_video:,} questions"
+        )
+    total = len(plan.units)
+    lines.append(f"  all   {total:>7,} pairs, {2 * total:,} videos, {2 * total * per_video:,} questions")
+    lines += [f"  {name.replace('_', ' ')}: {count:,}" for name, count in plan.notes.items() if count]
+    if not settings.render:
+        return "\n".join([*lines, "  no videos are made (--no-render)"])
+    needed = {unit.source_id for unit in plan.units}
+    lines.append(f"  source videos found: {len(found):,} of {len(needed):,}")
+    seconds = 2 * sum(unit.payload["out_b"] - unit.payload["out_a"] for unit in plan.units)
+    guess = estimate(list(found.values()), seconds, settings.crf, settings.preset, workers)
+    lines.append(f"  {seconds / 3600:,.1f} hours of video; {guess}")
+    return "\n".join(lines)
