@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -62,7 +63,7 @@ def load_command(name: str) -> click.Command:
 def print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     """Print the version of stressreel and leave."""
     if value and not ctx.resilient_parsing:
-        from .. import __version__
+        from ..version import __version__
 
         click.echo(f"stressreel {__version__}")
         ctx.exit()
@@ -91,21 +92,28 @@ def build() -> NoReturn:
 
 
 def run(command: click.Command, name: str) -> NoReturn:
-    """Run a command and leave with its exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by the user.
-
-    Errors are one paragraph on standard error; `--debug` anywhere on the command line shows the traceback too.
-    """
-    debug = "--debug" in sys.argv
+    """Run a command and leave with its exit code."""
     listen()
+    code = execute(command, name, sys.argv[1:])
     try:
-        result: Any = command.main(prog_name=name, standalone_mode=False)
-        code = result if isinstance(result, int) else 0
-    except click.UsageError as error:
-        error.show()
-        code = 2
+        sys.stdout.flush()
+    except OSError:
+        code = code or 1
+    sys.exit(code)
+
+
+def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by the user.
+
+    Errors are one paragraph on standard error; `--debug` among the arguments shows the traceback too.
+    """
+    debug = "--debug" in arguments
+    try:
+        result: Any = command.main(list(arguments), prog_name=name, standalone_mode=False)
+        return result if isinstance(result, int) else 0
     except click.ClickException as error:
         error.show()
-        code = 1
+        return 2 if isinstance(error, click.UsageError) else 1
     except (KeyboardInterrupt, click.Abort):
         click.echo(
             "\nStopped. What was finished is kept; run the same command again to go on from here."
@@ -113,19 +121,17 @@ def run(command: click.Command, name: str) -> NoReturn:
             else "\nStopped.",
             err=True,
         )
-        code = INTERRUPTED
-    except StressreelError as error:
-        if debug:
-            traceback.print_exc()
-        click.echo(f"Error: {error}", err=True)
-        code = 2 if isinstance(error, UsageError) else 1
+        return INTERRUPTED
     except BrokenPipeError:
-        code = 1
-    except OSError as error:
+        return 1
+    except (StressreelError, OSError) as error:
         if debug:
             traceback.print_exc()
-        click.echo(f"Error: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
-        code = 1
+        text = str(error)
+        if not isinstance(error, StressreelError):
+            text = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+        click.echo(f"Error: {text}", err=True)
+        return 2 if isinstance(error, UsageError) else 1
     except Exception as error:
         if debug:
             traceback.print_exc()
@@ -134,9 +140,4 @@ def run(command: click.Command, name: str) -> NoReturn:
             "it with the output of the same command and --debug.",
             err=True,
         )
-        code = 1
-    try:
-        sys.stdout.flush()
-    except OSError:
-        code = code or 1
-    sys.exit(code)
+        return 1

@@ -15,10 +15,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import yaml
 
-from .. import __version__
 from ..errors import InputError
 from ..metrics.inputs import ALL, choose_split, read_columns
 from ..records.output import FinishedOutput
+from ..version import __version__
 from .folder import write_folder
 
 HERE = Path(__file__).parent

@@ -67,6 +67,8 @@ class Plan:
         units: The work, sorted by id.
         configs: The tables that the rows fill.
         noun: What a unit is called in messages.
+        advice: What to look at if there is no unit at all.
+        reports: Files that other commands leave in the output and that go with it.
         notes: What reading and selecting met, as counts for people (clamped ends, unusable sentences, …).
     """
 
@@ -75,6 +77,8 @@ class Plan:
     units: tuple[Unit, ...]
     configs: tuple[Config, ...]
     noun: str = "unit"
+    advice: str = "Check the inputs and --split."
+    reports: tuple[str, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)
 
     @cached_property

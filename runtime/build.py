@@ -74,9 +74,7 @@ def run(
         OutputError: The folder cannot be written.
     """
     if not plan.units:
-        raise InputError(
-            "nothing in the annotations qualifies, so there is nothing to build. Check the inputs, --split and --rules."
-        )
+        raise InputError(f"nothing in the annotations qualifies, so there is nothing to build. {plan.advice}")
     absent: list[Skip] | None = None
     if fresh:
         absent = _absent(builder, [unit for unit in plan.units if builder.renders(unit)], plan.noun, options)
@@ -212,7 +210,7 @@ def _check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
         more = f"\n  … and {len(counted) - 20} more" if len(counted) > 20 else ""
         raise BuildError(
             f"{len(counted)} of {tried} {plan.noun}s ({share:.1%}) had to be skipped; --max-skip allows "
-            f"{options.max_skip:.1%}.\n  {lines}{more}\nMend the videos, or raise --max-skip, and run the same command "
+            f"{options.max_skip:.1%}.\n  {lines}{more}\nFix the videos, or raise --max-skip, and run the same command "
             "again: what was finished is kept."
         )
     rendered = {unit.id for unit in plan.units if unit.source_id}

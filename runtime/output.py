@@ -119,7 +119,13 @@ class Output:
             raise _mismatch(self.path, [f"the plan: {done['plan_sha256'][:16]}… → {plan.hash[:16]}…"])
         if not before:
             tables = [config.name for config in plan.configs]
-            start = {"builder": plan.builder, "tables": tables, "hash": plan.hash, "identity": plan.identity}
+            start = {
+                "builder": plan.builder,
+                "tables": tables,
+                "reports": list(plan.reports),
+                "hash": plan.hash,
+                "identity": plan.identity,
+            }
             write_json(file, start)
         remove_temporaries(self.path)
         return Journal.read(self.state / "journal.jsonl")
@@ -140,12 +146,15 @@ class Output:
         """Remove what the build that was started here left, and nothing else."""
         plan = self.state / "plan.json"
         tables: set[str] = set()
+        reports: list[str] = []
         for file, key in ((plan, "tables"), (self.done, "counts")):
             with suppress(OutputError):  # damaged: the other one may tell
-                tables |= set((read_state(file, (key,)) or {key: []})[key])
+                stored = read_state(file, (key,)) or {key: []}
+                tables |= set(stored[key])
+                reports += stored.get("reports", [])
         try:
             # build.json first: from here on nothing is complete
-            for name in ("build.json", "README.md", "text_shift.json"):
+            for name in ("build.json", "README.md", *reports):
                 (self.path / name).unlink(missing_ok=True)
             for name in ("figures", *tables):
                 shutil.rmtree(self.path / name, ignore_errors=True)

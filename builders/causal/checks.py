@@ -222,7 +222,7 @@ def check_confusions(output: FinishedOutput) -> Iterator[str]:
 
 def check_frames(output: FinishedOutput) -> Iterator[str]:
     """A clip has the frames that its row names, where no frame rates were mapped."""
-    mapped = "--fps-map" in output.info["command"]
+    mapped = output.info["frames_by_time"]
     for row in output.rows(CLIPS, ["clip_id", "start_frame", "end_frame", "num_frames", "fps", "duration_s"]):
         length = row["end_frame"] - row["start_frame"]
         if not mapped and row["num_frames"] != length:

@@ -103,6 +103,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
                 "source": source.as_json(),
                 "tables": table_hashes(),
                 "columns": columns,
+                "frames_by_time": bool(settings.fps_map),
                 "video_folders": list(source.video_folders),
             },
             notes=read.counts,

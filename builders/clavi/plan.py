@@ -80,6 +80,7 @@ def plan_clavi(
         units=tuple(units[:limit]),
         configs=(QUESTIONS, VIDEOS, PAIRS) if settings.render else (QUESTIONS, PAIRS),
         noun="pair",
+        advice="Check the inputs, --split and --rules.",
         notes={**(notes or {}), **counts},
     )
 

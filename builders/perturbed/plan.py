@@ -12,6 +12,7 @@ from typing import Any
 
 from ...corruptions.registry import visual_corruptions
 from ...errors import InputError
+from ...metrics.text_shift import FILE as TEXT_SHIFT
 from ...records.files import sha256_text
 from ...records.options import content
 from ...records.plan import Plan, Unit
@@ -81,5 +82,6 @@ def plan_perturbed(
         units=tuple(sorted(units, key=lambda unit: unit.id)),
         configs=suite_configs(settings),
         noun="source video" if all(unit.id == unit.source_id for unit in units) else "unit",
+        reports=(TEXT_SHIFT,),
         notes=dict(notes or {}),
     )
