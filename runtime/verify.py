@@ -13,9 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..records.checks import Check
+from ..records.fingerprint import FILE as UNITS
+from ..records.fingerprint import Fingerprint, read_units, recomputed
 from ..records.output import FinishedOutput
 from ..records.schema import Config
-from ..records.shards import Fingerprint, shard_path
+from ..records.shards import shard_path
 
 SHOWN = 10
 
@@ -108,26 +110,50 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """The rows have the fingerprints of `build.json`, and every embedded video its hash."""
+    """The rows of every unit have their hash, the fingerprints follow from these, and every video has its hash."""
+    if not (output.path / UNITS).is_file():
+        yield f"there is no {UNITS}, which says what each unit has in each table"
+        return
+    rows = {
+        f"{config.name}/{split}": (config, output.rows(config.name, plain_columns(config), split))
+        for config in configs
+        for split in output.splits(config.name)
+    }
     fingerprint = Fingerprint()
-    for config in configs:
-        videos = [column.name for column in config.columns if column.kind == "video"]
-        plain = [column.name for column in config.columns if column.kind != "video"]
-        for split in output.splits(config.name):
-            for row in output.rows(config.name, plain, split):
-                fingerprint.add(config, split, row)
-            if not videos:
-                continue
-            for row in output.rows(config.name, [plain[0], "sha256", *videos], split):
-                for name in videos:
-                    if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
-                        yield f"{config.name}/{split}: the bytes of {row[plain[0]]} do not have their sha256"
+    for stated, found in zip(read_units(output.path), recomputed(read_units(output.path), rows), strict=True):
+        fingerprint.add(found)
+        if found != stated:
+            yield f"{stated.table}: the rows of {stated.unit_id} are not those that were built"
+    for table, (_, rest) in rows.items():
+        if next(rest, None) is not None:
+            yield f"{table}: there are rows of no unit"
     parts = fingerprint.parts()
-    for key, value in output.info["fingerprints"].items():
+    for key in sorted({*parts, *output.info["fingerprints"]}):
+        value = output.info["fingerprints"].get(key, "")
         if parts.get(key) != value:
-            yield f"{key}: the rows are not those that were built ({str(parts.get(key))[:16]}, not {value[:16]})"
+            yield f"{key}: fingerprint {str(parts.get(key))[:16]}, build.json says {value[:16]}"
     if fingerprint.hexdigest() != output.info["fingerprint"]:
         yield f"fingerprint {fingerprint.hexdigest()[:16]}, build.json says {output.info['fingerprint'][:16]}"
+    for config in configs:
+        yield from check_video_hashes(output, config)
+
+
+def check_video_hashes(output: FinishedOutput, config: Config) -> Iterator[str]:
+    """Every embedded video has its hash."""
+    videos = [column.name for column in config.columns if column.kind == "video"]
+    if not videos:
+        return
+    key = config.columns[0].name
+    for split in output.splits(config.name):
+        for row in output.rows(config.name, [key, "sha256", *videos], split):
+            for name in videos:
+                if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
+                    yield f"{config.name}/{split}: the bytes of {row[key]} do not have their sha256"
+
+
+def plain_columns(config: Config) -> list[str]:
+    """Name the columns of a table that are no videos."""
+    return [column.name for column in config.columns if column.kind != "video"]
 
 
 def check_unique_ids(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
