@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .builders import benchmark_of, load_benchmark
+from .builders import BENCHMARKS, benchmark_of, load_benchmark
 from .errors import InputError, UsageError
 from .records.checks import VerifyOptions
 from .records.options import BuildSettings, RunOptions, from_keywords, options_of, recorded, settled
@@ -88,7 +88,7 @@ def run_build(
     info = {
         "builder": plan.builder,
         "dataset_version": settings.version,
-        "command": recorded(f"build-{benchmark.name}", settings, prepared.recorded),
+        "command": recorded(program_of(benchmark), settings, prepared.recorded),
         **{key: value for key, value in plan.identity.items() if key != "dataset_version"},
     }
 
@@ -309,11 +309,18 @@ def open_rows(output: FinishedOutput, config: str | None) -> tuple[str, list[Row
     return (table, *benchmark.references(output, table))
 
 
+def program_of(benchmark: Benchmark) -> str:
+    """Return what builds a benchmark on the command line: those of other packages have no program of their own."""
+    return f"build-{benchmark.name}" if benchmark.name in BENCHMARKS else f"stressreel build {benchmark.name}"
+
+
 def card_of(benchmark: Benchmark) -> Card:
     """Return what the card of a benchmark says."""
     from .data_cards.card import Card
 
-    return benchmark.card() if benchmark.card else Card()
+    if benchmark.card:
+        return benchmark.card()
+    return Card(context=lambda output, measured: {"introduction": benchmark.summary})
 
 
 def scoring_of(benchmark: Benchmark) -> Scoring:

@@ -2,8 +2,8 @@
 
 The rows of one unit in one table are hashed as canonical JSON, one a line; videos by their `sha256` column. A table's
 hash is taken over those of its units in plan order, the dataset's over those of its tables. Parquet, shards and row
-groups decide nothing. `units.parquet` in the output keeps the hash and the number of rows of every unit, so that whoever has
-the rows alone can find the fingerprint again, and tell which unit differs.
+groups decide nothing. `units.parquet` in the output keeps the hash and the number of rows of every unit, so that
+whoever has the rows alone can find the fingerprint again, and tell which unit differs.
 """
 
 from __future__ import annotations

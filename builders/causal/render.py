@@ -10,13 +10,13 @@ from pathlib import Path
 
 from ...errors import VideoError
 from ...records.files import file_stamp, sha256_file
-from ...records.plan import Facts, Skip, Unit
+from ...records.plan import Facts, Unit
 from ...records.schema import Row
 from ...video.decode import with_index
 from ...video.edit import write_edits
 from ...video.encode import EncodeSettings
 from ...video.index import FrameIndex
-from ..source_videos import missing_source, source_stamp
+from ..source_videos import SourceVideos
 from .settings import CausalSettings
 from .tables import CLIPS
 
@@ -55,7 +55,7 @@ def _source_hash(path: Path, stamp: str) -> str:
 
 
 @dataclass(frozen=True)
-class CausalBuilder:
+class CausalBuilder(SourceVideos):
     """Cuts the clips and gives the rows of a plan.
 
     Attributes:
@@ -65,18 +65,6 @@ class CausalBuilder:
 
     settings: CausalSettings
     videos: Mapping[str, str] = field(default_factory=dict)
-
-    def renders(self, unit: Unit) -> bool:
-        """Whether the unit is a clip."""
-        return bool(unit.source_id)
-
-    def missing(self, unit: Unit) -> Skip | None:
-        """Look whether the episode is there and opens."""
-        return missing_source(unit, self.videos)
-
-    def stamp(self, unit: Unit) -> str:
-        """Give the episode's size and time of change."""
-        return source_stamp(unit, self.videos)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Cut a clip; see `records.plan.Builder`."""

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from ...errors import VideoError
 from ...records.files import sha256_file
-from ...records.plan import Facts, Skip, Unit
+from ...records.plan import Facts, Unit
 from ...records.schema import Row
 from ...video.decode import with_index
 from ...video.edit import write_edits
 from ...video.encode import EncodeSettings
 from ...video.index import FrameIndex
-from ..source_videos import missing_source, source_stamp
+from ..source_videos import SourceVideos
 from .questions import question_rows
 from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS
@@ -24,7 +24,7 @@ SHORTFALL_S = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class ClaviBuilder:
+class ClaviBuilder(SourceVideos):
     """Renders and describes the pairs of a plan.
 
     Attributes:
@@ -38,14 +38,6 @@ class ClaviBuilder:
     def renders(self, unit: Unit) -> bool:
         """Whether videos are made."""
         return self.settings.render
-
-    def missing(self, unit: Unit) -> Skip | None:
-        """Look whether the source video is there and opens."""
-        return missing_source(unit, self.videos)
-
-    def stamp(self, unit: Unit) -> str:
-        """Give the source file's size and time of change."""
-        return source_stamp(unit, self.videos)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Write V and V′ as `1.mp4` and `2.mp4`; see `records.plan.Builder`."""

@@ -25,7 +25,7 @@ from ...video.encode import EncodeSettings, Mp4Writer
 from ...video.index import FrameIndex, open_video
 from ...video.store import FrameStore, to_rgb
 from ...video.transcode import through_codec
-from ..source_videos import missing_source, source_stamp
+from ..source_videos import SourceVideos
 from .captions import is_text, perturb_texts, text_rows
 from .combinations import pair_rows
 from .settings import PerturbedSettings
@@ -36,7 +36,7 @@ Cut = list[tuple[dict[str, Any], range]]
 
 
 @dataclass(frozen=True)
-class PerturbedBuilder:
+class PerturbedBuilder(SourceVideos):
     """Renders and describes the units of a plan.
 
     Attributes:
@@ -54,12 +54,8 @@ class PerturbedBuilder:
         return is_text(unit) or self.settings.render
 
     def missing(self, unit: Unit) -> Skip | None:
-        """Look whether the source video is there and opens."""
-        return None if is_text(unit) else missing_source(unit, self.videos)
-
-    def stamp(self, unit: Unit) -> str:
-        """Give the source file's size and time of change."""
-        return source_stamp(unit, self.videos)
+        """Look whether the source video is there and opens; captions need none."""
+        return None if is_text(unit) else super().missing(unit)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Write every clip under every perturbation, or perturb captions; see `records.plan.Builder`."""
