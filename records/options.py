@@ -202,7 +202,9 @@ class Field:
                 raise ValueError(f"must be {'a whole number' if self.kind == 'integer' else 'a number'}")
             low, high = self.option.minimum, self.option.maximum
             if (low is not None and value < low) or (high is not None and value > high):
-                limits = [f"at least {low:g}"] * (low is not None) + [f"at most {high:g}"] * (high is not None)
+                limits = [
+                    f"{words} {limit:g}" for words, limit in (("at least", low), ("at most", high)) if limit is not None
+                ]
                 raise ValueError(f"must be {' and '.join(limits)}")
             return value
         if self.kind == "path":

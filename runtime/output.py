@@ -67,6 +67,8 @@ class Journal:
         return journal
 
     def _take(self, entry: dict[str, Any], length: int) -> None:
+        if not isinstance(entry, dict):
+            raise TypeError(f"a line holds {type(entry).__name__}")
         if "facts" in entry:
             name = entry["unit"]
             self._places[name] = (self._size, length)
