@@ -20,7 +20,7 @@ COMMANDS = {
     "compare": "Test whether two models differ: paired differences of their scores, with intervals.",
     "data": "Show or fetch the language data that text perturbations use.",
     "export": "Write an output as tasks of an evaluation harness (lmms-eval).",
-    "list": "List the perturbations of a kind, with levels and sources.",
+    "list": "List perturbations with levels and sources, benchmarks, or the options of builds.",
     "permute": "Write feature-permutation sets: each item with the video, or the text, of another.",
     "mine": "Find wrong options for any set of questions: hard negatives by sentence embeddings.",
     "sample": "Write a built-in sample: annotations in a real format and videos drawn by stressreel.",

@@ -376,6 +376,27 @@ def _spelt(each: Field, value: Any, settings: Any) -> Iterator[str] | list[str]:
     return [f"--{each.flag} {value.name if isinstance(value, Path) else value}"]
 
 
+def option_table(settings: type[Any]) -> str:
+    """Write the options of a settings class as a Markdown table."""
+    lines = ["| option | default | |", "|---|---|---|"]
+    for each in options_of(settings):
+        option = each.option
+        name = f"--{each.flag}"
+        if each.kind == "switch" and (each.default or option.off):
+            name += f" / --{option.off or f'no-{each.flag}'}"
+        elif each.choices and not each.many:
+            name += " " + "\\|".join(each.choices)
+        default = option.shown or ("required" if option.required else _shown_default(each))
+        lines.append(f"| `{name}` | {default} | {option.help.replace('|', chr(92) + '|')} |")
+    return "\n".join(lines)
+
+
+def _shown_default(each: Field) -> str:
+    if each.kind == "switch":
+        return f"--{each.flag}" if each.default else "off"
+    return "" if each.default in (None, ()) else str(each.default)
+
+
 def comma_separated(given: Any) -> tuple[str, ...]:
     """Read names with commas between them, given once or several times.
 
