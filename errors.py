@@ -2,13 +2,14 @@
 
 StressreelError
 ├── InputError       annotations, options or source files that cannot be used   (also ValueError)
+│   └── UsageError   what was asked for is not there: a path, a name, a number outside its range
 ├── VideoError       one video that cannot be decoded or cut: becomes a Skip     (also ValueError)
 ├── OutputError      the output folder: foreign, locked, unwritable, disk full  (also OSError)
 ├── MismatchError    a resume whose inputs or settings changed                  (also ValueError)
 └── BuildError       the build ran and failed: too many skips, a dead worker    (also RuntimeError)
 
 A message says what is wrong, what was given, what is allowed and what to do; the command line prints it as one
-paragraph and exits with 1, without a traceback (`--debug` shows it).
+paragraph and exits with 1, or for a UsageError with 2, without a traceback (`--debug` shows it).
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ class StressreelError(Exception):
 
 class InputError(StressreelError, ValueError):
     """Annotations, options or source files cannot be used as they are."""
+
+
+class UsageError(InputError):
+    """What was asked for is not there or not allowed: a missing path, an unknown name, a number outside its range."""
 
 
 class VideoError(StressreelError, ValueError):

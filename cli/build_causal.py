@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from ..builders.causal.plan import Made
     from ..builders.causal.settings import CausalSettings
     from ..negatives.cast import Cast
-    from ..negatives.confusion import Confuser
     from ..negatives.llm import Generator
     from ..records.plan import Plan
     from ..sources.causalchaos import CausalRow
 
 SCHEMES = ("UD", "PS", "UN")
-VIDEO_FOLDERS = (".", "videos", "Videos")
 
 
 def read_schemes(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
@@ -175,15 +173,20 @@ def command(
     schemes = splits_of(splits, more_splits)
     if not schemes:
         raise click.UsageError(f"--splits names no division. Divisions: {', '.join(SCHEMES)}.")
-    from ..builders.causal.plan import Timing, plan_causal, table_hashes
+    from ..builders.causal.inputs import (
+        VIDEO_FOLDERS,
+        CausalFiles,
+        causal_identity,
+        encoder_name,
+        make_confuser,
+        read_inputs,
+    )
+    from ..builders.causal.plan import plan_causal
     from ..builders.causal.render import CausalBuilder
     from ..builders.causal.settings import CausalSettings
     from ..errors import InputError
-    from ..language.embeddings import sbert_files
     from ..negatives.embeddings_cache import embed
-    from ..records.files import sha256_file
     from ..records.versions import tool_versions
-    from ..sources.causalchaos import first_by_id, read_causalchaos, read_fps_map, read_offsets
     from ..sources.files import find_videos
 
     chosen: dict[str, Any] = {"crf": crf, "preset": preset, "audio": audio} if render else {}  # else nothing depends
@@ -203,21 +206,14 @@ def command(
         **chosen,
     )
     file = _annotations(annotations, render)
-    read = read_causalchaos(file, columns)
-    rows = first_by_id(read.rows, limit)
-    inputs = dict(read.hashes)
-    timing = Timing(
-        read_offsets(offsets, released_offsets) if offsets and render else {},
-        read_fps_map(fps_map) if fps_map and render else {},
-    )
-    inputs |= {path.name: sha256_file(path) for path in (offsets, released_offsets, fps_map) if path and render}
+    files = CausalFiles(file, columns or {}, offsets, released_offsets, fps_map, cast_file)
+    read = read_inputs(files, settings, limit)
+    rows = read.rows
     versions = tool_versions(render=render, packages=("numpy",))
-    encoder = sbert_files(choice.model).identity()
-    versions["encoder"] = f"weights {encoder['weights'][:12]} settings {encoder['settings'][:12]}"
+    versions["encoder"] = encoder_name(choice.model)
     confuser, generator, made = None, None, None
     if settings.confuse:
-        confuser = make_confuser(read.rows, cast_file, tagger)
-        inputs |= {cast_file.name: sha256_file(cast_file)} if cast_file else {}
+        confuser = make_confuser(read.everything, cast_file, tagger)
         versions["tagger"] = confuser.tagger.name
         generator = _generator(llm_base_url, llm_model)
         if generator:
@@ -237,16 +233,8 @@ def command(
             embed=vectors,
             confuser=confuser,
             made=made,
-            timing=timing,
-            identity={
-                "dataset_version": dataset_version,
-                "tools": versions,
-                "inputs": inputs,
-                "tables": table_hashes(),
-                "limit": limit,
-                "columns": columns or {},
-                "video_folders": list(VIDEO_FOLDERS),
-            },
+            timing=read.timing,
+            identity=causal_identity(dataset_version, versions, read.hashes, limit, columns),
             notes=read.counts,
         )
     if not plan.units:
@@ -318,7 +306,7 @@ def splits_of(named: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
 
 def _annotations(annotations: str, render: bool) -> Path:
     """Find the annotations; the sample's videos are drawn only if they are needed."""
-    from ..errors import InputError
+    from ..errors import UsageError
 
     if annotations == "sample":
         from ..samples.cache import cached_sample
@@ -329,20 +317,8 @@ def _annotations(annotations: str, render: bool) -> Path:
     if path.is_dir():
         path = path / "Annotations.csv"
     if not path.is_file():
-        raise InputError(f"there is no file {path}. --annotations takes CausalChaos' Annotations.csv, or `sample`.")
+        raise UsageError(f"there is no file {path}. --annotations takes CausalChaos' Annotations.csv, or `sample`.")
     return path
-
-
-def make_confuser(rows: Sequence[CausalRow], cast_file: Path | None, tagger: str) -> Confuser:
-    """Find who acts in the annotations, add the cast file, and load the tagger."""
-    from ..language.tagger import load_tagger
-    from ..negatives.cast import derive_cast, join_casts, read_cast
-    from ..negatives.confusion import Confuser
-
-    cast = derive_cast(text for row in rows for text in (row.question, row.answer, row.explanation))
-    if cast_file:
-        cast = join_casts(cast, read_cast(cast_file))
-    return Confuser(tagger=load_tagger(tagger), cast=cast)
 
 
 def _generator(base_url: str | None, model: str | None) -> Generator | None:

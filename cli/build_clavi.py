@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,6 @@ from .options import DEFAULT_MAX_SKIP, build_options, exact_command
 if TYPE_CHECKING:
     from ..builders.clavi.settings import ClaviSettings
     from ..records.plan import Plan
-    from ..sources.actions import Action, AnnotatedVideo
-    from ..sources.charades import Annotations
 
 PRESETS = ["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"]
 
@@ -103,8 +101,10 @@ def command(
         raise click.UsageError("Missing option '--out': the folder to build in.")
     if pairs and source == "sta":
         raise click.UsageError("--pairs holds pairs of action classes; it cannot be used with --source sta.")
+    from ..builders.clavi.inputs import read_plan
     from ..builders.clavi.render import ClaviBuilder
     from ..builders.clavi.settings import ClaviSettings
+    from ..records.versions import tool_versions
     from ..sources.charades import VIDEO_FOLDERS
     from ..sources.files import find_videos
 
@@ -114,8 +114,15 @@ def command(
     settings = ClaviSettings(seed, source, None if pairs else rules, render, **chosen)
     folder = _annotation_folder(charades)
     splits = ("train", "test") if split == "all" else (split,)
-    plan = make_plan(
-        folder, charades_sta or folder, settings, splits=splits, pairs=pairs, limit=limit, version=dataset_version
+    plan = read_plan(
+        folder,
+        charades_sta or folder,
+        settings,
+        splits=splits,
+        pairs=pairs,
+        limit=limit,
+        version=dataset_version,
+        tools=tool_versions(render=render),
     )
     for name in (f"Charades_v1_{name}.csv" for name in splits):
         if name not in plan.identity["inputs"]:
@@ -175,65 +182,6 @@ def _annotation_files(folder: Path) -> list[Path]:
 
     found = (find_file(folder, f"Charades_v1_{split}.csv") for split in ("train", "test"))
     return [path for path in found if path]
-
-
-def make_plan(
-    folder: Path,
-    sta_folder: Path,
-    settings: ClaviSettings,
-    *,
-    splits: Sequence[str],
-    pairs: Sequence[Path],
-    limit: int | None,
-    version: str,
-) -> Plan:
-    """Read the annotations and plan the build."""
-    from ..builders.clavi.plan import plan_clavi
-    from ..records.files import sha256_file
-    from ..records.versions import tool_versions
-    from ..sources.charades import class_actions, read_charades
-    from ..sources.charades_sta import read_charades_sta
-    from ..sources.clavi import read_released
-    from ..templates import load_classes
-
-    annotations = read_charades(folder, splits)
-    actions = class_actions(load_classes())
-    released = None
-    inputs = dict(annotations.hashes)
-    if settings.source == "sta":
-        annotations = read_charades_sta(sta_folder, annotations, splits)
-        inputs = dict(annotations.hashes)
-    if pairs:
-        released = [pair for path in pairs for pair in read_released(path)]
-        inputs |= {path.name: sha256_file(path) for path in pairs}
-    return plan_clavi(
-        annotations.videos,
-        _controls(annotations, actions, settings.source),
-        settings,
-        released=released,
-        actions=actions,
-        limit=limit,
-        identity={"dataset_version": version, "tools": tool_versions(render=settings.render), "inputs": inputs},
-        notes=annotations.counts,
-    )
-
-
-def _controls(annotations: Annotations, actions: Mapping[str, Action], source: str) -> dict[str, list[Action]]:
-    """Controls come from the classes, or from the same split's sentences, so that style gives none away."""
-    splits = ("train", "test")
-    if source == "actions":
-        usable = [action for action in actions.values() if action.usable]
-        return dict.fromkeys(splits, usable)
-    return {split: _distinct(video for video in annotations.videos if video.split == split) for split in splits}
-
-
-def _distinct(videos: Any) -> list[Action]:
-    found: dict[str, Action] = {}
-    video: AnnotatedVideo
-    for video in videos:
-        for segment in video.segments:
-            found.setdefault(segment.action.key, segment.action)
-    return [found[key] for key in sorted(found)]
 
 
 def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path], workers: int) -> str:

@@ -204,28 +204,19 @@ def read_clips(
     msrvtt: str | None, youcook2: Path | None, captions: Path | None, split: str
 ) -> tuple[Path, CaptionedClips]:
     """Read the annotations that were named; give their folder too."""
-    from dataclasses import replace
-
-    from ..sources.captions import read_captions
-    from ..sources.msrvtt import read_msrvtt
-    from ..sources.youcook2 import read_youcook2
+    from ..builders.perturbed.inputs import read_clips as read
 
     if captions:
-        folder, clips = captions.parent, read_captions(captions)
-    elif youcook2:
-        folder, clips = youcook2, read_youcook2(youcook2, ("validation",) if split == "all" else (split,))
-    elif msrvtt == "sample":
+        return captions.parent, read("captions", captions, split)
+    if youcook2:
+        return youcook2, read("youcook2", youcook2, split)
+    if msrvtt == "sample":
         from ..samples.cache import cached_sample
 
-        folder = cached_sample("msrvtt")
-        clips = read_msrvtt(folder)
+        path = cached_sample("msrvtt")
     else:
         path = Path(msrvtt or "")
-        folder = path if path.is_dir() else path.parent
-        clips = read_msrvtt(path, ("test",) if split == "all" else (split,))
-    if split != "all":
-        clips = replace(clips, clips=tuple(clip for clip in clips.clips if clip.split == split))
-    return folder, clips
+    return path if path.is_dir() else path.parent, read("msrvtt", path, split)
 
 
 def describe(

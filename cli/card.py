@@ -16,8 +16,8 @@ def command(out: Path, debug: bool) -> None:
     Nothing else in OUT changes.
     """
     from ..data_cards.card import write_card
-    from ..records.output import open_output
+    from ..records.output import reading
 
-    output = open_output(out)
-    write_card(output.path, output.info)
+    with reading(out) as output:
+        write_card(output.path, output.info)
     click.echo(f"Wrote {out / 'README.md'} and its figures.")

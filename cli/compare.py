@@ -81,20 +81,22 @@ def read(path: Path, on: Path | None, split: str | None, how: How) -> Scored:
     from ..metrics.inputs import choose_config
     from ..metrics.predictions import read_predictions, sample_logs
     from ..metrics.scoring import score_output
-    from ..records.output import open_output
+    from ..records.output import reading
 
     if on is None or (path / SCORES).is_file():
         return replace(read_scores(path), name=str(path))
-    output = open_output(on)
-    folder = path if path.is_dir() and not sample_logs(path) else None
-    scores = score_output(output, None if folder else read_predictions(path), folder, split, how)
-    about = {
-        "benchmark": scores.benchmark,
-        "config": choose_config(output, how.config),
-        "split": scores.split,
-        "output": {"fingerprint": output.info["fingerprint"]},
-        "answers": scores.answers,
-    }
+    with reading(on) as output:
+        folder = path if path.is_dir() and not sample_logs(path) else None
+        scores = score_output(
+            output, None if folder else read_predictions(path, expected=output.num_rows), folder, split, how
+        )
+        about = {
+            "benchmark": scores.benchmark,
+            "config": choose_config(output, how.config),
+            "split": scores.split,
+            "output": {"fingerprint": output.info["fingerprint"]},
+            "answers": scores.answers,
+        }
     return Scored(str(path), about, scores.tally)
 
 

@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import StressreelError
+from ..errors import StressreelError, UsageError
+from ..extras import named
 from ..runtime.interrupt import listen
 
 COMMANDS = {
@@ -96,12 +97,17 @@ def build_causal() -> NoReturn:
 def run(command: click.Command, name: str) -> NoReturn:
     """Run a command and leave with its exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by the user.
 
+    Wrong usage is what shows before any work: an unknown option or value, a path on the command line that is not there.
+
     Errors are one paragraph on standard error; `--debug` anywhere on the command line shows the traceback too.
     """
     debug = "--debug" in sys.argv
     listen()
     try:
-        result: Any = command.main(prog_name=name, standalone_mode=False)
+        try:
+            result: Any = command.main(prog_name=name, standalone_mode=False)
+        except ModuleNotFoundError as error:
+            raise named(error, name) from error
         code = result if isinstance(result, int) else 0
     except click.UsageError as error:
         error.show()
@@ -121,6 +127,11 @@ def run(command: click.Command, name: str) -> NoReturn:
         if debug:
             traceback.print_exc()
         click.echo(f"Error: {error}", err=True)
+        code = 2 if isinstance(error, UsageError) else 1
+    except MemoryError:
+        if debug:
+            traceback.print_exc()
+        click.echo("Error: there is not enough memory for this input. Give less at once, or more memory.", err=True)
         code = 1
     except BrokenPipeError:
         code = 1

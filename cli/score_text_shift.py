@@ -32,34 +32,34 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
     from ..errors import InputError
     from ..metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
     from ..records.files import write_atomic, write_json
-    from ..records.output import open_output
+    from ..records.output import reading
     from ..runtime.progress import Progress
 
-    output = open_output(out)
-    names = output.info["settings"].get("text_perturbations", []) if output.info["builder"] == "perturbed" else []
-    if not names:
-        raise InputError(
-            f"{out} has no perturbed captions. Build some: build-perturbed --modality text, multimodal or all."
-        )
-    scorer_versions()
-    model = load_language_model(lm) if lm else None
-    tables = {
-        name: [(row["caption"], row["original"]) for row in output.rows(name, ["caption", "original"])]
-        for name in names
-    }
-    origin = origin_of(output)
-    with Progress("score text-shift", len(tables), "perturbation", shown=progress) as shown:
-        report = shift_report(
-            tables,
-            {name: check_text_name(name).family for name in names},
-            fingerprint=output.info["fingerprint"],
-            paper=origin if origin in table7() else None,
-            model=model,
-            each=lambda name: shown.advance(),
-        )
-    write_json(output.path / FILE, report)
-    if card:
-        write_atomic(output.path / "README.md", render_card(output.path, output.info))
+    with reading(out) as output:
+        names = output.info["settings"].get("text_perturbations", []) if output.info["builder"] == "perturbed" else []
+        if not names:
+            raise InputError(
+                f"{out} has no perturbed captions. Build some: build-perturbed --modality text, multimodal or all."
+            )
+        scorer_versions()
+        model = load_language_model(lm) if lm else None
+        tables = {
+            name: [(row["caption"], row["original"]) for row in output.whole(name, ["caption", "original"])]
+            for name in names
+        }
+        origin = origin_of(output)
+        with Progress("score text-shift", len(tables), "perturbation", shown=progress) as shown:
+            report = shift_report(
+                tables,
+                {name: check_text_name(name).family for name in names},
+                fingerprint=output.info["fingerprint"],
+                paper=origin if origin in table7() else None,
+                model=model,
+                each=lambda name: shown.advance(),
+            )
+        write_json(output.path / FILE, report)
+        if card:
+            write_atomic(output.path / "README.md", render_card(output.path, output.info))
     click.echo(json.dumps(report, indent=2, ensure_ascii=False) if as_json else shift_table(report))
 
 

@@ -21,6 +21,7 @@ from ..errors import InputError
 from ..metrics.inputs import ALL, CAUSAL_TABLES, choose_split, read_columns
 from ..metrics.robustness import CLEAN, Setting
 from ..records.output import FinishedOutput
+from ..records.shards import read_footer
 from .folder import write_folder
 
 HERE = Path(__file__).parent
@@ -105,12 +106,10 @@ def plan_tasks(output: FinishedOutput, split: str | None = None) -> list[Task]:
 
 
 def _has_videos(output: FinishedOutput, table: str) -> bool:
-    import pyarrow.parquet as pq
-
     if table not in output.info["counts"]:
         return False
     read_columns(output, table, ("sha256",), ALL)
-    return "video" in pq.read_schema(output.shards(table)[0]).names
+    return "video" in read_footer(output.shards(table)[0]).schema.to_arrow_schema().names
 
 
 def _keys(output: FinishedOutput, table: str, names: tuple[str, ...], split: str = ALL) -> set[tuple[Any, ...]]:

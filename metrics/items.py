@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from ..records.output import open_output
-from .answers import YES_NO, read_answer
+from ..errors import InputError, UsageError
+from ..records.documents import parse_json, shortened
+from ..records.output import reading
+from .answers import NUMBER, YES_NO, read_answer
 from .inputs import ALL, choose_config, choose_split, read_columns
 from .predictions import ID_NAMES, Joined, Predictions, column, join, of_output, read_predictions
 
@@ -73,7 +73,7 @@ def read_items(
     if path.is_dir():
         items = _of_output(path, config, split)
     elif not path.exists():
-        raise InputError(f"there is no {path}. Give the output of a build, or a file of your own questions.")
+        raise UsageError(f"there is no {path}. Give the output of a build, or a file of your own questions.")
     elif config is not None or split not in (None, ALL):
         raise InputError(f"{path} is a file: it has no tables and splits. Leave --config and --split out.")
     else:
@@ -151,7 +151,7 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
     value = row.get(column)
     if column.endswith("_index"):
         text = str(value).strip()
-        right = int(text) if text.isdigit() and int(text) < len(options) else None
+        right = int(text) if NUMBER.fullmatch(text) and int(text) < len(options) else None
     else:
         right = read_answer(value, options, first=first)
     if right is None:
@@ -170,7 +170,7 @@ def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
         InputError: They are something else.
     """
     try:
-        found = json.loads(value or "[]") if isinstance(value, str) else value
+        found = parse_json(value or "[]") if isinstance(value, str) else value
     except ValueError:
         found = value
     if value is None or found == []:
@@ -179,42 +179,43 @@ def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
         isinstance(x, str | int | float) and not isinstance(x, bool) for x in found
     ):
         raise InputError(
-            f"{path}: the options of {name!r} are {str(value)[:80]!r}; expected a list of texts or numbers, in a CSV "
+            f"{path}: the options of {name!r} are {shortened(value)}; expected a list of texts or numbers, in a CSV "
             'as JSON: ["red", "blue"]. Without options answers are yes or no.'
         )
     return tuple(str(int(x) if isinstance(x, float) and x.is_integer() else x) for x in found)
 
 
 def _of_output(path: Path, config: str | None, split: str | None) -> Items:
-    output = open_output(path)
-    builder = output.info["builder"]
-    config = choose_config(output, config)
-    split = choose_split(output, config, split)
-    id_name = {"clavi": "question_id", "perturbed": "clip_id"}.get(builder, "qid")
-    elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
-    others = frozenset(str(x) for name in elsewhere for x in read_columns(output, config, (id_name,), name)[0][id_name])
-    if builder == "clavi":
-        pairs, _ = read_columns(output, "pairs", ("pair_id", "source_id"), ALL)
-        source_of = dict(zip(pairs["pair_id"], pairs["source_id"], strict=True))
-        rows, _ = read_columns(output, config, ("question_id", "pair_id", "video_id", "question", "answer"), split)
-        ids, videos, texts = rows["question_id"], rows["video_id"], rows["question"]
-        sources = [source_of[pair] for pair in rows["pair_id"]]
-        options: list[Sequence[str]] = [YES_NO] * len(ids)
-        truth = rows["answer"]
-    elif builder == "perturbed":
-        rows, _ = read_columns(output, config, ("clip_id", "source_id", "captions"), split)
-        ids, sources, videos = rows["clip_id"], rows["source_id"], rows["clip_id"]
-        texts = ["\n".join(captions) for captions in rows["captions"]]
-        options, truth = [()] * len(ids), [-1] * len(ids)
-    elif builder == "causal":
-        names = ("qid", "episode", "clip_id", "question", "options", "answer_index")
-        rows, _ = read_columns(output, config, names, split)
-        ids, sources, videos, texts = rows["qid"], rows["episode"], rows["clip_id"], rows["question"]
-        options, truth = [tuple(texts) for texts in rows["options"]], rows["answer_index"]
-    else:
-        raise InputError(f"{path} was built by {builder!r}, whose items this version cannot read.")
-    fingerprint = output.info["fingerprint"]
-    return Items(ids, sources, videos, texts, options, np.array(truth, np.int64), split, config, fingerprint, others)
+    with reading(path) as output:
+        builder = output.info["builder"]
+        config = choose_config(output, config)
+        split = choose_split(output, config, split)
+        id_name = {"clavi": "question_id", "perturbed": "clip_id"}.get(builder, "qid")
+        elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
+        columns = (read_columns(output, config, (id_name,), name)[0] for name in elsewhere)
+        others = frozenset(str(x) for each in columns for x in each[id_name])
+        if builder == "clavi":
+            pairs, _ = read_columns(output, "pairs", ("pair_id", "source_id"), ALL)
+            source_of = dict(zip(pairs["pair_id"], pairs["source_id"], strict=True))
+            rows, _ = read_columns(output, config, ("question_id", "pair_id", "video_id", "question", "answer"), split)
+            ids, videos, texts = rows["question_id"], rows["video_id"], rows["question"]
+            sources = [source_of[pair] for pair in rows["pair_id"]]
+            options: list[Sequence[str]] = [YES_NO] * len(ids)
+            truth = rows["answer"]
+        elif builder == "perturbed":
+            rows, _ = read_columns(output, config, ("clip_id", "source_id", "captions"), split)
+            ids, sources, videos = rows["clip_id"], rows["source_id"], rows["clip_id"]
+            texts = ["\n".join(captions) for captions in rows["captions"]]
+            options, truth = [()] * len(ids), [-1] * len(ids)
+        elif builder == "causal":
+            names = ("qid", "episode", "clip_id", "question", "options", "answer_index")
+            rows, _ = read_columns(output, config, names, split)
+            ids, sources, videos, texts = rows["qid"], rows["episode"], rows["clip_id"], rows["question"]
+            options, truth = [tuple(texts) for texts in rows["options"]], rows["answer_index"]
+        else:
+            raise InputError(f"{path} was built by {builder!r}, whose items this version cannot read.")
+        right, fingerprint = np.array(truth, np.int64), output.info["fingerprint"]
+        return Items(ids, sources, videos, texts, options, right, split, config, fingerprint, others)
 
 
 def judge(items: Items, path: Path, *, first: int = 0) -> Joined:
@@ -228,7 +229,7 @@ def judge(items: Items, path: Path, *, first: int = 0) -> Joined:
     Raises:
         InputError: It cannot be read, was made on another output, or ids are missing, doubled or unknown.
     """
-    predictions = read_predictions(path)
+    predictions = read_predictions(path, expected=len(items.ids) + len(items.others))
     if items.config:
         predictions = of_output(predictions, items.config, items.fingerprint)
     return join(predictions, items.ids, items.options, others=items.others, first=first)

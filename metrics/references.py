@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..records.files import sha256_file
-from ..records.output import open_output
+from ..records.output import reading
 from .inputs import ALL, choose_config, choose_split, read_causal
 from .items import SOURCES, options_of, right_option
 from .predictions import ID_NAMES, SHOWN, answer_column, column, identity, of_output, read_predictions, refuse
@@ -72,18 +72,18 @@ def read_references(path: Path, config: str | None = None, split: str | None = N
     """
     others: frozenset[str] = frozenset()
     if path.is_dir():
-        output = open_output(path)
-        if output.info["builder"] != "causal":
-            raise InputError(
-                f"{path} is an output of build-{output.info['builder']}; open-ended goes with build-causal."
-            )
-        config = choose_config(output, config)
-        every, splits = read_causal(output, config)
-        split = choose_split(output, config, split)
-        keep = [split in (ALL, name) for name in splits]
-        rows: Sequence[Mapping[str, Any]] = [row for row, wanted in zip(every, keep, strict=True) if wanted]
-        others = frozenset(str(row["qid"]) for row, wanted in zip(every, keep, strict=True) if not wanted)
-        about = {name: str(output.info[name]) for name in ("dataset_version", "fingerprint")}
+        with reading(path) as output:
+            if output.info["builder"] != "causal":
+                raise InputError(
+                    f"{path} is an output of build-{output.info['builder']}; open-ended goes with build-causal."
+                )
+            config = choose_config(output, config)
+            every, splits = read_causal(output, config)
+            split = choose_split(output, config, split)
+            keep = [split in (ALL, name) for name in splits]
+            rows: Sequence[Mapping[str, Any]] = [row for row, wanted in zip(every, keep, strict=True) if wanted]
+            others = frozenset(str(row["qid"]) for row, wanted in zip(every, keep, strict=True) if not wanted)
+            about = {name: str(output.info[name]) for name in ("dataset_version", "fingerprint")}
     else:
         if config is not None or split not in (None, ALL):
             raise InputError(f"{path} is a file: it has no tables and splits. Leave --config and --split out.")
@@ -135,7 +135,11 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
     Raises:
         InputError: Ids are missing, doubled or unknown and `partial` is not set, or a text is none.
     """
-    predictions = of_output(read_predictions(path), GENERATED, references.output["fingerprint"])
+    predictions = of_output(
+        read_predictions(path, expected=len(references.ids) + len(references.others)),
+        GENERATED,
+        references.output["fingerprint"],
+    )
     id_name = column(predictions, ID_NAMES) or ""
     names = {"A": answer_column(predictions)}
     notes = references.notes

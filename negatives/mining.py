@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from ..seeds import digest_for, rng_for
 from .content_words import content_words, says_no_more
 from .search import Whole, nearest
@@ -79,7 +79,7 @@ class MiningSettings:
         """Check the values.
 
         Raises:
-            InputError: One of them makes no sense.
+            UsageError: One of them makes no sense.
         """
         checks = {
             f"negatives is hard or random, not {self.negatives!r}": self.negatives in ("hard", "random"),
@@ -95,7 +95,7 @@ class MiningSettings:
         }
         wrong = [text for text, good in checks.items() if not good]
         if wrong:
-            raise InputError(f"{'; '.join(wrong)}. Mend the settings of the negatives.")
+            raise UsageError(f"{'; '.join(wrong)}. Mend the settings of the negatives.")
 
 
 @dataclass(frozen=True)

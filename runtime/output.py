@@ -8,7 +8,6 @@ OUT/build.json           written last: its presence means that the build is comp
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ..errors import MismatchError, OutputError
+from ..records.documents import parse_json
 from ..records.files import canonical_json, output_error, remove_temporaries, write_json
 from ..records.plan import Facts, Plan, Skip, Unit, changed
 
@@ -55,7 +55,7 @@ class Journal:
                     handle.truncate(path.stat().st_size - len(lines[-1]))
             try:
                 for line in lines[:-1]:
-                    journal._take(json.loads(line))
+                    journal._take(parse_json(line.decode()))
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise _damaged(path, error) from error
         return journal
@@ -208,7 +208,7 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = parse_json(file.read_text(encoding="utf-8"))
         return {**content, **{key: content[key] for key in keys}}
     except (ValueError, LookupError, TypeError) as error:
         raise _damaged(file, error) from error

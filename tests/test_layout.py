@@ -26,7 +26,7 @@ HEIGHT = {
     "cli": 3,
     **dict.fromkeys(("data_cards", "runtime", "builders", "exports"), 2),
     **dict.fromkeys(("metrics", "negatives", "corruptions", "sources", "templates", "video", "samples"), 1),
-    **dict.fromkeys(("language", "records", "seeds", "errors"), 0),
+    **dict.fromkeys(("language", "records", "seeds", "extras", "errors"), 0),
 }
 BESIDE = {
     ("data_cards", "builders"),
@@ -36,11 +36,13 @@ BESIDE = {
     ("samples", "video"),
     ("sources", "templates"),
     ("records", "errors"),
+    ("extras", "errors"),
+    ("language", "extras"),
     ("language", "records"),
     ("language", "errors"),
 }
 ONLY = {  # these import nothing else of the package
-    "video": {"records", "errors"},
+    "video": {"records", "extras", "errors"},
     "templates": {"errors"},
     "records": {"errors"},
     "seeds": set[str](),

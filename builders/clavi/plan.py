@@ -13,15 +13,26 @@ from typing import Any
 
 from ...errors import InputError
 from ...records.plan import Plan, Unit
+from ...records.schema import Config
 from ...sources.actions import Action, AnnotatedVideo, Segment
 from ...sources.charades_sta import same_doing
 from ...sources.clavi import ReleasedPair
 from ...templates import table_hashes
+from ...video.edit import EditList
+from ...video.index import FrameIndex
 from .pairs import RULES, Candidate, Cuts, SameAction, draw_control, draw_cuts, same_key, with_ids
+from .render import pieces
 from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VIDEOS
 
+FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
+SHARED = ("num_frames", "fps", "width", "height", "duration_s")
 TABLES = ("charades_classes.yaml", "clavi.yaml")
+
+
+def clavi_configs(render: bool) -> tuple[Config, ...]:
+    """Return the tables of a build, with or without videos."""
+    return (QUESTIONS, VIDEOS, PAIRS) if render else (QUESTIONS, PAIRS)
 
 
 def plan_clavi(
@@ -69,7 +80,7 @@ def plan_clavi(
         if control is None:
             counts["pairs_without_negative_control"] += 1
             continue
-        payload = _payload(candidate, cuts.get(candidate.id) or draw_cuts(candidate, settings.seed), control)
+        payload = planned_columns(candidate, cuts.get(candidate.id) or draw_cuts(candidate, settings.seed), control)
         cost = payload["out_b"] - payload["out_a"]
         units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))
     tables = {name: digest for name, digest in table_hashes().items() if name in TABLES or settings.source == "sta"}
@@ -77,7 +88,7 @@ def plan_clavi(
         builder="clavi",
         identity={**(identity or {}), "settings": asdict(settings), "limit": limit, "tables": tables},
         units=tuple(units[:limit]),
-        configs=(QUESTIONS, VIDEOS, PAIRS) if settings.render else (QUESTIONS, PAIRS),
+        configs=clavi_configs(settings.render),
         noun="pair",
         notes={**(notes or {}), **counts},
     )
@@ -114,8 +125,8 @@ def _rebuilt(
     ]
 
 
-def _payload(candidate: Candidate, cuts: Cuts, control: Action) -> dict[str, Any]:
-    """Put everything that rows and videos need into JSON values, named like the columns of `pairs`."""
+def planned_columns(candidate: Candidate, cuts: Cuts, control: Action) -> dict[str, Any]:
+    """Return everything that rows and videos need as JSON values, named like the columns of `pairs`."""
     video = candidate.video
     payload: dict[str, Any] = {"pair_id": candidate.id, "source_id": video.id, "subject": video.subject}
     for letter, action in (("a", candidate.a.action), ("b", candidate.b.action), ("c", control)):
@@ -134,3 +145,13 @@ def _payload(candidate: Candidate, cuts: Cuts, control: Action) -> dict[str, Any
         "source_verbs": sorted(video.verbs),
         "source_objects": sorted(video.objects),
     }
+
+
+def edits(index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
+    """Return the edit lists of V and V′.
+
+    Raises:
+        VideoError: See `pieces`.
+    """
+    a, filler, b = pieces(index, unit)
+    return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)

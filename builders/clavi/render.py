@@ -16,6 +16,7 @@ from ...video.edit import write_edits
 from ...video.encode import EncodeSettings
 from ...video.index import FrameIndex
 from ..source_videos import missing_source, source_stamp
+from .plan import FRAMES, SHARED, edits
 from .questions import question_rows
 from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS
@@ -55,8 +56,7 @@ class ClaviBuilder:
 
         def cut(index: FrameIndex) -> Facts:
             a, filler, b = pieces(index, unit)
-            edits = [(range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)]
-            done = write_edits(index, edits, files, settings, keep_sound=self.settings.audio == "keep")
+            done = write_edits(index, edits(index, unit), files, settings, keep_sound=self.settings.audio == "keep")
             duration = done[0].ticks * index.time_base
             return {
                 "frames": [a.start, filler.start, b.start, b.stop],
@@ -80,13 +80,11 @@ class ClaviBuilder:
         for variant in range(2):
             for row in question_rows(pair, variant):
                 yield QUESTIONS.name, row
-        edges = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
-        frames = dict(zip(edges, facts.get("frames", [None] * 4), strict=True))
+        frames = dict(zip(FRAMES, facts.get("frames", [None] * 4), strict=True))
         values = pair | frames | {"source_sha256": facts.get("source_sha256")}
         yield PAIRS.name, {column.name: values[column.name] for column in PAIRS.columns}
         if not facts:
             return
-        shared = ("num_frames", "fps", "width", "height", "duration_s")
         for variant, name in enumerate(VARIANTS):
             yield (
                 VIDEOS.name,
@@ -95,7 +93,7 @@ class ClaviBuilder:
                     "pair_id": unit.id,
                     "variant": name,
                     "source_id": unit.source_id,
-                    **{key: facts[key] for key in shared},
+                    **{key: facts[key] for key in SHARED},
                     "sha256": facts["sha256"][variant],
                     "video": f"{variant + 1}.mp4",
                 },
