@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .builders import BENCHMARKS, benchmark_of, load_benchmark
 from .errors import InputError, UsageError
 from .records.checks import VerifyOptions
-from .records.options import BuildSettings, RunOptions, from_keywords, options_of, recorded, settled
+from .records.options import BuildSettings, RunOptions, from_keywords, given_files, options_of, recorded, settled
 from .records.output import FinishedOutput, open_output
 
 if TYPE_CHECKING:
@@ -88,6 +88,8 @@ def run_build(
     info = {
         "builder": plan.builder,
         "dataset_version": settings.version,
+        "split": settings.split,
+        "files": given_files(settings),
         "command": recorded(program_of(benchmark), settings, prepared.recorded),
         **{key: value for key, value in plan.identity.items() if key != "dataset_version"},
     }

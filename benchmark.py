@@ -75,6 +75,7 @@ class Benchmark:
             has no such questions.
         captions: Names of its tables with perturbed captions, from `build.json`; None if it has none.
         sample: The options that build its built-in sample; empty if it has none.
+        drawn_sample: The built-in sample (of `samples.SAMPLES`) that it is built from then.
         result_table: The table that the end of a build shows how to open, beside the first.
     """
 
@@ -93,6 +94,7 @@ class Benchmark:
     references: Callable[[FinishedOutput, str], tuple[list[Row], list[str]]] | None = None
     captions: Callable[[Info], Sequence[str]] | None = None
     sample: Mapping[str, Any] = field(default_factory=dict)
+    drawn_sample: str = ""
     result_table: str = ""
 
 

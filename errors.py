@@ -2,14 +2,14 @@
 
 StressreelError
 ├── InputError       annotations, options or source files that cannot be used   (also ValueError)
-│   └── UsageError   options that do not go together: the command line exits with 2
+│   └── UsageError   what was asked for is not there, or does not go together: a path, a name, a number, an option
 ├── VideoError       one video that cannot be decoded or cut: becomes a Skip     (also ValueError)
 ├── OutputError      the output folder: foreign, locked, unwritable, disk full  (also OSError)
 ├── MismatchError    a resume whose inputs or settings changed                  (also ValueError)
 └── BuildError       the build ran and failed: too many skips, a dead worker    (also RuntimeError)
 
 A message says what is wrong, what was given, what is allowed and what to do; the command line prints it as one
-paragraph and exits with 1 (2 for `UsageError`), without a traceback (`--debug` shows it).
+paragraph and exits with 1, or for a UsageError with 2, without a traceback (`--debug` shows it).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class InputError(StressreelError, ValueError):
 
 
 class UsageError(InputError):
-    """Options do not go together, or one is missing."""
+    """What was asked for is not there or not allowed: a missing path, an unknown name, a number outside its range."""
 
 
 class VideoError(StressreelError, ValueError):

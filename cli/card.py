@@ -18,9 +18,9 @@ def command(out: Path, debug: bool) -> None:
     from ..api import card_of
     from ..builders import benchmark_of
     from ..data_cards.card import write_card
-    from ..records.output import open_output
+    from ..records.output import reading
 
-    output = open_output(out)
-    benchmark = benchmark_of(output)
-    write_card(output, benchmark.configs(output.info), card_of(benchmark))
+    with reading(out) as output:
+        benchmark = benchmark_of(output)
+        write_card(output, benchmark.configs(output.info), card_of(benchmark))
     click.echo(f"Wrote {out / 'README.md'} and its figures.")

@@ -80,13 +80,14 @@ def read(path: Path, on: Path | None, split: str | None, options: ScoreOptions) 
     from ..api import score_output
     from ..metrics.folder import SCORES, Scored, read_scores
     from ..metrics.predictions import read_predictions, sample_logs
-    from ..records.output import open_output
+    from ..records.output import reading
 
     if on is None or (path / SCORES).is_file():
         return replace(read_scores(path), name=str(path))
-    output = open_output(on)
-    folder = path if path.is_dir() and not sample_logs(path) else None
-    scored = score_output(output, None if folder else read_predictions(path), folder, split, options)
+    with reading(on) as output:
+        folder = path if path.is_dir() and not sample_logs(path) else None
+        given = None if folder else read_predictions(path, expected=output.num_rows)
+        scored = score_output(output, given, folder, split, options)
     scores = scored.scores
     about = {
         "benchmark": scores.benchmark,

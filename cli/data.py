@@ -51,11 +51,11 @@ def fetch(folder: Path | None = None) -> Path:
     """
     import warnings
 
-    from nltk.downloader import Downloader, ErrorMessage
-
     from ..errors import InputError
+    from ..extras import import_extra
 
-    downloader = Downloader()
+    nltk = import_extra("nltk.downloader", what="stressreel data download")
+    downloader = nltk.Downloader()
     target = (folder or Path(downloader.default_download_dir())).expanduser().absolute()
     for resource, what in PACKAGES.items():
         name = resource.rpartition("/")[2]
@@ -64,7 +64,7 @@ def fetch(folder: Path | None = None) -> Path:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 messages = list(downloader.incr_download(name, str(target)))
-            problems = [str(message.message) for message in messages if isinstance(message, ErrorMessage)]
+            problems = [str(message.message) for message in messages if isinstance(message, nltk.ErrorMessage)]
             problems += [str(warning.message) for warning in caught]
         except (OSError, ValueError) as error:
             problems = [str(error)]
@@ -82,13 +82,13 @@ def report() -> list[str]:
     """Say line by line what is found."""
     from importlib.util import find_spec
 
-    import nltk.data
-
     from ..errors import InputError
+    from ..extras import command_for, import_extra
     from ..language.embeddings import sbert_files
     from ..language.tagger import load_tagger
     from ..language.wordnet import find_wordnet
 
+    data = import_extra("nltk.data", what="stressreel data")
     wordnet = find_wordnet()
     try:
         encoder = str(sbert_files().folder)
@@ -100,10 +100,10 @@ def report() -> list[str]:
         "tagger in use": load_tagger().name,
         "WordNet": str(getattr(wordnet, "path", wordnet)) if wordnet is not None else advice,
         "sentence encoder": encoder,
-        "for --mlm, --translate": f"missing {' and '.join(models)}: pip install 'stressreel[models]'"
+        "for --mlm, --translate": f"missing {' and '.join(models)}: {command_for('torch')}"
         if models
         else "torch and transformers are installed",
-        "NLTK looks in": ", ".join(str(path) for path in nltk.data.path if path),
+        "NLTK looks in": ", ".join(str(path) for path in data.path if path),
     }
     width = max(map(len, lines))
     return [f"{name:{width}}  {value}" for name, value in lines.items()]
@@ -114,6 +114,6 @@ def _is_there(folder: Path, resource: str) -> bool:
 
 
 def _is_searched(folder: Path) -> bool:
-    import nltk.data
+    from ..extras import import_extra
 
-    return str(folder) in map(str, nltk.data.path)
+    return str(folder) in map(str, import_extra("nltk.data").path)

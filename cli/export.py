@@ -31,21 +31,23 @@ def lmms_eval(out: Path, folder: Path, name: str | None, split: str | None, forc
     """
     from ..api import scoring_of, tasks_of
     from ..builders import benchmark_of
-    from ..errors import InputError
+    from ..errors import UsageError
     from ..exports.folder import earlier_files
     from ..exports.lmms_eval import commands, remarks, write_tasks
-    from ..records.output import open_output
+    from ..records.output import reading
 
-    output = open_output(out)
-    if folder.resolve().is_relative_to(out.resolve()):
-        raise InputError(f"{folder} lies in the output itself, which holds nothing but what was built. Choose another.")
-    earlier = earlier_files(folder, force=force)
-    group = name if name is not None else f"stressreel_{output.info['builder']}"
-    if not NAME.fullmatch(group):
-        raise InputError(f"--name {group!r}: letters, digits and _ only.")
-    benchmark = benchmark_of(output)
-    tasks = tasks_of(benchmark, output, split)
-    write_tasks(output, tasks, folder, group, earlier)
+    with reading(out) as output:
+        if folder.resolve().is_relative_to(out.resolve()):
+            raise UsageError(
+                f"{folder} lies in the output itself, which holds nothing but what was built. Choose another."
+            )
+        earlier = earlier_files(folder, force=force)
+        group = name if name is not None else f"stressreel_{output.info['builder']}"
+        if not NAME.fullmatch(group):
+            raise UsageError(f"--name {group!r}: letters, digits and _ only.")
+        benchmark = benchmark_of(output)
+        tasks = tasks_of(benchmark, output, split)
+        write_tasks(output, tasks, folder, group, earlier)
     click.echo(f"Wrote {len(tasks)} task{'s' * (len(tasks) != 1)} to {folder}, group {group}.")
     for remark in remarks(tasks):
         click.echo(remark)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from ..errors import StressreelError, UsageError
+from ..extras import named
 from ..runtime.interrupt import listen
 
 COMMANDS = {
@@ -105,11 +106,16 @@ def run(command: click.Command, name: str) -> NoReturn:
 def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     """Run a command and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by the user.
 
+    Wrong usage is what shows before any work: an unknown option or value, a path on the command line that is not there.
+
     Errors are one paragraph on standard error; `--debug` among the arguments shows the traceback too.
     """
     debug = "--debug" in arguments
     try:
-        result: Any = command.main(list(arguments), prog_name=name, standalone_mode=False)
+        try:
+            result: Any = command.main(list(arguments), prog_name=name, standalone_mode=False)
+        except ModuleNotFoundError as error:
+            raise named(error, name) from error
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
         error.show()
@@ -122,6 +128,11 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
             err=True,
         )
         return INTERRUPTED
+    except MemoryError:
+        if debug:
+            traceback.print_exc()
+        click.echo("Error: there is not enough memory for this input. Give less at once, or more memory.", err=True)
+        return 1
     except BrokenPipeError:
         return 1
     except (StressreelError, OSError) as error:

@@ -96,11 +96,11 @@ command = make_command("mine", run, MineSettings)
 
 def _train(questions: Questions, named: str | None) -> str | None:
     """Find the split that is trained on; None if there is none."""
-    from ..errors import InputError
+    from ..errors import UsageError
 
     splits = sorted({one.split for one in questions.questions if one.split})
     if named is not None and named not in splits:
-        raise InputError(f"there is no split {named!r} for --train-split. Splits: {', '.join(splits) or 'none'}.")
+        raise UsageError(f"there is no split {named!r} for --train-split. Splits: {', '.join(splits) or 'none'}.")
     return named or next((split for split in splits if split.lower() in TRAIN), None)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-import yaml
 
 from ..records.options import Field, build, options_of
 
@@ -160,10 +159,12 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
     """Make a YAML file the source of defaults: flags win over it, it wins over the built-in ones."""
     if path is None:
         return
+    from ..records.documents import parse_yaml, read_text, shortened
+
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{path} is not YAML: {error}") from error
+        content = parse_yaml(read_text(path)) or {}
+    except ValueError as error:
+        raise click.BadParameter(f"{path} cannot be read as YAML with `option: value` lines: {error}") from error
     if not isinstance(content, dict):
         raise click.BadParameter(f"{path} must hold `option: value` lines")
     named: dict[str, tuple[click.Option, bool]] = {}
@@ -176,7 +177,9 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
     values: dict[str, Any] = {}
     for key, value in content.items():
         if key not in named:
-            raise click.BadParameter(f"{path}: there is no option {key!r}. Allowed: {', '.join(sorted(named))}")
+            raise click.BadParameter(
+                f"{path}: there is no option {shortened(key)}. Allowed: {', '.join(sorted(named))}"
+            )
         option, plain = named[key]
         values[str(option.name)] = _config_value(option, value, plain, f"{path}, {key}")
     ctx.default_map = {**(ctx.default_map or {}), **values}
@@ -184,9 +187,11 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
 
 def _config_value(option: click.Option, value: Any, plain: bool, place: str) -> Any:
     """Check the type of a value of the YAML file: nothing is converted in silence."""
+    from ..records.documents import shortened
+
     if option.is_flag:
         if not isinstance(value, bool):
-            raise click.BadParameter(f"{place}: expected true or false, got {value!r}")
+            raise click.BadParameter(f"{place}: expected true or false, got {shortened(value)}")
         return value == plain
     whole = isinstance(option.type, click.types.IntParamType)
     allowed: tuple[type, ...] = (int,) if whole else (str, int, float)
@@ -195,7 +200,7 @@ def _config_value(option: click.Option, value: Any, plain: bool, place: str) -> 
     for item in items:
         if isinstance(item, bool) or not isinstance(item, allowed):
             what = "a whole number" if whole else "a text or a number"
-            raise click.BadParameter(f"{place}: expected {what}, got {item!r}")
+            raise click.BadParameter(f"{place}: expected {what}, got {shortened(item)}")
     if isinstance(option.type, Raw):
         items = [str(item) for item in items]
         value = str(value) if not several else value

@@ -76,16 +76,16 @@ def check_place(place: Path, out: Path, read: Sequence[Path] = (), *, option: st
         option: The option that names another place.
 
     Raises:
-        InputError: The place lies in `out` or is a file that is read, or its name has another ending.
+        UsageError: The place lies in `out` or is a file that is read, or its name has another ending.
     """
-    from ..errors import InputError
+    from ..errors import UsageError
 
     if place.suffix.lower() not in ENDINGS:
-        raise InputError(f"{place} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}. Give another with {option}.")
+        raise UsageError(f"{place} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}. Give another with {option}.")
     for taken in (out, *read):
         if place.resolve().is_relative_to(taken.resolve()):
             what = "lies in the output itself" if taken.is_dir() else "is a file that is read, and would be lost"
-            raise InputError(f"{place} {what}. Give another place with {option}.")
+            raise UsageError(f"{place} {what}. Give another place with {option}.")
 
 
 def write(path: Path, columns: dict[str, list[object]]) -> str:

@@ -70,19 +70,20 @@ def command(
     from ..api import score_output
     from ..metrics.inputs import ScoreOptions
     from ..metrics.predictions import read_predictions
-    from ..records.output import open_output
+    from ..records.output import reading
 
     if (predictions is None) == (similarity is None):
         raise click.UsageError("Give either --predictions FILE or --similarity DIR.")
     given = predictions or similarity or Path()
-    output = open_output(out)
-    target = target_folder(folder, given, output.path, config, split)
-    options = ScoreOptions(partial=partial, first=int(first_index), seed=seed, resamples=resamples, config=config)
-    scored = score_output(output, read_predictions(predictions) if predictions else None, similarity, split, options)
-    subject = {
-        "config": scored.config,
-        "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
-    }
+    with reading(out) as output:
+        target = target_folder(folder, given, output.path, config, split)
+        options = ScoreOptions(partial=partial, first=int(first_index), seed=seed, resamples=resamples, config=config)
+        rows = read_predictions(predictions, expected=output.num_rows) if predictions else None
+        scored = score_output(output, rows, similarity, split, options)
+        subject = {
+            "config": scored.config,
+            "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
+        }
     finish(
         scored.scores,
         subject,
@@ -107,15 +108,15 @@ def target_folder(folder: Path | None, given: Path, output: Path, *parts: str | 
         *parts: What of it is scored, where the user said so: part of the default name.
 
     Raises:
-        InputError: The folder lies in the output.
+        UsageError: The folder lies in the output.
     """
-    from ..errors import InputError
+    from ..errors import UsageError
 
     given = given.resolve()  # "." has no name
     stem = given.name if given.is_dir() else given.stem
     target = folder or given.with_name(".".join([stem, *filter(None, parts), "scores"]))
     if target.resolve().is_relative_to(output.resolve()):
-        raise InputError(f"scores would be written to {target}, in the output itself. Give another folder with --out.")
+        raise UsageError(f"scores would be written to {target}, in the output itself. Give another folder with --out.")
     return target
 
 

@@ -33,37 +33,35 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
     from ..errors import InputError
     from ..metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
     from ..records.files import write_atomic, write_json
-    from ..records.output import open_output
+    from ..records.output import reading
     from ..records.source import source_of
     from ..runtime.progress import Progress
 
-    output = open_output(out)
-    benchmark = benchmark_of(output)
-    tables_of = benchmark.captions
-    names = tables_of(output.info) if tables_of else []
-    if not names:
-        raise InputError(
-            f"{out} has no perturbed captions. Build some: build-perturbed --modality text, multimodal or all."
-        )
-    scorer_versions()
-    model = load_language_model(lm) if lm else None
-    tables = {
-        name: [(row["caption"], row["original"]) for row in output.rows(name, ["caption", "original"])]
-        for name in names
-    }
-    origin = source_of(output.info).key
-    with Progress("score text-shift", len(tables), "perturbation", shown=progress) as shown:
-        report = shift_report(
-            tables,
-            {name: check_text_name(name).family for name in names},
-            fingerprint=output.info["fingerprint"],
-            paper=origin if origin in table7() else None,
-            model=model,
-            each=lambda name: shown.advance(),
-        )
-    write_json(output.path / FILE, report)
-    if card:
-        write_atomic(output.path / "README.md", render_card(output, benchmark.configs(output.info), card_of(benchmark)))
+    with reading(out) as output:
+        benchmark = benchmark_of(output)
+        names = benchmark.captions(output.info) if benchmark.captions else []
+        if not names:
+            raise InputError(f"{out} has no perturbed captions. Build some: build-perturbed --modality text.")
+        scorer_versions()
+        model = load_language_model(lm) if lm else None
+        tables = {
+            name: [(row["caption"], row["original"]) for row in output.whole(name, ["caption", "original"])]
+            for name in names
+        }
+        origin = source_of(output.info).key
+        with Progress("score text-shift", len(tables), "perturbation", shown=progress) as shown:
+            report = shift_report(
+                tables,
+                {name: check_text_name(name).family for name in names},
+                fingerprint=output.info["fingerprint"],
+                paper=origin if origin in table7() else None,
+                model=model,
+                each=lambda name: shown.advance(),
+            )
+        write_json(output.path / FILE, report)
+        if card:
+            content = render_card(output, benchmark.configs(output.info), card_of(benchmark))
+            write_atomic(output.path / "README.md", content)
     click.echo(json.dumps(report, indent=2, ensure_ascii=False) if as_json else shift_table(report))
 
 

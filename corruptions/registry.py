@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from typing import Any, Literal, TypeVar, overload
 
 import yaml
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
+from ..extras import import_extra
 
 SEVERITIES = (1, 2, 3, 4, 5)
 QUANTISER_LIMIT = 31
@@ -48,7 +48,7 @@ class VisualCorruption:
     @cached_property
     def function(self) -> Callable[..., Any]:
         """The pure function that does it, from `corruptions/visual/<family>.py`."""
-        module = importlib.import_module(f".visual.{self.family}", __package__)
+        module = import_extra(f".visual.{self.family}", __package__, what=self.name)
         function: Callable[..., Any] = getattr(module, self.name)
         return function
 
@@ -61,11 +61,12 @@ class VisualCorruption:
         """Write the values of a severity for people: "10, 3"."""
         return ", ".join(f"{value:g}" for value in self.levels[severity - 1])
 
-    def effective_level(self, severity: int) -> str:
-        """Write the values that take effect: FFmpeg clamps the quantiser of mpeg1 and mpeg2 to 31."""
-        if self.scope != "file":
-            return self.level(severity)
-        return f"{min(self.levels[severity - 1][0], QUANTISER_LIMIT):g}"
+    def written_quantiser(self, severity: int) -> int | None:
+        """Return the quantiser that FFmpeg writes into the file, at most 31; None unless the scope is "file".
+
+        A higher `-q:v` still gives other pictures: it goes on to weigh bits against errors where blocks are coded.
+        """
+        return min(int(self.levels[severity - 1][0]), QUANTISER_LIMIT) if self.scope == "file" else None
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class TextCorruption:
     @cached_property
     def function(self) -> Callable[..., Any]:
         """The pure function that does it, from `corruptions/text/<family>.py`."""
-        module = importlib.import_module(f".text.{self.family}", __package__)
+        module = import_extra(f".text.{self.family}", __package__, what=self.name)
         function: Callable[..., Any] = getattr(module, self.name)
         return function
 
@@ -144,7 +145,7 @@ def list_corruptions(kind: str = "visual") -> tuple[Any, ...]:
         InputError: There is no such kind.
     """
     if kind not in _KINDS:
-        raise InputError(f"there is no kind of perturbation {kind!r}. Kinds: {', '.join(_KINDS)}.")
+        raise UsageError(f"there is no kind of perturbation {kind!r}. Kinds: {', '.join(_KINDS)}.")
     return tuple(_KINDS[kind]().values())
 
 
@@ -167,7 +168,7 @@ def _select(names: Sequence[str], known: Mapping[str, C], kind: str) -> tuple[C,
     for name in names:
         members = [c.name for c in known.values() if name in (c.name, c.family, "all")]
         if not members:
-            raise InputError(_unknown(name, [*known, *(c.family for c in known.values())], kind))
+            raise UsageError(_unknown(name, [*known, *(c.family for c in known.values())], kind))
         wanted.update(members)
     return tuple(corruption for corruption in known.values() if corruption.name in wanted)
 
@@ -176,7 +177,7 @@ def check_name(name: str) -> VisualCorruption:
     """Return the visual perturbation of a name.
 
     Raises:
-        InputError: There is none of that name.
+        UsageError: There is none of that name.
     """
     return _named(name, visual_corruptions(), "visual")
 
@@ -185,14 +186,14 @@ def check_text_name(name: str) -> TextCorruption:
     """Return the text perturbation of a name.
 
     Raises:
-        InputError: There is none of that name.
+        UsageError: There is none of that name.
     """
     return _named(name, text_corruptions(), "text")
 
 
 def _named(name: str, known: Mapping[str, C], kind: str) -> C:
     if not isinstance(name, str) or name not in known:
-        raise InputError(_unknown(str(name), list(known), kind))
+        raise UsageError(_unknown(str(name), list(known), kind))
     return known[name]
 
 

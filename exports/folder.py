@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, OutputError
+from ..records.documents import parse_json
 
 ABOUT = "output.json"
 
@@ -57,7 +58,7 @@ def _files_of(path: Path) -> frozenset[str] | None:
     if not path.is_file():
         return None
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
+        about = parse_json(path.read_text(encoding="utf-8"))
     except ValueError:  # not UTF-8, not JSON
         return None
     if not isinstance(about, dict) or not str(about.get("exported_by", "")).startswith("stressreel "):

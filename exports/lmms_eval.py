@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import yaml
 
 from ..errors import InputError
 from ..metrics.inputs import ALL, choose_split, read_columns
 from ..records.output import FinishedOutput
+from ..records.shards import read_footer
 from ..version import __version__
 from .folder import write_folder
 
@@ -84,7 +84,7 @@ def check_videos(output: FinishedOutput, table: str) -> None:
     """
     if table in output.info["counts"]:
         read_columns(output, table, ("sha256",), ALL)
-        if "video" in pq.read_schema(output.shards(table)[0]).names:
+        if "video" in read_footer(output.shards(table)[0]).schema.to_arrow_schema().names:
             return
     raise InputError(
         f"{output.path} holds no videos (built with --no-render, or text alone), and lmms-eval has to show some. "

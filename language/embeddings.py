@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, StressreelError
+from ..extras import missing
 from ..records.files import atomic, output_error, sha256_file, user_cache
 from .hub import ModelFiles, model_files, quiet
 from .inflection import readings
@@ -129,7 +130,7 @@ def sbert_files(model: str | None = None) -> ModelFiles:
         InputError: sentence-transformers or the model is missing.
     """
     if importlib.util.find_spec("sentence_transformers") is None:
-        raise InputError("sentence-transformers is not installed: pip install 'stressreel[sbert]'.")
+        raise missing("sentence_transformers", what="the sentence encoder")
     if model is not None:
         return model_files(model, "", SBERT_ADVICE)
     spec = importlib.util.find_spec(WHEEL)

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from ..records.files import sha256_file
 
 WANTED = ["*.json", "*.txt", "*.model", "*.safetensors"]
@@ -62,7 +62,7 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
             )
         return ModelFiles(model, path)
     if not HUB_NAME.fullmatch(model):
-        raise InputError(f"there is no folder {model}, and it is no name of a model on the hub. {advice}")
+        raise UsageError(f"there is no folder {model}, and it is no name of a model on the hub. {advice}")
     try:
         from huggingface_hub import HfApi, snapshot_download
     except ImportError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal
 
+from ..extras import import_extra
 from .lexicon import verb_forms
 
 Tag = Literal["VB", "VBZ", "VBP", "VBD", "VBN", "VBG", "NN", "NNS", "JJ", "JJR", "JJS", "RB"]
@@ -16,8 +17,7 @@ BE = {"VB": "be", "VBZ": "is", "VBP": "are", "VBD": "was", "VBN": "been", "VBG":
 @lru_cache(maxsize=1 << 14)
 def readings(word: str) -> dict[str, tuple[str, ...]]:
     """Give the lemmas that a word can have as "NOUN", "VERB", "ADJ", "ADV" and "AUX", from lemminflect's dictionary."""
-    import lemminflect
-
+    lemminflect = import_extra("lemminflect")
     lower = word.lower()
     found: dict[str, tuple[str, ...]] = dict(lemminflect.getAllLemmas(lower))
     for lemma, forms in verb_forms().items():
@@ -32,8 +32,7 @@ def verb_lemma(word: str) -> str:
     lower = word.lower()
     if lower in BE.values() or lower in ("were", "am"):
         return "be"
-    import lemminflect
-
+    lemminflect = import_extra("lemminflect")
     if lower == "lay":  # "lay the sheet on the plate"; the past of "lie" is rare in captions
         return "lay"
     for lemma, forms in verb_forms().items():
@@ -52,8 +51,7 @@ def _rank(lemma: str, form: str) -> int:
 @lru_cache(maxsize=1 << 14)
 def inflect(lemma: str, tag: Tag) -> str:
     """Give a form of a lemma; particles stay ("pick up", "VBG" gives "picking up")."""
-    import lemminflect
-
+    lemminflect = import_extra("lemminflect")
     head, _, rest = lemma.partition(" ")
     if head == "be" and tag in BE:
         form = BE[tag]
@@ -70,8 +68,7 @@ def inflect(lemma: str, tag: Tag) -> str:
 @lru_cache(maxsize=1 << 14)
 def _forms(lemma: str, tag: Tag) -> tuple[str, ...]:
     """Give all forms of a verb for a tag: "lighted" and "lit"."""
-    import lemminflect
-
+    lemminflect = import_extra("lemminflect")
     found: tuple[str, ...] = lemminflect.getInflection(lemma, tag)
     # The regular form is in use beside the irregular one where both exist; "lied" is never of "lie (down)".
     return (*found, inflect(lemma, tag))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from ..errors import InputError
+from ..extras import import_extra
 from .inflection import Tag, can_be_verb, inflect, is_only_verb, is_plural_noun, is_verb_form, readings, verb_lemma
 from .lexicon import words as words_of
 from .words import Caption, Style, Token, sentence_ranges, tokenize
@@ -635,21 +636,18 @@ def load_tagger(kind: Literal["auto", "nltk", "pattern"] = "auto") -> Tagger:
 
 
 def _nltk_folder() -> Path | None:
-    import nltk.data
-
+    data = import_extra("nltk.data", what="tagging words")
     try:
-        return Path(str(nltk.data.find(NLTK_DATA)))
+        return Path(str(data.find(NLTK_DATA)))
     except LookupError:
         return None
 
 
 def _nltk_tagger(folder: Path) -> Tagger:
-    import nltk
-    from nltk.tag.perceptron import PerceptronTagger
-
     from ..records.files import sha256_file
 
-    model = PerceptronTagger()
+    nltk = import_extra("nltk")
+    model = import_extra("nltk.tag.perceptron").PerceptronTagger()
     weights = sha256_file(next(folder.glob("*.weights.json")))
     return Tagger(
         f"nltk {nltk.__version__} averaged_perceptron_tagger_eng {weights[:12]}",
@@ -660,7 +658,7 @@ def _nltk_tagger(folder: Path) -> Tagger:
 def _pattern_tagger() -> Tagger:
     from importlib.metadata import version
 
-    from textblob.en import tag
+    tag = import_extra("textblob.en", what="Pattern's tagger").tag
 
     def tag_words(words: Sequence[str]) -> list[str]:
         safe = [word.replace("/", "-").replace("&", "+") for word in words]  # Pattern's own separators

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InputError
+from ..extras import import_extra
 
 Pos = Literal["n", "v", "a", "r"]
 POSES: tuple[Pos, ...] = ("n", "v", "a", "r")
@@ -140,17 +141,16 @@ def _antonyms(wordnet: WordNet, lemma: str, pos: Pos) -> frozenset[str]:
 
 def find_wordnet() -> Any | None:
     """Find WordNet as NLTK finds data, else in Debian's package; None if it is nowhere. It is not opened."""
-    import nltk.data
-
+    data = import_extra("nltk.data", what="WordNet")
     for resource in RESOURCES:
         try:
-            return nltk.data.find(resource)
+            return data.find(resource)
         except LookupError:
             continue
     if (DEBIAN / "data.noun").is_file():
-        if str(DEBIAN) not in nltk.data.path:
-            nltk.data.path.append(str(DEBIAN))  # NLTK opens nothing outside its folders
-        return nltk.data.FileSystemPathPointer(str(DEBIAN))
+        if str(DEBIAN) not in data.path:
+            data.path.append(str(DEBIAN))  # NLTK opens nothing outside its folders
+        return data.FileSystemPathPointer(str(DEBIAN))
     return None
 
 
@@ -192,9 +192,9 @@ def wordnet_hash() -> str:
 
 
 def _reader(root: Any) -> Any:
-    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+    base: Any = import_extra("nltk.corpus.reader.wordnet").WordNetCorpusReader
 
-    class Reader(WordNetCorpusReader):  # type: ignore[misc]
+    class Reader(base):  # type: ignore[misc]
         """Needs no list of lexnames, which Debian's package lacks, and no map between versions for other languages."""
 
         def open(self, file: str) -> Any:

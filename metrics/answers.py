@@ -1,6 +1,9 @@
 """What an answer means: the rules by which a text, letter or number is read as one of the options.
 
 Nothing of the package is imported: `stressreel export` gives this file, as it is, to evaluation harnesses.
+
+Answers are what a model wrote, of any length: each rule takes time in proportion to it. So no pattern has two repeats
+beside one another that can share characters out in many ways, nor a repeat that is tried from each of its characters.
 """
 
 from __future__ import annotations
@@ -19,10 +22,11 @@ TRUTHS = {"yes": 1, "true": 1, "no": 0, "false": 0}
 SHORT = {"y": 1, "n": 0}  # only alone: "n/a" is no answer
 ASKED = ("answer", "final_answer", "choice", "option")  # of an answer in JSON
 QUOTES = " \"'`*_“”«»"
+ASCII = frozenset(map(chr, range(128)))
 
 # What stands around an answer and is none.
 THOUGHT = re.compile(r"^.*</(?:think|thinking|reasoning|thought)>", re.DOTALL | re.IGNORECASE)
-FENCE = re.compile(r"^```\w*\s*|\s*```$")
+FENCE = re.compile(r"^```\w*")
 FRAME = re.compile(
     r"</?(?:s|b|i|p|strong|em|answer|ans|final|final_answer|option|choice)>|<\|\w+\|>"
     r"|\$|\\(?:boxed|text|textbf|mathbf|mathrm)\{|\}",
@@ -54,12 +58,16 @@ CLAUSE = re.compile(r"\s+(?:it|he|she|they|i|we|you|the|this|that|these|there|be
 OTHER = re.compile(r"(\bnot |n't )?\b(yes|no|true|false)\b(?! (?:doubt|one|longer|other|more|question|hesitation)\b)")
 
 MARKED = re.compile(r"^\W*([A-Za-z])(?:\s*(?:[).:\]]*[)\]:]|\.(?=\s|\*|$))|\s*\n|\W*$|(?= is\b))(.*)", re.DOTALL)
-SEPARATED = re.compile(r"^\W*([A-Za-z])(?:\s*[-–—,(]\s*|\.)([^)]+)\)?\W*$", re.DOTALL)  # then only the option's text
-BEHIND = re.compile(r"^(.*\w.*?)\s*[\[(]\s*([A-Za-z])\s*[\])]\W*$", re.DOTALL)
+SEPARATED = re.compile(r"^\W*([A-Za-z])(?:\s*[-–—,(]|\.)")  # then only the option's text
+BEHIND = re.compile(r"[\[(]\s*([A-Za-z])\s*[\])]\W*$")
 NUMBERED = re.compile(r"^(\d{1,2})\s*[).:-]\s+(.+)$", re.DOTALL)
 LETTERS = re.compile(r"(?<![\w'’.])([A-Za-z])(?![\w'’]|\.\w)")
-ARTICLE = re.compile(r"(?:^|[.!?:,\n])\s*(A|I)(?=\s+[a-z])|(?<![\w'’.])(a|i)(?=\s+\w)")  # "A dog …" names no option
+# "A dog …" names no option.
+ARTICLE = re.compile(r"(?:^\s*|[.!?:,\n][^\S\n]*)(A|I)(?=\s+[a-z])|(?<![\w'’.])(a|i)(?=\s+\w)")
 NUMBER = re.compile(r"^[(\[]?\s*(\d{1,9})(?:\.0+)?\s*[)\].:]?$")
+HIGHEST = 10**9  # of the numbers above
+BEGINS = re.compile(r"\W*(\d{1,99})\b")
+MARKS = 30  # on one letter; no language has as many
 
 
 def plain(text: str) -> str:
@@ -87,14 +95,12 @@ def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | 
     if isinstance(value, bool | np.bool_):
         return int(value) if binary else None
     if isinstance(value, int | float | np.number | Decimal):
-        try:
-            exact = int(value)
-        except (OverflowError, ValueError):  # infinity and NaN
+        if not -1 < value < HIGHEST:  # so neither infinity nor NaN
             return None
-        return _numbered(exact, options, start) if exact == value else None
+        return _numbered(int(value), options, start) if int(value) == value else None
     if not isinstance(value, str):
         return None
-    text = THOUGHT.sub("", unicodedata.normalize("NFKC", value)).strip()
+    text = THOUGHT.sub("", _normalized(value)).strip()
     if (found := _in_json(text)) is not None:
         return read_answer(found, options, first=first)
     text = FRAME.sub(" ", text).strip()
@@ -112,14 +118,23 @@ def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | 
     return _lettered(bare, options)
 
 
+def _normalized(text: str) -> str:
+    """Bring a text into the form NFKC, whose time would grow with the square of the number of marks on one letter."""
+    marks = "".join(char for char in set(text) - ASCII if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]))
+    if marks:
+        mark = f"[{re.escape(marks)}]"
+        text = re.sub(f"({mark}{{{MARKS}}}){mark}+", r"\1", text)
+    return unicodedata.normalize("NFKC", text)
+
+
 def _in_json(text: str) -> Any:
     """Take the answer out of a JSON object that has one; None if it is no such thing."""
-    text = FENCE.sub("", text)
+    text = FENCE.sub("", text).removesuffix("```").strip()
     if not text.startswith("{"):
         return None
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     named = [name for name in ASKED if name in found] if isinstance(found, dict) else []
     return found[named[0]] if len(named) == 1 else None
@@ -144,9 +159,9 @@ def _truth(text: str) -> int | None:
 
 def _lettered(text: str, options: Sequence[str]) -> int | None:
     """Read a letter, with or without the option's text or reasons, unless another option is named as well."""
-    if behind := BEHIND.match(text):
-        pick = _letter(behind[2], options)
-        return pick if pick is not None and _named(behind[1], options) == pick else None
+    if (behind := BEHIND.search(text)) and re.search(r"\w", text[: behind.start()]):
+        pick = _letter(behind[1], options)
+        return pick if pick is not None and _named(text[: behind.start()], options) == pick else None
     if marked := MARKED.match(text):
         pick, rest = _letter(marked[1], options), marked[2]
         if pick is None or plain(options[pick]) == plain(rest):
@@ -162,14 +177,17 @@ def _lettered(text: str, options: Sequence[str]) -> int | None:
         repeated = any(re.search(rf"(?<!\w){re.escape(other)}(?!\w)", said) for other in texts)
         return None if others - {pick, None} or repeated else pick
     if separated := SEPARATED.match(text):
+        said, _, after = text[separated.end() :].partition(")")
         pick = _letter(separated[1], options)
-        return pick if pick is not None and _named(separated[2], options) == pick else None
+        alone = said and not re.search(r"\w", after)
+        return pick if alone and pick is not None and _named(said, options) == pick else None
     return None
 
 
 def _named(text: str, options: Sequence[str]) -> int | None:
     """Find the one option that a text repeats."""
-    found = [number for number, option in enumerate(options) if plain(option) == plain(text)]
+    said = plain(text)
+    found = [number for number, option in enumerate(options) if plain(option) == said]
     return found[0] if len(found) == 1 else None
 
 
@@ -181,7 +199,7 @@ def _letter(letter: str, options: Sequence[str]) -> int | None:
 def _numbered(number: int, options: Sequence[str], first: int) -> int | None:
     """Take a number for an option's, unless options begin with numbers and it is not the same by both readings."""
     pick = number - first if 0 <= number - first < len(options) else None
-    begin = [re.match(r"\W*(\d+)\b", option) for option in options]
+    begin = [BEGINS.match(option) for option in options]
     if any(begin):
         named = [place for place, found in enumerate(begin) if found and int(found[1]) == number]
         return pick if named == [pick] else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
+from ..records.documents import parse_json
 from ..records.files import write_atomic
 from .bootstrap import Tally
 from .scores import Scores, as_json, as_markdown, dump
@@ -72,7 +72,7 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
-        earlier = json.loads((folder / SCORES).read_text(encoding="utf-8"))
+        earlier = parse_json((folder / SCORES).read_text(encoding="utf-8"))
         figures = [Path(name).name for name in earlier["figures"]]
         mine, theirs = (_of_what(each, by_name=beside) for each in (scored, earlier))
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -119,6 +119,8 @@ def read_scores(path: Path) -> Scored:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    if not path.exists():
+        raise UsageError(f"there is no {path}. Give a folder that `stressreel score` wrote, or with --on OUT a file.")
     folder = path.parent if path.name == SCORES else path
     if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
         raise InputError(
@@ -126,7 +128,7 @@ def read_scores(path: Path) -> Scored:
             "or two predictions files and --on OUT."
         )
     try:
-        about = json.loads((folder / SCORES).read_text(encoding="utf-8"))
+        about = parse_json((folder / SCORES).read_text(encoding="utf-8"))
         table = pq.read_table(folder / SUMS)
         cells = tuple(name.removeprefix("sum: ") for name in table.column_names if name.startswith("sum: "))
         sums, counts = (

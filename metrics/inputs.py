@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import UsageError
 from ..records.files import sha256_file
 from ..records.output import FinishedOutput
 from ..records.schema import Row
+from ..records.shards import read_columns_of
 from .bootstrap import RESAMPLES
 
 ALL = "all"
@@ -41,13 +42,13 @@ def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
     """Take the split that was asked for; by default test where there is one, else all.
 
     Raises:
-        InputError: The output has no such split.
+        UsageError: The output has no such split.
     """
     splits = output.splits(config)
     if split is None:
         return "test" if "test" in splits else ALL
     if split != ALL and split not in splits:
-        raise InputError(f"{output.path} has no split {split!r}. It has: {', '.join(splits)}; or say all.")
+        raise UsageError(f"{output.path} has no split {split!r}. It has: {', '.join(splits)}; or say all.")
     return split
 
 
@@ -60,14 +61,14 @@ def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | N
         config: What the user asked for.
 
     Raises:
-        InputError: The output has no such table of questions.
+        UsageError: The output has no such table of questions.
     """
     if not tables:
-        raise InputError(f"{output.path} has no questions.")
+        raise UsageError(f"{output.path} has no questions.")
     if config is None:
         return tables[0]
     if config not in tables:
-        raise InputError(f"{output.path} has no questions in a table {config!r}. It has them in: {', '.join(tables)}.")
+        raise UsageError(f"{output.path} has no questions in a table {config!r}. It has them in: {', '.join(tables)}.")
     return config
 
 
@@ -75,22 +76,16 @@ def read_columns(
     output: FinishedOutput, config: str, names: Sequence[str], split: str
 ) -> tuple[dict[str, list[Any]], list[str]]:
     """Read columns of a table, and the split of each row; only rows of `split` unless it is "all"."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     found: dict[str, list[Any]] = {name: [] for name in names}
     splits: list[str] = []
-    try:
-        for name in output.splits(config) if split == ALL else [split]:
-            before = len(splits)
-            for path in output.shards(config, name):
-                table = pq.read_table(path, columns=list(names))
-                splits += [name] * table.num_rows
-                for each in names:
-                    found[each] += table.column(each).to_pylist()
-            output.check_count(config, name, len(splits) - before)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{output.path}, table {config}: {error}. `stressreel verify` says more.") from error
+    for name in output.splits(config) if split == ALL else [split]:
+        before = len(splits)
+        for path in output.shards(config, name):
+            table = read_columns_of(path, names)
+            splits += [name] * len(table[names[0]])
+            for each in names:
+                found[each] += table[each]
+        output.check_count(config, name, len(splits) - before)
     return found, splits
 
 

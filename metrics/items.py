@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from ..records.output import FinishedOutput, open_output
-from .answers import YES_NO, read_answer
+from ..errors import InputError, UsageError
+from ..records.documents import parse_json, shortened
+from ..records.output import FinishedOutput, reading
+from .answers import NUMBER, YES_NO, read_answer
 from .inputs import ALL, read_columns
 from .predictions import ID_NAMES, Joined, Predictions, column, join, of_output, read_predictions
 
@@ -82,9 +82,10 @@ def read_items(
         InputError: It is neither, or something in it cannot be read.
     """
     if path.is_dir():
-        items = of_output(open_output(path), config, split)
+        with reading(path) as output:
+            items = of_output(output, config, split)
     elif not path.exists():
-        raise InputError(f"there is no {path}. Give the output of a build, or a file of your own questions.")
+        raise UsageError(f"there is no {path}. Give the output of a build, or a file of your own questions.")
     elif config is not None or split not in (None, ALL):
         raise InputError(f"{path} is a file: it has no tables and splits. Leave --config and --split out.")
     else:
@@ -162,7 +163,7 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
     value = row.get(column)
     if column.endswith("_index"):
         text = str(value).strip()
-        right = int(text) if text.isdigit() and int(text) < len(options) else None
+        right = int(text) if NUMBER.fullmatch(text) and int(text) < len(options) else None
     else:
         right = read_answer(value, options, first=first)
     if right is None:
@@ -181,7 +182,7 @@ def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
         InputError: They are something else.
     """
     try:
-        found = json.loads(value or "[]") if isinstance(value, str) else value
+        found = parse_json(value or "[]") if isinstance(value, str) else value
     except ValueError:
         found = value
     if value is None or found == []:
@@ -190,7 +191,7 @@ def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
         isinstance(x, str | int | float) and not isinstance(x, bool) for x in found
     ):
         raise InputError(
-            f"{path}: the options of {name!r} are {str(value)[:80]!r}; expected a list of texts or numbers, in a CSV "
+            f"{path}: the options of {name!r} are {shortened(value)}; expected a list of texts or numbers, in a CSV "
             'as JSON: ["red", "blue"]. Without options answers are yes or no.'
         )
     return tuple(str(int(x) if isinstance(x, float) and x.is_integer() else x) for x in found)
@@ -242,7 +243,7 @@ def judge(items: Items, path: Path, *, first: int = 0) -> Joined:
     Raises:
         InputError: It cannot be read, was made on another output, or ids are missing, doubled or unknown.
     """
-    predictions = read_predictions(path)
+    predictions = read_predictions(path, expected=len(items.ids) + len(items.others))
     if items.config:
         predictions = of_output(predictions, items.config, items.fingerprint)
     return join(predictions, items.ids, items.options, others=items.others, first=first)

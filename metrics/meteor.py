@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
+from ..extras import import_extra
 from ..language.wordnet import load_wordnet
 
 
@@ -18,10 +19,8 @@ class _Remembered:
 
 @cache
 def _helpers() -> dict[str, Any]:
-    from nltk.stem.porter import PorterStemmer
-
     return {
-        "stemmer": _Remembered("stem", PorterStemmer()),
+        "stemmer": _Remembered("stem", import_extra("nltk.stem.porter").PorterStemmer()),
         "wordnet": _Remembered("synsets", load_wordnet().reader),
     }
 
@@ -32,6 +31,5 @@ def meteor(words: Sequence[str], reference: Sequence[str]) -> float:
     Raises:
         InputError: WordNet is missing.
     """
-    from nltk.translate.meteor_score import single_meteor_score
-
-    return float(single_meteor_score(list(reference), list(words), **_helpers()))
+    score = import_extra("nltk.translate.meteor_score", what="METEOR").single_meteor_score
+    return float(score(list(reference), list(words), **_helpers()))

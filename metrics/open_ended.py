@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..extras import import_extra, named
 from .bootstrap import Estimate, Floats, Means, Tally
 from .meteor import meteor
 
@@ -50,10 +51,9 @@ Number = TypeVar("Number", float, Floats)
 
 def words(text: str) -> str:
     """Split a text into words between spaces, in lower case and without punctuation."""
-    from nltk.tokenize import TreebankWordTokenizer
-
+    tokenizer = import_extra("nltk.tokenize", what="splitting texts into words").TreebankWordTokenizer()
     plain = LOOSE_MARKS.sub(" ", text.translate(TYPOGRAPHIC)).lower()
-    return " ".join(word for word in TreebankWordTokenizer().tokenize(plain) if word not in PUNCTUATION)
+    return " ".join(word for word in tokenizer.tokenize(plain) if word not in PUNCTUATION)
 
 
 def per_text(
@@ -78,8 +78,8 @@ def per_text(
         from pycocoevalcap.bleu.bleu_scorer import BleuScorer
         from pycocoevalcap.cider.cider import Cider
         from pycocoevalcap.rouge.rouge import Rouge
-    except ImportError as error:
-        raise InputError(f"open-ended scores need {error.name}: pip install 'stressreel[captions]'.") from error
+    except ModuleNotFoundError as error:
+        raise named(error, "score open-ended") from error
     if not texts:
         raise InputError("there are no texts to score.")
     found = {number: [words(text) or NO_WORDS[0]] for number, text in enumerate(texts)}

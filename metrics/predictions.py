@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
+from ..records.documents import once, parse_json, read_text
+from ..records.shards import PARQUET_FAULTS
 from .answers import YES_NO, read_answer
 
 ID_NAMES = ("id", "question_id", "qid")
 ANSWER_NAMES = ("answer", "prediction", "pred")
 UNREADABLE, MISSING = -1, -2
 SHOWN = 20
+MOST_ROWS, FEW_ROWS = 5_000_000, 10_000  # without and beside an expected number
+LONGEST_LINE = 100_000_000  # characters
+BATCH_ROWS = 4096
+LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: at least, and by its size
 SAMPLE_LOGS = "*_samples_*.jsonl"  # as lmms-eval names them
 LOGGED = "stressreel"  # in every line of a log of our tasks: see exports/lmms_eval_utils.py
 
@@ -82,16 +89,19 @@ class Joined:
         return [name for name, pick in zip(self.ids, self.picks.tolist(), strict=True) if pick != MISSING]
 
 
-def read_predictions(path: Path) -> Predictions:
+def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
     """Read a predictions file.
 
     Args:
         path: JSON lines (.jsonl, .ndjson), a JSON list of objects (.json), CSV (.csv, with a header; .tsv) or Parquet;
             or what lmms-eval logged of tasks that `stressreel export` wrote, a sample log or a folder of them.
+        expected: About how many rows there should be. A file with more than ten times as many is not read.
 
     Raises:
-        InputError: No such file, another kind of file, or one that cannot be read.
+        UsageError: No such file.
+        InputError: Another kind of file, one that cannot be read, or one with far too many rows.
     """
+    most = MOST_ROWS if expected is None else 10 * expected + FEW_ROWS
     if path.is_dir():
         logs = sample_logs(path)
         if not logs:
@@ -99,49 +109,45 @@ def read_predictions(path: Path) -> Predictions:
                 f"{path} is a folder without sample logs of lmms-eval ({SAMPLE_LOGS}). Give a file, or run lmms-eval "
                 "with --log_samples."
             )
-        rows = logged(path, [row for log in logs for row in _json_lines(log)])
+        rows = logged(path, _at_most(most, (row for log in logs for row in _json_lines(log)), path))
         if not rows:
             raise InputError(f"{path}: its sample logs are empty.")
         return Predictions(path, rows)
-    if not path.is_file():
-        raise InputError(
+    if not path.exists():
+        raise UsageError(
             f"there is no predictions file {path}. Give JSON lines, CSV or Parquet with `id` and `answer`."
         )
-    kind = path.suffix.lower()
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(
+            f"{path.name} ends in {path.suffix.lower() or 'nothing'}; allowed are .jsonl, .json, .csv, .tsv and "
+            ".parquet."
+        )
     try:
-        if kind in (".jsonl", ".ndjson"):
-            rows = list(_json_lines(path))
-            if rows and LOGGED in rows[0]:
-                rows = logged(path, rows)
-        elif kind == ".json":
-            rows = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=once)
-            if isinstance(rows, dict) and all(not isinstance(value, dict | list) for value in rows.values()):
-                rows = [{"id": name, "answer": answer} for name, answer in rows.items()]
-        elif kind in (".csv", ".tsv"):
-            with open(path, encoding="utf-8-sig", newline="") as handle:
-                table = csv.DictReader(handle, delimiter="\t" if kind == ".tsv" else ",", strict=True)
-                once([(name, None) for name in table.fieldnames or ()])
-                rows = list(table)
-            if any(None in row or None in row.values() for row in rows):
-                line = next(number for number, row in enumerate(rows, 2) if None in row or None in row.values())
-                raise InputError(f"{path}, row {line}: it has more or fewer fields than the header.")
-        elif kind in (".parquet", ".pq"):
-            import pyarrow.parquet as pq
-
-            rows = pq.read_table(path).to_pylist()
-        else:
-            raise InputError(
-                f"{path.name} ends in {kind or 'nothing'}; allowed are .jsonl, .json, .csv, .tsv and .parquet."
-            )
+        rows = _at_most(most, reader(path), path)
     except InputError:
         raise
-    except (OSError, ValueError, csv.Error) as error:  # pyarrow's errors are ValueErrors or OSErrors
+    except (OSError, ValueError, csv.Error) as error:
         raise InputError(f"{path} cannot be read ({type(error).__name__}: {error}).") from error
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path} must hold objects with `id` and `answer`, one for each question.")
     if not rows:
         raise InputError(f"{path} holds no predictions.")
+    if LOGGED in rows[0] and path.suffix.lower() in (".jsonl", ".ndjson"):
+        rows = logged(path, rows)
     return Predictions(path, rows)
+
+
+def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
+    """Take rows as long as they are not far too many.
+
+    Raises:
+        InputError: They are.
+    """
+    found = list(islice(rows, most + 1))
+    if len(found) > most:
+        raise InputError(
+            f"{path} has more than {most:,} rows, far more than there are questions. Give one row for each question."
+        )
+    return found
 
 
 def sample_logs(folder: Path) -> list[Path]:
@@ -197,33 +203,104 @@ def of_output(predictions: Predictions, config: str, fingerprint: str) -> Predic
 
 def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
     try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
+        with open(path, encoding="utf-8-sig", newline="\n") as handle:
+            for number, line in enumerate(iter(lambda: handle.readline(LONGEST_LINE + 1), ""), 1):
+                if len(line) > LONGEST_LINE:
+                    raise InputError(f"{path}, line {number}: it has more than {LONGEST_LINE:,} characters.")
+                if line.strip():
+                    yield _object(line, f"{path}, line {number}")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read as UTF-8 ({type(error).__name__}: {error}).") from error
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                row = json.loads(line, object_pairs_hook=once)
-            except json.JSONDecodeError as error:
-                raise InputError(f"{path}, line {number}: not JSON ({error.msg}).") from error
-            except ValueError as error:
-                raise InputError(f"{path}, line {number}: {error}.") from error
-            if not isinstance(row, dict):
-                raise InputError(f"{path}, line {number}: expected an object with `id` and `answer`.")
+
+
+def _object(line: str, place: str) -> dict[str, Any]:
+    try:
+        row = parse_json(line, once)
+    except JSONDecodeError as error:
+        raise InputError(f"{place}: not JSON ({error.msg}).") from error
+    except ValueError as error:
+        raise InputError(f"{place}: {error}.") from error
+    if not isinstance(row, dict):
+        raise InputError(f"{place}: expected an object with `id` and `answer`.")
+    return row
+
+
+def _json(path: Path) -> Iterator[dict[str, Any]]:
+    """Read a list of objects, or an object of answers by id."""
+    rows = parse_json(read_text(path), once)
+    if isinstance(rows, dict) and all(not isinstance(value, dict | list) for value in rows.values()):
+        rows = [{"id": name, "answer": answer} for name, answer in rows.items()]
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{path} must hold objects with `id` and `answer`, one for each question.")
+    yield from rows
+
+
+def _csv(path: Path) -> Iterator[dict[str, Any]]:
+    with open(path, encoding="utf-8-sig", newline="") as handle:
+        table = csv.DictReader(handle, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
+        once([(name, None) for name in table.fieldnames or ()])
+        for number, row in enumerate(table, 2):
+            if None in row or None in row.values():
+                raise InputError(f"{path}, row {number}: it has more or fewer fields than the header.")
             yield row
 
 
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its names and values, as `json.loads` asks for it.
+def _parquet(path: Path) -> Iterator[dict[str, Any]]:
+    """Read rows in batches; equal texts are held once, as a file of few bytes can have many of them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    Raises:
-        ValueError: A name comes twice: JSON would silently take the last.
-    """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
-        raise ValueError(f"{', '.join(map(repr, twice[:5]))} given more than once")
-    return found
+    room = max(LEAST_ROOM, EXPANSION * path.stat().st_size)
+    try:
+        with pq.ParquetFile(path) as file:
+            about, schema = file.metadata, file.schema_arrow
+            once([(name, None) for name in schema.names])
+            chunks = [
+                about.row_group(group).column(column)
+                for group in range(about.num_row_groups)
+                for column in range(about.num_columns)
+            ]
+            size = sum(chunk.total_uncompressed_size for chunk in chunks)
+            values = max((chunk.num_values for chunk in chunks), default=0)
+            if size > room or values > room:
+                raise InputError(
+                    f"{path} has {about.num_rows:,} rows, {values:,} values in a column and {size:,} bytes unpacked, "
+                    "too much for its size. Give one row for each question, and only the columns that are needed."
+                )
+        texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_binary(field.type)]
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            for batch in file.iter_batches(BATCH_ROWS):
+                room -= sum(column.nbytes for column in batch.columns if not pa.types.is_dictionary(column.type))
+                if room < 0:
+                    raise InputError(f"{path} takes too much memory. Keep only the columns that are needed.")
+                columns = [_values(column) for column in batch.columns]
+                for row in zip(*columns, strict=True):
+                    yield dict(zip(schema.names, row, strict=True))
+    except PARQUET_FAULTS as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} cannot be read ({type(error).__name__}: {error}).") from error
+
+
+def _values(column: Any) -> list[Any]:
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        values: list[Any] = column.to_pylist()
+        return values
+    words = column.dictionary.to_pylist()
+    return [None if at is None else words[at] for at in column.indices.to_pylist()]
+
+
+READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".json": _json,
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".parquet": _parquet,
+    ".pq": _parquet,
+}
 
 
 def answer_column(predictions: Predictions) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..records.files import sha256_file
-from ..records.output import FinishedOutput, open_output
+from ..records.output import FinishedOutput, reading
 from ..records.schema import Row
 from .inputs import ALL, choose_split
 from .items import SOURCES, options_of, right_option
@@ -78,13 +78,13 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
     """
     others: frozenset[str] = frozenset()
     if path.is_dir():
-        output = open_output(path)
-        config, every, splits = of_output(output, config)
-        split = choose_split(output, config, split)
-        keep = [split in (ALL, name) for name in splits]
-        rows: Sequence[Mapping[str, Any]] = [row for row, wanted in zip(every, keep, strict=True) if wanted]
-        others = frozenset(str(row["qid"]) for row, wanted in zip(every, keep, strict=True) if not wanted)
-        about = {name: str(output.info[name]) for name in ("dataset_version", "fingerprint")}
+        with reading(path) as output:
+            config, every, splits = of_output(output, config)
+            split = choose_split(output, config, split)
+            keep = [split in (ALL, name) for name in splits]
+            rows: Sequence[Mapping[str, Any]] = [row for row, wanted in zip(every, keep, strict=True) if wanted]
+            others = frozenset(str(row["qid"]) for row, wanted in zip(every, keep, strict=True) if not wanted)
+            about = {name: str(output.info[name]) for name in ("dataset_version", "fingerprint")}
     else:
         if config is not None or split not in (None, ALL):
             raise InputError(f"{path} is a file: it has no tables and splits. Leave --config and --split out.")
@@ -136,7 +136,11 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
     Raises:
         InputError: Ids are missing, doubled or unknown and `partial` is not set, or a text is none.
     """
-    predictions = of_output(read_predictions(path), GENERATED, references.output["fingerprint"])
+    predictions = of_output(
+        read_predictions(path, expected=len(references.ids) + len(references.others)),
+        GENERATED,
+        references.output["fingerprint"],
+    )
     id_name = column(predictions, ID_NAMES) or ""
     names = {"A": answer_column(predictions)}
     notes = references.notes

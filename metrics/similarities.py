@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -12,22 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..extras import named
+from ..records.documents import parse_json, read_text
 
 MATRIX_KINDS = (".npy", ".safetensors", ".jsonl")
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read as UTF-8 ({type(error).__name__}: {error}).") from error
 
 
 def order_of(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
     """Read in which order a matrix has the names; their own order if there is no such file."""
     if not path.is_file():
         return np.arange(len(names))
-    given = _read_text(path).split("\n")
+    given = read_text(path).split("\n")
     given = [line.strip() for line in given if line.strip()]
     place = {name: number for number, name in enumerate(names)}
     if sorted(given) != sorted(names):
@@ -42,8 +36,8 @@ def _safetensor(path: Path) -> NDArray[Any]:
     try:
         from safetensors import deserialize
         from safetensors.numpy import load
-    except ImportError as error:
-        raise InputError(f"{path.name} needs the package safetensors: pip install safetensors.") from error
+    except ModuleNotFoundError as error:
+        raise named(error, path.name) from error
     content = path.read_bytes()
     tensors: dict[str, Any] = dict(deserialize(content))  # type: ignore[no-untyped-call]
     if len(tensors) != 1:
@@ -96,13 +90,13 @@ def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) 
     by_clip = {clip: name for name, clip in clip_of.items() if captions[clip] == 1}
     known = set(clips)
     ranked: dict[str, list[str]] = {}
-    for number, line in enumerate(_read_text(path).split("\n"), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             name, found = str(row["id"]), [str(clip) for clip in row["ranked"]]
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise InputError(f'{path}, line {number}: expected {{"id": …, "ranked": […]}}.') from error
         odd = next((clip for clip in found if clip not in known), None)
         if odd is not None:

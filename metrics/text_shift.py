@@ -5,7 +5,6 @@ Schiappa et al. 2022 (arXiv 2207.02159), appendix A.3, Table 7 and Figure 11.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
@@ -17,9 +16,11 @@ from typing import Any
 import yaml
 
 from ..errors import InputError
+from ..extras import named
 from ..language.hub import model_files, quiet
 from ..language.wordnet import load_wordnet
 from ..language.words import tokenize
+from ..records.documents import parse_json
 from .meteor import meteor
 
 FILE = "text_shift.json"
@@ -158,10 +159,8 @@ def _scorers() -> tuple[Any, Any]:
     try:
         from rouge_score.rouge_scorer import RougeScorer
         from sacrebleu.metrics.bleu import BLEU
-    except ImportError as error:
-        raise InputError(
-            f"text-shift needs the package {error.name}, which is not installed: pip install 'stressreel[score]'."
-        ) from error
+    except ModuleNotFoundError as error:
+        raise named(error, "score text-shift") from error
     return BLEU(effective_order=True, tokenize="none"), RougeScorer(["rougeL"], use_stemmer=False)
 
 
@@ -243,8 +242,8 @@ def load_language_model(name: str) -> LanguageModel:
     try:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
-    except ImportError as error:
-        raise InputError(f"--lm needs the package {error.name}: pip install 'stressreel[models]'.") from error
+    except ModuleNotFoundError as error:
+        raise named(error, "--lm") from error
     files = model_files(name, "", advice)
     try:
         with quiet():
@@ -311,7 +310,7 @@ def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        report: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        report: dict[str, Any] = parse_json(file.read_text(encoding="utf-8"))
         return report if report["fingerprint"] == fingerprint else None
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file} is damaged ({type(error).__name__}: {error}). Score again, or remove it.") from error

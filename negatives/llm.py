@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import BuildError, InputError
+from ..extras import named
 from ..language.hub import ModelFiles, model_files
+from ..records.documents import parse_json
 from ..records.files import sha256_text, write_json
 from .cast import Cast, name_pattern
 from .confusion import KINDS, Confusion, Kind, Unconfused
@@ -30,6 +32,7 @@ from .mining import text_key
 KEYS = ("STRESSREEL_LLM_KEY", "OPENAI_API_KEY")
 TRIES, WAIT_S, TIMEOUT_S, AT_ONCE = 4, 1.0, 60.0, 8
 NEGATION = re.compile(r"\b(?:not|never|no|nobody|nothing|cannot|without)\b|n['’]t\b", re.IGNORECASE)
+LARGEST_ANSWER = 10_000_000  # bytes
 VERSION = 1  # of the prompts and checks
 TASKS: dict[Kind, str] = {
     "negation": "State the opposite of the sentence: negate its main clause, or remove the negation that it has.",
@@ -105,7 +108,7 @@ class ChatEndpoint:
             try:
                 request = urllib.request.Request(url, json.dumps(body).encode(), headers)
                 with urllib.request.urlopen(request, timeout=self.timeout_s) as response:
-                    content = json.load(response)["choices"][0]["message"]["content"]
+                    content = parse_json(response.read(LARGEST_ANSWER).decode())["choices"][0]["message"]["content"]
                 if isinstance(content, str):
                     return content
                 problem = "its answer holds no text"
@@ -174,8 +177,8 @@ def _local_files(path: str) -> ModelFiles:
 def _load_local(path: str) -> tuple[Any, Any]:
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
-    except ImportError as error:
-        raise InputError("a local language model needs transformers: pip install 'stressreel[models]'") from error
+    except ModuleNotFoundError as error:
+        raise named(error, "a local language model") from error
     folder = _local_files(path).folder
     try:
         return AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
@@ -264,7 +267,7 @@ def _remembered(kind: Kind, right: str, generator: Generator, folder: Path, atte
     path = folder / key[:2] / f"{key}.json"
     if path.is_file():
         try:
-            return str(json.loads(path.read_text(encoding="utf-8"))["answer"])
+            return str(parse_json(path.read_text(encoding="utf-8"))["answer"])
         except (ValueError, KeyError, TypeError):
             pass  # a damaged file is asked for again
     answer = generator.answer(instructions, right, attempt)

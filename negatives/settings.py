@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal
 
-from ..errors import InputError
+from ..errors import UsageError
 from ..records.options import comma_separated, option
 
 
@@ -66,7 +66,7 @@ class MiningSettings:
         """Check the values.
 
         Raises:
-            InputError: One of them makes no sense.
+            UsageError: One of them makes no sense.
         """
         checks = {
             f"negatives is hard or random, not {self.negatives!r}": self.negatives in ("hard", "random"),
@@ -82,7 +82,7 @@ class MiningSettings:
         }
         wrong = [text for text, good in checks.items() if not good]
         if wrong:
-            raise InputError(f"{'; '.join(wrong)}. Change the options of the negatives.")
+            raise UsageError(f"{'; '.join(wrong)}. Change the options of the negatives.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -334,6 +334,16 @@ def read_settings(settings: type[S], stored: Mapping[str, Any]) -> S:
     return settings(**values)
 
 
+def given_files(settings: Any) -> dict[str, list[str]]:
+    """Name the files that options name, by option, for `build.json`: which of the inputs is what."""
+    found: dict[str, list[str]] = {}
+    for each in options_of(type(settings)):
+        value = each.get(settings)
+        if each.option.exists and value:
+            found[each.keyword] = [path.name for path in (value if isinstance(value, tuple) else (value,))]
+    return found
+
+
 def recorded(name: str, settings: Any, instead: Mapping[str, str | None] | None = None) -> str:
     """Write the command that builds the same content: every option that decides it, spelt out.
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, StressreelError, UsageError
+from .documents import parse_json, read_text, shortened
 from .schema import Row
-from .shards import read_rows
+from .shards import read_footer, read_rows
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
@@ -44,19 +48,28 @@ class FinishedOutput:
         """Read rows as `rows` does, for those who rely on them all being there.
 
         Raises:
-            InputError: A shard cannot be read, or rows are missing.
+            InputError: A shard cannot be read (then a `ShardError`), or rows are missing.
         """
-        import pyarrow as pa
-
         for name in [split] if split else self.splits(config):
             found = 0
-            try:
-                for row in self.rows(config, columns, name):
-                    found += 1
-                    yield row
-            except (OSError, pa.ArrowException) as error:
-                raise InputError(f"{self.path}, table {config}: {error}. `stressreel verify` says more.") from error
+            for row in self.rows(config, columns, name):
+                found += 1
+                yield row
             self.check_count(config, name, found)
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows of all tables, as `build.json` has it."""
+        return sum(count for splits in self.info["counts"].values() for count in splits.values())
+
+    def gaps(self) -> Iterator[str]:
+        """Name the shards that cannot be read, and the tables without the rows that were built, a line each."""
+        for config in self.info["counts"]:
+            for split in self.splits(config):
+                try:
+                    self.check_count(config, split, sum(read_footer(s).num_rows for s in self.shards(config, split)))
+                except InputError as error:
+                    yield str(error)
 
     def check_count(self, config: str, split: str, found: int) -> None:
         """Compare the rows that were found with those that were built.
@@ -72,22 +85,53 @@ class FinishedOutput:
             )
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[FinishedOutput]:
+    """Open the output of a build for a `with` block that relies on all it should hold.
+
+    Raises:
+        InputError: There is none, it was not finished, or its parts do not fit together.
+    """
+    output = open_output(path)
+    try:
+        yield output
+    except StressreelError:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, StopIteration) as error:
+        raise InputError(
+            f"{path} cannot be used as it is ({type(error).__name__}: {shortened(str(error))}): build.json is damaged, "
+            "or does not fit the tables. Build again with --fresh. If `stressreel verify` finds nothing wrong, please "
+            "report this with the output of the same command and --debug."
+        ) from error
+
+
 def open_output(path: Path) -> FinishedOutput:
     """Open the output of a build.
 
     Raises:
-        InputError: There is none, or it was not finished.
+        UsageError: There is no such path.
+        InputError: It is no output, was not finished, or its `build.json` is damaged.
     """
     file = path / "build.json"
     if not file.is_file():
         started = (path / ".build").is_dir()
-        raise InputError(
-            f"{path} holds a build that was not finished: run the same build command again to go on."
-            if started
-            else f"{path} is not the output of a build: it has no build.json. Give the folder that --out named."
+        if started:
+            raise InputError(f"{path} holds a build that was not finished: run the same build command again to go on.")
+        raise (InputError if path.exists() else UsageError)(
+            f"{path} is not the output of a build: it has no build.json. Give the folder that --out named."
         )
     try:
-        info = json.loads(file.read_text(encoding="utf-8"))
-        return FinishedOutput(path, {**info, "counts": dict(info["counts"]), "builder": str(info["builder"])})
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+        info = parse_json(read_text(file))
+        return FinishedOutput(path, {**info, "counts": _counts(info["counts"]), "builder": str(info["builder"])})
+    except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{file} is damaged ({type(error).__name__}: {error}). Build again with --fresh.") from error
+
+
+def _counts(given: Any) -> dict[str, dict[str, int]]:
+    """Take rows by table and split, whose names become parts of paths."""
+    counts = {table: dict(splits) for table, splits in dict(given).items()}
+    for table, splits in counts.items():
+        for split, count in splits.items():
+            if not (NAME.fullmatch(table) and NAME.fullmatch(split)) or type(count) is not int or count < 0:
+                raise ValueError(f"it counts {shortened({table: {split: count}})}")
+    return counts

@@ -4,19 +4,45 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..errors import OutputError
+from ..errors import InputError, OutputError
 from .files import output_error
 from .schema import Config, Row
 
 SHARD_BYTES = 500_000_000
 ROW_GROUP_BYTES = 32_000_000
 ROW_GROUP_ROWS = 10_000
+MOST_VALUES, MOST_BYTES = 10_000_000, 2_000_000_000  # of a row group that is read; one video may be large
+
+PARQUET_FAULTS = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    ArithmeticError,
+    NotImplementedError,
+    MemoryError,
+    pa.ArrowException,
+)
+"""What pyarrow raises on files that are damaged or hostile."""
+
+
+class ShardError(InputError):
+    """A Parquet file of an output cannot be read."""
+
+    def __init__(self, path: Path, error: Exception):
+        """Name the file, by its table, and the reason."""
+        reason = " ".join(str(error).split()).rstrip(".")
+        super().__init__(
+            f"{path.parent.name}/{path.name} cannot be read ({reason or type(error).__name__}): it is damaged or no "
+            "shard of this build. Fetch it again, or build again with --fresh."
+        )
 
 
 def shard_path(config: str, split: str, index: int, count: int) -> str:
@@ -150,7 +176,63 @@ def _leaves(schema: pa.Schema) -> list[str]:
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Row]:
-    """Read a shard's rows back, one row group in memory at a time."""
-    with pq.ParquetFile(path) as file:
+    """Read a shard's rows back, one row group in memory at a time.
+
+    Raises:
+        ShardError: It cannot be read.
+    """
+    with open_shard(path) as file:
         for index in range(file.num_row_groups):
             yield from file.read_row_group(index, columns=columns).to_pylist()
+
+
+def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
+    """Read some columns of a shard.
+
+    Raises:
+        ShardError: As `read_rows`.
+    """
+    with open_shard(path) as file:
+        table = file.read(columns=list(names))
+        return {name: table.column(name).to_pylist() for name in names}
+
+
+def read_footer(path: Path) -> Any:
+    """Read a shard's metadata (pyarrow's `FileMetaData`).
+
+    Raises:
+        ShardError: As `read_rows`.
+    """
+    with open_shard(path) as file:
+        return file.metadata
+
+
+@contextmanager
+def open_shard(path: Path) -> Iterator[Any]:
+    """Open a shard as pyarrow's `ParquetFile`; what goes wrong with it inside the `with` block names the file.
+
+    Raises:
+        ShardError: It cannot be read, or claims row groups that no shard has.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            _check_size(file.metadata)
+            yield file
+    except PARQUET_FAULTS as error:
+        raise ShardError(path, error) from error
+
+
+def _check_size(metadata: Any) -> None:
+    """Refuse what a few bytes can claim: row groups that would not fit in memory.
+
+    Raises:
+        ValueError: There is one.
+    """
+    for index in range(metadata.num_row_groups):
+        group = metadata.row_group(index)
+        values = max((group.column(number).num_values for number in range(group.num_columns)), default=0)
+        if values > MOST_VALUES or group.total_byte_size > MOST_BYTES:
+            raise ValueError(
+                f"row group {index} has {values:,} values in a column and {group.total_byte_size:,} bytes; a shard has "
+                f"at most {MOST_VALUES:,} and {MOST_BYTES:,}"
+            )

@@ -8,7 +8,6 @@ OUT/build.json           written last: its presence means that the build is comp
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ..errors import MismatchError, OutputError
+from ..records.documents import parse_json
 from ..records.files import canonical_json, output_error, remove_temporaries, write_json
 from ..records.fingerprint import FILE as UNITS
 from ..records.plan import Facts, Plan, Skip, Unit, changed
@@ -58,8 +58,8 @@ class Journal:
                 for line in handle:
                     if not line.endswith(b"\n"):
                         break
-                    journal._take(json.loads(line), len(line))
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+                    journal._take(parse_json(line.decode()), len(line))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise _damaged(path, error) from error
         if path.stat().st_size > journal._size:
             with open(path, "rb+") as handle:
@@ -94,7 +94,7 @@ class Journal:
         try:
             with open(self.path, "rb") as handle:
                 handle.seek(start)
-                facts: Facts = json.loads(handle.read(length))["facts"]
+                facts: Facts = parse_json(handle.read(length).decode())["facts"]
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise _damaged(self.path, error) from error
         return facts
@@ -252,7 +252,7 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = parse_json(file.read_text(encoding="utf-8"))
         return {**content, **{key: content[key] for key in keys}}
     except (ValueError, LookupError, TypeError) as error:
         raise _damaged(file, error) from error

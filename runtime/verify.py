@@ -6,20 +6,20 @@ import gc
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from ..records.checks import Check
+from ..records.checks import Check, NotChecked
 from ..records.fingerprint import FILE as UNITS
 from ..records.fingerprint import Fingerprint, read_units, recomputed
 from ..records.output import FinishedOutput
 from ..records.schema import Config
-from ..records.shards import shard_path
+from ..records.shards import ShardError, read_footer, shard_path
 
 SHOWN = 10
+SAID = "it could not be checked: see what is damaged or missing above"
 
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, pa.ArrowException)
 
@@ -32,32 +32,48 @@ class Outcome:
         name: Name of the check.
         problems: The first problems, one line each.
         count: How many there are.
+        not_checked: What it had to leave open, and what to give so that it can be checked.
     """
 
     name: str
     problems: tuple[str, ...]
     count: int
+    not_checked: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether there is no problem."""
+        """Whether there is no problem in what could be checked."""
         return self.count == 0
 
 
 def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[Outcome]:
-    """Run checks in order; one that cannot read what it needs has failed."""
+    """Run checks in order; one that cannot read what it needs has failed, and what is damaged is named once."""
+    told: set[str] = set()
     for name, check in checks.items():
         problems: list[str] = []
+        left_open: list[str] = []
         count = 0
         try:
-            for problem in check(output):
+            for finding in check(output):
+                if isinstance(finding, NotChecked):
+                    left_open.append(finding.reason)
+                    continue
                 count += 1
                 if len(problems) < SHOWN:
-                    problems.append(problem)
+                    problems.append(finding)
         except UNREADABLE as error:
             count += 1
-            problems.append(f"it could not be checked: {type(error).__name__}: {error}")
-        yield Outcome(name, tuple(problems), count)
+            problems.append(_unreadable(output, error, told))
+        told.update(problems)
+        yield Outcome(name, tuple(problems), count, tuple(left_open))
+
+
+def _unreadable(output: FinishedOutput, error: Exception, told: Container[str]) -> str:
+    """Say why a check ended early: what is damaged or missing, but only if no check has said so."""
+    reason = str(error) if isinstance(error, ShardError) else next(output.gaps(), "")
+    if reason:
+        return SAID if reason in told else reason
+    return f"it could not be checked: {type(error).__name__}: {error}"
 
 
 def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
@@ -77,7 +93,11 @@ def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
     for config in configs:
         expected = config.schema()
         for path in output.shards(config.name):
-            found = pq.read_schema(path)
+            try:
+                found = read_footer(path).schema.to_arrow_schema()
+            except ShardError as error:
+                yield str(error)
+                continue
             if not found.equals(expected, check_metadata=False):
                 yield f"{path.relative_to(output.path)}: columns differ: {_differences(found, expected)}"
             elif (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
@@ -102,7 +122,7 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
         for split, count in splits.items():
             paths = output.shards(config, split)
             named |= {shard_path(config, split, number, len(paths)).split("/")[1] for number in range(len(paths))}
-            rows = sum(pq.read_metadata(path).num_rows for path in paths)
+            rows = sum(read_footer(path).num_rows for path in paths)
             if rows != count:
                 yield f"{config}/{split} has {rows} rows, build.json says {count}"
         for name in sorted(found ^ named):
@@ -139,14 +159,18 @@ def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def check_video_hashes(output: FinishedOutput, config: Config) -> Iterator[str]:
-    """Every embedded video has its hash."""
+    """Every embedded video has its hash and its name."""
     videos = [column.name for column in config.columns if column.kind == "video"]
     if not videos:
         return
-    key = config.columns[0].name
+    keys = [column.name for column in config.columns[: config.key_columns]]
+    key = keys[0]
     for split in output.splits(config.name):
-        for row in output.rows(config.name, [key, "sha256", *videos], split):
+        for row in output.rows(config.name, [*keys, "sha256", *videos], split):
+            file = "_".join(str(row[name]) for name in keys) + ".mp4"
             for name in videos:
+                if row[name]["path"] != file:
+                    yield f"{config.name}/{split}: the file of {row[key]} is {row[name]['path']}, not {file}"
                 if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
                     yield f"{config.name}/{split}: the bytes of {row[key]} do not have their sha256"
 
@@ -186,6 +210,9 @@ def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Ite
     """
     import datasets
 
+    if next(output.gaps(), ""):
+        yield SAID
+        return
     datasets.disable_progress_bars()
     try:
         with tempfile.TemporaryDirectory(prefix="stressreel-") as cache:

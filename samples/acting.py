@@ -14,12 +14,13 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-import cv2
 import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
 from . import room
 from .figure import STAND, Body, Look, Pose, alive, mix, walking
-from .paint import Brush, Image, canvas, colour, finish
+from .paint import Brush, canvas, colour, finish
 
 TAU = 2 * math.pi
 STAGES_IN_CACHE = 4
@@ -512,7 +513,7 @@ def state_at(cues: Sequence[Cue], t: float) -> room.State:
     return room.Things({"light": 1.0} | state)
 
 
-def picture_at(stage: Stage, t: float) -> Image:
+def picture_at(stage: Stage, t: float) -> NDArray[np.uint8]:
     """The picture `t` seconds into the video, uint8 RGB of shape (240, 320, 3)."""
     state = state_at(stage.cues, t)
     picture = _empty_room(stage, state["light"] > 0.5).copy()
@@ -524,7 +525,7 @@ def picture_at(stage: Stage, t: float) -> Image:
     return final if state["light"] >= 1 else _dimmed(final, 1 - state["light"])
 
 
-def _draw_person(stage: Stage, t: float, picture: Image, state: room.State) -> None:
+def _draw_person(stage: Stage, t: float, picture: Image.Image, state: room.State) -> None:
     """Draw the person who acts, or walks from one station to the next."""
     cue = next((cue for cue in stage.cues if cue.start <= t < cue.end), None)
     if cue is None:
@@ -581,7 +582,7 @@ def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
 
 
 @lru_cache(maxsize=STAGES_IN_CACHE)
-def _empty_room(stage: Stage, lit: bool) -> Image:
+def _empty_room(stage: Stage, lit: bool) -> Image.Image:
     """All that does not change while the light stays as it is; not to be painted on."""
     picture = canvas(colour(stage.wall))
     room.shell(Brush(picture), colour(stage.wall), colour(stage.floor))
@@ -593,8 +594,7 @@ def _empty_room(stage: Stage, lit: bool) -> Image:
     return picture
 
 
-def _dimmed(image: Image, darkness: float) -> Image:
-    """The picture as it looks with little light."""
+def _dimmed(picture: NDArray[np.uint8], darkness: float) -> NDArray[np.uint8]:
+    """Return the picture as it looks with little light."""
     share = np.array([0.52, 0.46, 0.26]) * darkness
-    scale = np.diag(1 - share)
-    return cv2.transform(image, scale)  # type: ignore[return-value]
+    return np.rint(picture * (1 - share)).astype(np.uint8)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from ..records.files import write_atomic
 from ..video.encode import write_video
@@ -64,7 +65,7 @@ def _picture(number: int, seconds: float) -> NDArray[np.uint8]:
 
 
 @cache
-def _scene(number: int) -> NDArray[np.uint8]:
+def _scene(number: int) -> Image.Image:
     paper = canvas(colour(WALLS[number % len(WALLS)]))
     brush = Brush(paper)
     brush.fill(box(-10 + FLOOR_Y * 0j - 40j, WIDTH + 10 + 30j), colour(FLOORS[number % len(FLOORS)]))

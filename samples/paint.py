@@ -1,6 +1,6 @@
 """A brush for flat cartoons: filled shapes with smooth edges at fractions of a pixel.
 
-A picture is 320×240 pixels and is drawn at twice that size. A brush stands somewhere on the floor and looks left or
+A picture is 320×240 pixels and is drawn four times as large. A brush stands somewhere on the floor and looks left or
 right; what it paints is given relative to that place as complex numbers, `forward + height * 1j` in pixels.
 """
 
@@ -9,20 +9,17 @@ from __future__ import annotations
 import cmath
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, ImageDraw
 
 WIDTH, HEIGHT = 320, 240
 FLOOR_Y = 222.0  # picture row of height 0
-OVERSAMPLING = 2
-_FRACTION_BITS = 4
-_UNIT = OVERSAMPLING << _FRACTION_BITS
+OVERSAMPLING = 4
 _CIRCLE = np.exp(2j * np.pi * np.arange(20) / 20)
 
-Image = NDArray[np.uint8]
 Colour = tuple[int, int, int]
 Points = Sequence[complex] | NDArray[np.complex128]
 
@@ -53,14 +50,14 @@ def box(corner: complex, opposite: complex) -> list[complex]:
     return [a, complex(b.real, a.imag), b, complex(a.real, b.imag)]
 
 
-def canvas(wall: Colour) -> Image:
-    """An empty picture to paint on, uint8 RGB of shape (480, 640, 3)."""
-    return np.full((HEIGHT * OVERSAMPLING, WIDTH * OVERSAMPLING, 3), wall, np.uint8)
+def canvas(wall: Colour) -> Image.Image:
+    """Return an empty picture to paint on, RGB, 1280 × 960 pixels."""
+    return Image.new("RGB", (WIDTH * OVERSAMPLING, HEIGHT * OVERSAMPLING), wall)
 
 
-def finish(picture: Image) -> Image:
-    """The painted picture at its final size, uint8 RGB of shape (240, 320, 3)."""
-    return cv2.resize(picture, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA)  # type: ignore[return-value]
+def finish(picture: Image.Image) -> NDArray[np.uint8]:
+    """Return the painted picture at its final size, uint8 RGB of shape (240, 320, 3)."""
+    return np.asarray(picture.reduce(OVERSAMPLING), np.uint8)
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ class Brush:
         tilt: Factor of length 1 by which it is turned about that point.
     """
 
-    picture: Image
+    picture: Image.Image
     x: float = 0.0
     facing: float = 1.0
     origin: complex = 0j
@@ -92,22 +89,28 @@ class Brush:
 
     def fill(self, outline: Points, colour: Colour) -> None:
         """Fill the polygon with this outline."""
-        pixels = self._pixels(outline)
-        cv2.fillPoly(self.picture, [pixels], colour, cv2.LINE_AA, _FRACTION_BITS)
+        self._draw.polygon(self._pixels(outline), colour)
 
     def line(self, points: Points, colour: Colour, width: float) -> None:
         """Draw the open line through the points with round ends, `width` pixels wide."""
         pixels, thickness = self._pixels(points), max(1, round(width * OVERSAMPLING))
-        cv2.polylines(self.picture, [pixels], False, colour, thickness, cv2.LINE_AA, _FRACTION_BITS)
+        self._draw.line(pixels, colour, thickness)
+        for x, y in pixels:
+            self._round(x, y, thickness / 2, colour)
 
     def disc(self, centre: complex, radius: float, colour: Colour) -> None:
         """Fill a circle."""
-        x, y = self._pixels([centre])[0].tolist()
-        size = round(radius * _UNIT)
-        cv2.circle(self.picture, (x, y), size, colour, cv2.FILLED, cv2.LINE_AA, _FRACTION_BITS)
+        self._round(*self._pixels([centre])[0], radius * OVERSAMPLING, colour)
 
-    def _pixels(self, points: Points) -> NDArray[np.int32]:
-        """The points as fixed-point pixel positions, int32 of shape (n, 2)."""
+    @cached_property
+    def _draw(self) -> ImageDraw.ImageDraw:
+        return ImageDraw.Draw(self.picture)
+
+    def _round(self, x: int, y: int, radius: float, colour: Colour) -> None:
+        self._draw.ellipse((x - radius, y - radius, x + radius, y + radius), colour)
+
+    def _pixels(self, points: Points) -> list[tuple[int, int]]:
+        """Return the points as pixels of the large picture."""
         z = self.origin + np.asarray(points, np.complex128) * self.tilt
         xy = np.column_stack((self.x + self.facing * z.real, FLOOR_Y - z.imag))
-        return np.rint(xy * _UNIT).astype(np.int32)
+        return [(x, y) for x, y in np.rint(xy * OVERSAMPLING).astype(int).tolist()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,11 +10,13 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
+from ..records.documents import parse_json as parse
+from ..records.documents import read_text
 from ..records.files import sha256_file
 from ..records.source import Source
 from .files import VIDEO_SUFFIXES, find_file
-from .tables import Problems, read_csv, read_text, seconds
+from .tables import Problems, read_csv, seconds
 
 SPLITS = ("train", "validation", "test")
 COLUMNS = ("video", "caption", "start", "end", "id", "split")
@@ -253,10 +254,7 @@ def parse_json(text: str, path: Path, problems: Problems, line: int | None = Non
                 problems.add(path, line, None, "keys that come once in an object", name)
         return values
 
-    try:
-        return json.loads(text, object_pairs_hook=once)
-    except RecursionError as error:
-        raise ValueError(str(error)) from error
+    return parse(text, once)
 
 
 def read_json(path: Path, problems: Problems) -> Any:
@@ -289,11 +287,11 @@ def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence
     """
     unknown = [split for split in splits if split not in names]
     if unknown or not splits:
-        raise InputError(f"there is no split {', '.join(unknown) or 'given'}. Splits: {', '.join(names)}.")
+        raise UsageError(f"there is no split {', '.join(unknown) or 'given'}. Splits: {', '.join(names)}.")
     if path.is_file():
         return {path: list(splits)}
     if not path.is_dir():
-        raise InputError(f"there is no file or folder {path}. Give the annotations, or the folder that holds them.")
+        raise UsageError(f"there is no file or folder {path}. Give the annotations, or the folder that holds them.")
     chosen: dict[Path, list[str]] = {}
     for split in dict.fromkeys(splits):
         file = next(filter(None, (find_file(path, name) for name in names[split])), None)

@@ -15,11 +15,12 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
+from ..records.documents import read_text
 from ..records.files import sha256_file
 from ..records.source import Source, sample_source
 from .captions import Entry, entries, read_json
-from .tables import Problems, read_csv, read_text
+from .tables import Problems, read_csv
 
 COLUMNS = {
     "qid": "QID",
@@ -146,7 +147,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
     """
     unknown = sorted(set(columns or ()) - set(COLUMNS))
     if unknown:
-        raise InputError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(COLUMNS)}.")
+        raise UsageError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(COLUMNS)}.")
     names = {**COLUMNS, **(columns or {})}
     problems, counts = Problems(), Counter[str]()
     seen: dict[str, int | None] = {}

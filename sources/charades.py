@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
+from ..records.documents import read_text
 from ..records.files import sha256_file
 from ..records.source import Source, sample_source
 from ..templates import ClassTable, load_classes
 from .actions import Action, AnnotatedVideo, Segment
 from .files import find_file
-from .tables import Problems, is_file_name, read_csv, read_text, seconds
+from .tables import Problems, is_file_name, read_csv, seconds
 
 COLUMNS = (
     "id",
@@ -96,7 +97,7 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
             unknown, or a class file says something else than the table that the phrases were written for.
     """
     if not folder.is_dir():
-        raise InputError(
+        raise UsageError(
             f"there is no folder {folder}. --charades takes the folder that holds Charades_v1_train.csv and "
             "Charades_v1_test.csv, or the word sample."
         )

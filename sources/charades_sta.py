@@ -8,13 +8,14 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
+from ..records.documents import read_text
 from ..records.files import sha256_file
 from .actions import Action, AnnotatedVideo, Segment
 from .charades import Annotations
 from .files import find_file
 from .gerunds import Gerund, fold_noun, gerund
-from .tables import Problems, read_text, seconds
+from .tables import Problems, seconds
 
 
 def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str] = ("train", "test")) -> Annotations:
@@ -34,6 +35,8 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
     Raises:
         InputError: No file is found, or a line is malformed or names an unknown video (all such lines are named).
     """
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}. --charades-sta takes the folder of charades_sta_train.txt.")
     names = {split: f"charades_sta_{split}.txt" for split in splits}
     paths = {split: path for split, name in names.items() if (path := find_file(folder, name))}
     if not paths:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .tables import Problems, read_text, seconds
+from ..records.documents import parse_json, read_text
+from .tables import Problems, seconds
 
 PAIR_ID = re.compile(r"[0-9a-f]{8}")
 
@@ -42,9 +44,11 @@ def read_released(path: Path) -> list[ReleasedPair]:
         InputError: Not such a file, or an entry is malformed (all such entries are named).
     """
     try:
-        content = json.loads(read_text(path), object_pairs_hook=_object)
+        content = parse_json(read_text(path), _object)
     except json.JSONDecodeError as error:
         raise InputError(f"{path.name}, line {error.lineno}: not well-formed JSON ({error.msg}).") from error
+    except ValueError as error:
+        raise InputError(f"{path.name}: not usable JSON ({error}). Take the file as released.") from error
     if not isinstance(content, dict) or not content:
         raise InputError(
             f"{path.name}: expected an object with an entry for each pair, as in CLAVI's train_annotations.json."
@@ -65,8 +69,8 @@ def _object(items: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make a dictionary; of an id that comes twice, an entry that will be refused."""
     values = dict(items)
     if len(values) < len(items):
-        names = [name for name, _ in items]
-        values |= {name: "an entry that comes twice" for name in values if names.count(name) > 1}
+        times = Counter(name for name, _ in items)
+        values |= {name: "an entry that comes twice" for name in values if times[name] > 1}
     return values
 
 

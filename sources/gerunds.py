@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 
+from ..extras import import_extra
 from ..templates import read_table
 
 REASONS = {
@@ -123,16 +124,14 @@ def _repairs() -> tuple[re.Pattern[str], dict[str, str]]:
 @lru_cache(maxsize=1 << 14)
 def _readings(word: str) -> dict[str, tuple[str, ...]]:
     """Dictionary lemmas of a word by part of speech: {"NOUN": ("shelf",), "VERB": ("shelve",)}."""
-    import lemminflect
-
+    lemminflect = import_extra("lemminflect", what="reading sentences as actions")
     readings: dict[str, tuple[str, ...]] = lemminflect.getAllLemmas(word)
     return readings
 
 
 @lru_cache(maxsize=1 << 14)
 def _inflected(lemma: str, tag: str) -> str:
-    import lemminflect
-
+    lemminflect = import_extra("lemminflect", what="reading sentences as actions")
     forms: tuple[str, ...] = lemminflect.getInflection(lemma, tag)
     return forms[0] if forms else lemma
 

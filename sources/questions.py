@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from ..records.files import sha256_file
 from .captions import Entry, entries
 from .causalchaos import COLUMNS as CAUSALCHAOS
@@ -79,7 +79,7 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_f
         return Questions(found, overlaps(read.rows, apart_frames), read.hashes, read.counts)
     unknown = sorted(set(columns or ()) - set(COLUMNS))
     if unknown:
-        raise InputError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(COLUMNS)}.")
+        raise UsageError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(COLUMNS)}.")
     names = {name: name for name in COLUMNS} | dict(columns or {})
     needed = [*REQUIRED, *(name for name in columns or () if name not in REQUIRED)]
     problems = Problems()

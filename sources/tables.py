@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 
 from ..errors import InputError
+from ..records.documents import read_text
 
 SHOWN = 20
+LONGEST = 1e7
 NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?|\.[0-9]+")
 
 
@@ -36,24 +38,6 @@ class Problems:
         listed = "\n  ".join(self.lines[:SHOWN]) + (f"\n  … and {more} more" if more > 0 else "")
         count = "1 problem" if len(self.lines) == 1 else f"{len(self.lines)} problems"
         raise InputError(f"{count} in the annotations; nothing was written.\n  {listed}\n{advice}")
-
-
-def read_text(path: Path) -> str:
-    """Read UTF-8 with or without a byte order mark, any line ends.
-
-    Raises:
-        InputError: The file is not there, not readable or not UTF-8.
-    """
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"{path.name}, line {line}: expected UTF-8, got byte 0x{error.object[error.start]:02x}. "
-            "Save the file as UTF-8."
-        ) from error
 
 
 def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
@@ -99,6 +83,6 @@ def is_file_name(text: str) -> bool:
 
 
 def seconds(text: str) -> float | None:
-    """Read a time in seconds; None unless it is a finite number that is not negative."""
+    """Read a time in seconds; None unless it is a number from 0 to 10⁷, which are 115 days."""
     value = float(text) if NUMBER.fullmatch(text.strip()) else inf
-    return value if isfinite(value) else None
+    return value if value <= LONGEST else None

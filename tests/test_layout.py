@@ -31,11 +31,11 @@ HEIGHT = {
     **dict.fromkeys(("data_cards", "runtime"), 3),
     **dict.fromkeys(("metrics", "negatives", "corruptions", "sources", "samples"), 2),
     **dict.fromkeys(("templates", "video", "language"), 1),
-    **dict.fromkeys(("records", "seeds", "errors", "version"), 0),
+    **dict.fromkeys(("records", "seeds", "extras", "errors", "version"), 0),
 }
 BESIDE = {("records", "errors"), ("records", "version")}
 ONLY = {  # these import nothing else of the package
-    "video": {"records", "errors"},
+    "video": {"records", "extras", "errors"},
     "templates": {"errors"},
     "records": {"errors", "version"},
     "seeds": set[str](),

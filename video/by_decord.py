@@ -7,7 +7,8 @@ import io
 import numpy as np
 from numpy.typing import NDArray
 
-from .store import to_rgb
+from ..extras import import_extra
+from .pyav import to_rgb
 from .thumbnails import UNDECODABLE, frames_of
 
 COMPARED = 32
@@ -34,8 +35,7 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
     Raises:
         ValueError: decord refuses; in its own words.
     """
-    import decord
-
+    decord = import_extra("decord", what="decord's way of reading")
     try:
         reader = decord.VideoReader(io.BytesIO(content), ctx=decord.cpu(0), num_threads=1)
         numbers = spread(len(reader), most)

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 import av
 import numpy as np
-from av.sidedata.sidedata import SideData
-from av.sidedata.sidedata import Type as SideDataType
 from av.video.frame import PictureType
-from av.video.reformatter import ColorRange
-from numpy.typing import NDArray
 
 from ..errors import VideoError
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
+from .pyav import decoded, display_matrix, is_full, like, plane_view, to_yuv420p
 
 T = TypeVar("T")
 BT601 = 6  # AVCOL_SPC_SMPTE170M
@@ -72,17 +69,17 @@ def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.
         if keyframe is not None:
             container.seek(keyframe, stream=stream)
         if not index.timed:
-            for number, frame in enumerate(islice(container.decode(stream), frames.stop)):
+            for number, frame in enumerate(islice(decoded(container, stream), frames.stop)):
                 if frame.is_corrupt:
                     raise VideoError("undecodable", f"{index.path.name}: frame {number} is damaged")
                 if number in frames:
                     yield frame
             return
-        yield from islice(_undamaged_from(index, frames, keyframe, container.decode(stream)), len(frames))
+        yield from islice(_undamaged_from(index, frames, keyframe, decoded(container, stream)), len(frames))
 
 
 def _undamaged_from(
-    index: FrameIndex, frames: range, keyframe: int | None, decoded: Iterable[av.VideoFrame]
+    index: FrameIndex, frames: range, keyframe: int | None, found: Iterable[av.VideoFrame]
 ) -> Iterator[av.VideoFrame]:
     """Give the decoded frames from the first one asked for onwards, if all those before it are as they should be.
 
@@ -91,7 +88,7 @@ def _undamaged_from(
     """
     first = int(index.pts[frames.start])
     before: int | None = None
-    for frame in decoded:
+    for frame in found:
         if frame.pts is None or (before is not None and frame.pts <= before):
             raise IndexMismatchError
         before = frame.pts
@@ -112,15 +109,9 @@ def upright(frame: av.VideoFrame) -> av.VideoFrame:
         VideoError: The display matrix turns by anything else (`undecodable`).
     """
     turn = _orientation(frame)
-    full = frame.format.name.startswith("yuvj") or frame.color_range == ColorRange.JPEG
-    if frame.format.name != "yuv420p" or full:
+    if frame.format.name != "yuv420p" or is_full(frame):
         rgb = frame.format.is_rgb
-        frame = frame.reformat(
-            format="yuv420p",
-            src_color_range=ColorRange.JPEG if full else None,
-            dst_color_range=ColorRange.MPEG if full else None,
-            threads=1,
-        )
+        frame = to_yuv420p(frame)
         if rgb:
             frame.colorspace = BT601
     if turn != STRAIGHT or frame.width % 2 or frame.height % 2:
@@ -137,17 +128,16 @@ STRAIGHT: Turn = (False, False, False)
 
 def _orientation(frame: av.VideoFrame) -> Turn:
     """Read the display matrix: x′ = a·x + c·y, y′ = b·x + d·y, in 16.16 fixed point."""
-    side_data: Iterable[SideData] = cast(Any, frame.side_data)  # typed as names, but gives the data
-    for side in side_data:
-        if side.type == SideDataType.DISPLAYMATRIX:
-            a, b, _, c, d, *_ = np.frombuffer(memoryview(side), np.int32)[:9].astype(np.int64).tolist()
-            small = max(map(abs, (a, b, c, d))) / 50
-            if abs(b) <= small and abs(c) <= small and a and d:
-                return (False, a < 0, d < 0)
-            if abs(a) <= small and abs(d) <= small and b and c:
-                return (True, c < 0, b < 0)
-            raise VideoError("undecodable", f"it is rotated by {frame.rotation}°; only multiples of 90° can be applied")
-    return STRAIGHT
+    matrix = display_matrix(frame)
+    if matrix is None:
+        return STRAIGHT
+    a, b, _, c, d = matrix[:5].tolist()
+    small = max(map(abs, (a, b, c, d))) / 50
+    if abs(b) <= small and abs(c) <= small and a and d:
+        return (False, a < 0, d < 0)
+    if abs(a) <= small and abs(d) <= small and b and c:
+        return (True, c < 0, b < 0)
+    raise VideoError("undecodable", f"it is rotated by {frame.rotation}°; only multiples of 90° can be applied")
 
 
 def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
@@ -161,20 +151,6 @@ def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
     for number, plane in enumerate(planes):
         plane_view(turned, number)[...] = plane
     return like(turned, frame)
-
-
-def like(frame: av.VideoFrame, other: av.VideoFrame) -> av.VideoFrame:
-    """Give a frame the colour tags of another."""
-    frame.color_range, frame.colorspace = other.color_range, other.colorspace
-    frame.color_primaries, frame.color_trc = other.color_primaries, other.color_trc
-    return frame
-
-
-def plane_view(frame: av.VideoFrame, number: int) -> NDArray[np.uint8]:
-    """Look at one 8-bit plane of a frame as an array of shape (height, width), without copying."""
-    plane = frame.planes[number]
-    rows: NDArray[np.uint8] = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
-    return rows[: plane.height, : plane.width]
 
 
 def with_index(path: Path, work: Callable[[FrameIndex], T]) -> T:

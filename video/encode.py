@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..records.files import atomic
 from .presets import CRF, PRESET, Preset
+from .pyav import colours, rgb_to_yuv420p
 
 PRESETS: tuple[str, ...] = get_args(Preset)
 AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
@@ -96,8 +97,7 @@ class Mp4Writer:
         context.pix_fmt = "rgb24" if self._settings.lossless else "yuv420p"
         context.time_base = self._time_base
         context.thread_count = 1
-        context.color_range, context.colorspace = frame.color_range, frame.colorspace
-        context.color_primaries, context.color_trc = frame.color_primaries, frame.color_trc
+        context.color_range, context.colorspace, context.color_primaries, context.color_trc = colours(frame)
         if self._sample_aspect_ratio:
             context.sample_aspect_ratio = self._sample_aspect_ratio
         context.options = {
@@ -194,5 +194,4 @@ def write_video(
     options: dict[str, Any] = {"rate": rate, "settings": settings or EncodeSettings(), "sound": track}
     with atomic(path) as temporary, Mp4Writer(temporary, time_base=1 / rate, **options) as writer:
         for array in frames:
-            picture = av.VideoFrame.from_ndarray(array, "rgb24")
-            writer.write(picture.reformat(format="yuv420p", threads=1), 1)
+            writer.write(rgb_to_yuv420p(array), 1)

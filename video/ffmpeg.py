@@ -7,13 +7,14 @@ import shutil
 import subprocess
 
 from ..errors import InputError
+from ..extras import import_extra
 
 
 def find_ffmpeg() -> str:
     """Give the path of the program: `STRESSREEL_FFMPEG`, else the one in the `imageio-ffmpeg` wheel.
 
     Raises:
-        InputError: `STRESSREEL_FFMPEG` names no program.
+        InputError: `STRESSREEL_FFMPEG` names no program, or nothing is named and the wheel is not installed.
     """
     named = os.environ.get("STRESSREEL_FFMPEG")
     if named:
@@ -23,9 +24,7 @@ def find_ffmpeg() -> str:
                 f"STRESSREEL_FFMPEG is {named!r}, which is no program. Give the path of ffmpeg, or unset it."
             )
         return found
-    import imageio_ffmpeg
-
-    program: str = imageio_ffmpeg.get_ffmpeg_exe()
+    program: str = import_extra("imageio_ffmpeg", what="FFmpeg's program").get_ffmpeg_exe()
     return program
 
 

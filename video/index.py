@@ -27,6 +27,7 @@ from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from ..errors import VideoError
+from .pyav import open_input
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def open_video(path: Path) -> Iterator[tuple[av.container.InputContainer, VideoS
             `with` block (`undecodable`).
     """
     try:
-        container = av.open(str(path), metadata_errors="ignore")
+        container = open_input(path)
     except (FFmpegError, OSError, ValueError) as error:
         raise VideoError("unreadable_video", f"{path.name}: {words(error)}") from error
     with container:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..errors import VideoError
 from .encode import AAC_RATES, Sound
 from .index import FrameIndex, words
+from .pyav import open_input
 
 JUMP_SECONDS = 0.05
 
@@ -36,7 +37,7 @@ def read_sound(index: FrameIndex, start: Fraction, stop: Fraction) -> Sound | No
         VideoError: The sound cannot be decoded (`undecodable`).
     """
     try:
-        with av.open(str(index.path), metadata_errors="ignore") as container:
+        with open_input(index.path) as container:
             stream = container.streams.best("audio")
             if not isinstance(stream, AudioStream) or stream.codec_context is None:
                 return None

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import VideoError
-from .decode import decode, like, plane_view, upright
+from .decode import decode, upright
 from .index import FrameIndex
+from .pyav import like, plane_view, rgb_to_yuv420p, to_rgb
 
 MEMORY_BYTES = 192 * 2**20
 RGB_BYTES = 256 * 2**20
@@ -112,8 +113,7 @@ class FrameStore:
 
     def from_rgb(self, picture: NDArray[np.uint8]) -> av.VideoFrame:
         """Turn a picture into yuv420p in the colours of the source."""
-        frame = av.VideoFrame.from_ndarray(picture, "rgb24")
-        return like(frame.reformat(format="yuv420p", dst_colorspace=self._like.colorspace, threads=1), self._like)
+        return like(rgb_to_yuv420p(picture, self._like.colorspace), self._like)
 
     def close(self) -> None:
         """Forget the frames and the spool file."""
@@ -131,8 +131,3 @@ class FrameStore:
     ) -> None:
         """Close the store."""
         self.close()
-
-
-def to_rgb(frame: av.VideoFrame) -> NDArray[np.uint8]:
-    """Convert a frame to uint8 RGB of shape (height, width, 3), as decord, OpenCV and FFmpeg do."""
-    return np.asarray(frame.reformat(format="rgb24", threads=1).to_ndarray(), np.uint8)

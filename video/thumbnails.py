@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 
 import av
-import cv2
 import numpy as np
 from av.error import FFmpegError
 from numpy.typing import NDArray
 
-from .decode import plane_view
+from .pyav import plane_view
 
 SIDE = 32
 TOLERANCE = 2.0  # grey levels, root mean square over a thumbnail
 AT_ONCE = 512
+FILE_TAGS = ("major_brand", "minor_version", "compatible_brands")
+STREAM_TAGS = {"language=und", "handler_name=VideoHandler", "handler_name=SoundHandler", "vendor_id=[0][0][0][0]"}
 UNDECODABLE = (FFmpegError, ValueError, IndexError)
 
 
@@ -37,12 +39,18 @@ class Look:
         times: int64, shape (num_frames + 1,): where each frame starts and where the last one ends, in `time_base`.
         time_base: Seconds in one unit.
         pictures: float32, shape (num_frames, 1024): a thumbnail of every frame, or shape (0, 1024) if none were wanted.
+        tracks: The codec of every track of the file, a picture's with its pixel format: "h264 yuv420p", "aac".
+        tags: What the file says about itself beyond what every MP4 file does, as "name=value".
+        samples: The samples of the frames that were to be kept, by number; see `samples_of`.
     """
 
     sizes: frozenset[tuple[int, int]]
     times: NDArray[np.int64]
     time_base: Fraction
     pictures: NDArray[np.float32]
+    tracks: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    samples: dict[int, NDArray[np.uint8]] = field(default_factory=dict)
 
     @property
     def num_frames(self) -> int:
@@ -60,20 +68,46 @@ class Look:
         return int(self.times[-1] - self.times[0]) * self.time_base
 
 
-def look_at(content: bytes, *, pictures: bool = True) -> Look:
+def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Return the means of 32 x 32 equal areas of a plane, row by row: float32, shape (1024,)."""
+    height, width = plane.shape
+    return (_shares(height) @ plane.astype(np.float32) @ _shares(width).T).ravel()
+
+
+@cache
+def _shares(length: int) -> NDArray[np.float32]:
+    """Return how much each of `length` pixels counts in each of 32 means along a line: float32, shape (32, length)."""
+    edges, pixels = np.linspace(0, length, SIDE + 1), np.arange(length)
+    covered = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
+    return (np.maximum(covered, 0) * SIDE / length).astype(np.float32)
+
+
+def samples_of(frame: av.VideoFrame) -> NDArray[np.uint8]:
+    """Return the luma of a frame, or its green if it is RGB: uint8, shape (height, width)."""
+    if frame.format.name == "rgb24":
+        return np.asarray(frame.to_ndarray()[..., 1], np.uint8)
+    return plane_view(frame, 0)  # of gbrp green is the first
+
+
+def look_at(content: bytes, *, pictures: bool = True, keep: Collection[int] = ()) -> Look:
     """Decode a file.
 
     Args:
         content: An MP4 file.
         pictures: Whether to make thumbnails.
+        keep: Frames whose samples are kept.
 
     Raises:
         FFmpegError, ValueError, IndexError: It cannot be decoded (`UNDECODABLE`).
     """
     small, times, sizes, last = [], [], set(), None
-    for frame in frames_of(content):
+    tracks, tags = _described(content)
+    samples: dict[int, NDArray[np.uint8]] = {}
+    for number, frame in enumerate(frames_of(content)):
+        if number in keep:
+            samples[number] = samples_of(frame).copy()
         if pictures:
-            small.append(cv2.resize(plane_view(frame, 0), (SIDE, SIDE), interpolation=cv2.INTER_AREA).ravel())
+            small.append(thumbnail(plane_view(frame, 0)))
         times.append(frame.pts or 0)
         sizes.add((frame.width, frame.height))
         last = frame
@@ -81,10 +115,25 @@ def look_at(content: bytes, *, pictures: bool = True) -> Look:
         raise ValueError("it shows no frame")
     return Look(
         frozenset(sizes),
-        np.array([*times, times[-1] + last.duration], np.int64),
+        np.array([*times, times[-1] + (last.duration or 0)], np.int64),
         last.time_base,
         np.array(small, np.float32).reshape(-1, SIDE * SIDE),
+        tracks,
+        tags,
+        samples,
     )
+
+
+def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Read the tracks and the tags of a file."""
+    with av.open(io.BytesIO(content), "r") as container:
+        tracks, tags = [], [f"{name}={text}" for name, text in container.metadata.items() if name not in FILE_TAGS]
+        for stream in container.streams:
+            codec = getattr(stream, "codec_context", None)
+            pixels = getattr(codec, "pix_fmt", None)
+            tracks.append(" ".join(filter(None, (codec.name if codec else stream.type, pixels))))
+            tags += sorted({f"{name}={text}" for name, text in stream.metadata.items()} - STREAM_TAGS)
+    return tuple(tracks), tuple(tags)
 
 
 def misplaced(

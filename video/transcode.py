@@ -9,13 +9,13 @@ from itertools import chain
 from pathlib import Path
 
 import av
-import ffmpeg
 import numpy as np
 from av.error import FFmpegError
 
 from ..errors import VideoError
-from .decode import plane_view
+from ..extras import import_extra
 from .ffmpeg import find_ffmpeg
+from .pyav import plane_view
 
 RATE = 25
 
@@ -30,7 +30,7 @@ def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -
     Args:
         frames: yuv420p, all of one even size.
         codec: An FFmpeg encoder such as "mpeg2video".
-        quantiser: `-q:v`; FFmpeg clamps it to 31.
+        quantiser: `-q:v`. FFmpeg writes at most 31; above, the pictures still differ.
 
     Yields:
         As many frames, in order.
@@ -61,6 +61,7 @@ def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -
 
 def _encode(frames: Iterable[av.VideoFrame], first: av.VideoFrame, path: Path, codec: str, quantiser: int) -> int:
     size = f"{first.width}x{first.height}"
+    ffmpeg = import_extra("ffmpeg", what=codec)
     process = (
         ffmpeg.input("pipe:", format="rawvideo", pix_fmt="yuv420p", s=size, r=RATE)
         .output(str(path), **{"c:v": codec, "q:v": quantiser, "threads": 1, "fps_mode": "passthrough"})

@@ -40,4 +40,5 @@ BENCHMARK = Benchmark(
     tasks=late(".tasks", "tasks", __package__),
     references=late(".scores", "read_questions", __package__),
     sample={"annotations": "sample"},
+    drawn_sample="causal",
 )

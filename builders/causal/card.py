@@ -136,26 +136,26 @@ class CausalStatistics:
 
 def measure_causal(output: FinishedOutput) -> CausalStatistics:
     """Count everything that the card says."""
-    every = list(output.rows(OPEN))
+    every = list(output.whole(OPEN))
     clips = {row["clip_id"]: row["end_frame"] - row["start_frame"] for row in every}
     texts = ("question", "answer", "explanation")
     tables = [name for name in (*SCHEMES, CONFUSED) if name in output.info["counts"]]
     first = tables[0]
     shown = "test" if "test" in output.splits(first) else output.splits(first)[-1]
-    confused = [row for row in output.rows(CONFUSED) if _shows(row)] if CONFUSED in tables else []
+    confused = [row for row in output.whole(CONFUSED) if _shows(row)] if CONFUSED in tables else []
     episodes: dict[str, dict[str, int]] = {}
     for scheme in tables:
         if scheme in SCHEMES:
             episodes[scheme] = {
-                split: len({row["episode"] for row in output.rows(scheme, ["episode"], split)})
+                split: len({row["episode"] for row in output.whole(scheme, ["episode"], split)})
                 for split in output.splits(scheme)
             }
     return CausalStatistics(
         frames=list(clips.values()),
         words={name: Spread.of([len(row[name].split()) for row in every]) for name in texts},
-        wrong=[wrong_options(table, target, list(output.rows(table))) for table in tables for target in NAMES],
+        wrong=[wrong_options(table, target, list(output.whole(table))) for table in tables for target in NAMES],
         episodes=episodes,
-        examples=list(output.rows(first, None, shown))[:EXAMPLES],
+        examples=list(output.whole(first, None, shown))[:EXAMPLES],
         confused=confused[:EXAMPLES],
         questions=len(every),
     )

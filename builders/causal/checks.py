@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
 from math import exp, lgamma, log
-from multiprocessing import get_context
 from typing import Any
 
 from ...negatives.mining import text_key
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
-from ...sources.causalchaos import CausalRow
 from ...video.thumbnails import UNDECODABLE, look_at
 from ..decord_checks import check_decord
+from ..processes import on_processes
+from ..remade import differs_from_row
 from .divisions import divide
+from .plan import causal_row
 from .settings import SCHEMES, settings_of
+from .source_checks import check_mined, check_sources
 from .tables import ASKED, CLIPS, CONFUSED, OPEN, RIGHT, Target
 
 UNLIKELY = 1e-6
@@ -162,12 +163,6 @@ def check_divisions(output: FinishedOutput) -> Iterator[str]:
                 yield f"{scheme}: {qid} is in {found.get(qid)}, by the rule it is in {split}"
 
 
-def causal_row(row: Row) -> CausalRow:
-    """Give the annotation back that a row of `open_ended` was made from."""
-    texts = (row["question"], row["answer"], row["explanation"])
-    return CausalRow(row["qid"], row["episode"], row["start_frame"], row["end_frame"], *texts)
-
-
 def check_links(output: FinishedOutput) -> Iterator[str]:
     """Tables agree on clips and questions; every clip is there, or listed as skipped, and belongs to a question."""
     right = questions(output)
@@ -222,7 +217,7 @@ def check_confusions(output: FinishedOutput) -> Iterator[str]:
 
 def check_frames(output: FinishedOutput) -> Iterator[str]:
     """A clip has the frames that its row names, where no frame rates were mapped."""
-    mapped = output.info["frames_by_time"]
+    mapped = "fps_map" in output.info["files"]
     for row in output.rows(CLIPS, ["clip_id", "start_frame", "end_frame", "num_frames", "fps", "duration_s"]):
         length = row["end_frame"] - row["start_frame"]
         if not mapped and row["num_frames"] != length:
@@ -232,34 +227,20 @@ def check_frames(output: FinishedOutput) -> Iterator[str]:
 
 
 def check_decoded(output: FinishedOutput, workers: int) -> Iterator[str]:
-    """Every clip decodes to as many frames of the size that its row names."""
-    running: list[tuple[Row, Future[str]]] = []
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for row in output.rows(CLIPS, ["clip_id", "num_frames", "width", "height", "video"]):
-            content = row.pop("video")["bytes"] or b""
-            running.append((row, pool.submit(_differs, content, row["num_frames"], (row["width"], row["height"]))))
-            if len(running) > 4 * workers:
-                yield from _told(*running.pop(0))
-        for one in running:
-            yield from _told(*one)
+    """Every clip decodes to what its row says: frames, size, rate and length."""
+    keep = settings_of(output.info).audio == "keep"
+    rows = output.rows(CLIPS, ["clip_id", "num_frames", "fps", "width", "height", "duration_s", "video"])
+    for problems in on_processes(clip_problems, ((row, keep) for row in rows), workers):
+        yield from problems
 
 
-def _told(row: Row, result: Future[str]) -> Iterator[str]:
-    problem = result.result()
-    if problem:
-        yield f"{row['clip_id']}: {problem}"
-
-
-def _differs(content: bytes, num_frames: int, size: tuple[int, int]) -> str:
+def clip_problems(row: Row, keep_sound: bool) -> list[str]:
+    """Decode a clip and compare it with its row."""
     try:
-        seen = look_at(content, pictures=False)
+        look = look_at(row["video"]["bytes"] or b"", pictures=False)
     except UNDECODABLE as error:
-        return f"it cannot be decoded ({error})"
-    if seen.num_frames != num_frames:
-        return f"{seen.num_frames} frames, num_frames says {num_frames}"
-    if seen.sizes != {size}:
-        return f"its frames are {sorted(seen.sizes)}, its row says {size}"
-    return ""
+        return [f"{row['clip_id']}: it cannot be decoded ({error})"]
+    return [f"{row['clip_id']}: {problem}" for problem in differs_from_row(look, row, None if keep_sound else False)]
 
 
 def causal_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, Check]:
@@ -278,9 +259,11 @@ def causal_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, 
     }
     if CONFUSED in info["counts"]:
         checks["confusions"] = check_confusions
+    checks["mined"] = lambda output: check_mined(output, options)
     if CLIPS in info["counts"]:
         checks["frames"] = check_frames
         if options.decode:
             checks["decoded"] = lambda output: check_decoded(output, options.workers)
             checks["decord"] = lambda output: check_decord(output, options.workers)
+        checks["sources"] = lambda output: check_sources(output, options)
     return checks

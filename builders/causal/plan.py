@@ -340,6 +340,12 @@ def clip_id(row: CausalRow) -> str:
     return f"{row.episode}_{row.start_frame}_{row.end_frame}"
 
 
+def causal_row(row: Row) -> CausalRow:
+    """Give the annotation back that a row of `open_ended` was made from."""
+    texts = (row["question"], row["answer"], row["explanation"])
+    return CausalRow(row["qid"], row["episode"], row["start_frame"], row["end_frame"], *texts)
+
+
 def asked_of(row: CausalRow) -> Row:
     """Give the columns `ASKED`."""
     return {

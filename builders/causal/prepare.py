@@ -10,15 +10,12 @@ from typing import Any
 
 from ...benchmark import Prepared
 from ...errors import InputError, UsageError, VideoError
-from ...language.embeddings import sbert_files
-from ...language.tagger import load_tagger
-from ...negatives.cast import Cast, derive_cast, join_casts, read_cast
-from ...negatives.confusion import Confuser
+from ...negatives.cast import Cast
 from ...negatives.embeddings_cache import embed
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
 from ...negatives.settings import advice, columns_of
-from ...records.files import sha256_file, user_cache
+from ...records.files import user_cache
 from ...records.plan import Plan
 from ...records.versions import tool_versions
 from ...runtime.progress import progress_bar
@@ -26,17 +23,14 @@ from ...samples.cache import cached_sample
 from ...samples.causal import ANNOTATIONS
 from ...sources.causalchaos import (
     CausalRow,
-    first_by_id,
-    read_causalchaos,
-    read_fps_map,
-    read_offsets,
     source_of_rows,
 )
 from ...sources.files import find_videos, video_folder
 from ...video.estimate import PROBED, estimate
 from ...video.index import index_frames
 from .divisions import divide
-from .plan import Generated, Timing, plan_causal, table_hashes, text_of
+from .inputs import CausalFiles, causal_identity, encoder_name, make_confuser, read_inputs
+from .plan import Generated, plan_causal, text_of
 from .render import CausalBuilder
 from .settings import CausalSettings, confused
 from .tables import TARGETS
@@ -59,22 +53,15 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     settings = replace(settings, only=settings.split, confuse=settings.confuse if confused(settings) else 0)
     file = annotation_file(settings)
     columns = columns_of(settings.columns)
-    read = read_causalchaos(file, columns or None)
-    rows = first_by_id(read.rows, settings.limit)
+    files = CausalFiles(file, columns, settings.offsets, settings.released_offsets, settings.fps_map, settings.cast)
+    read = read_inputs(files, settings, settings.limit)
+    rows = read.rows
     source = source_of_rows(read.hashes, sample=settings.annotations == "sample")
-    beside = [path for path in (settings.offsets, settings.released_offsets, settings.fps_map) if path]
-    timing = Timing(
-        read_offsets(settings.offsets, settings.released_offsets) if settings.offsets else {},
-        read_fps_map(settings.fps_map) if settings.fps_map else {},
-    )
-    inputs = dict(read.hashes) | {path.name: sha256_file(path) for path in beside}
     versions = tool_versions(render=settings.render, packages=("numpy",))
-    encoder = sbert_files(settings.model).identity()
-    versions["encoder"] = f"weights {encoder['weights'][:12]} settings {encoder['settings'][:12]}"
+    versions["encoder"] = encoder_name(settings.model)
     confuser, generator, generated = None, None, None
     if settings.confuse:
-        confuser = make_confuser(read.rows, settings.cast, settings.tagger)
-        inputs |= {settings.cast.name: sha256_file(settings.cast)} if settings.cast else {}
+        confuser = make_confuser(read.everything, settings.cast, settings.tagger)
         versions["tagger"] = confuser.tagger.name
         generator = generator_of(settings)
         if generator:
@@ -94,18 +81,11 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
             embed=vectors,
             confuser=confuser,
             generated=generated,
-            timing=timing,
+            timing=read.timing,
             limit=settings.limit,
-            identity={
-                "dataset_version": settings.version,
-                "tools": versions,
-                "inputs": inputs,
-                "source": source.as_json(),
-                "tables": table_hashes(),
-                "columns": columns,
-                "frames_by_time": bool(settings.fps_map),
-                "video_folders": list(source.video_folders),
-            },
+            identity=causal_identity(
+                settings.version, versions, read.hashes, settings.limit, columns, source.as_json()
+            ),
             notes=read.counts,
         )
     if not plan.units:
@@ -140,14 +120,6 @@ def annotation_file(settings: CausalSettings) -> Path:
     if not path.is_file():
         raise UsageError(f"there is no file {path}. --annotations takes CausalChaos' Annotations.csv, or `sample`.")
     return path
-
-
-def make_confuser(rows: Sequence[CausalRow], cast_file: Path | None, tagger: str) -> Confuser:
-    """Find who acts in the annotations, add the cast file, and load the tagger."""
-    cast = derive_cast(text for row in rows for text in (row.question, row.answer, row.explanation))
-    if cast_file:
-        cast = join_casts(cast, read_cast(cast_file))
-    return Confuser(tagger=load_tagger(tagger), cast=cast)
 
 
 def generator_of(settings: CausalSettings) -> Generator | None:

@@ -30,5 +30,6 @@ BENCHMARK = Benchmark(
     scoring=late(".scores", "scoring", __package__),
     tasks=late(".tasks", "tasks", __package__),
     sample={"charades": "sample"},
+    drawn_sample="charades",
     result_table="videos",
 )

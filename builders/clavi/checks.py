@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import get_context
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +13,16 @@ from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...templates import load_questions
-from ...video.thumbnails import UNDECODABLE, look_at, misplaced
+from ...video.thumbnails import UNDECODABLE, Look, look_at, misplaced
 from ..decord_checks import check_decord
+from ..processes import on_processes
+from ..remade import differs_from_row
+from .render import FRAMES, SHARED
+from .row_checks import check_columns
+from .source_checks import check_annotations, check_sources
 from .tables import ANSWERS
 
+CUTS = ("out_a", "in_a", "in_b", "out_b")
 FLIPPING = ("BE", "BA")
 LINKS = ("complement_question_id", "counterpart_question_id")
 
@@ -135,14 +139,12 @@ def check_negative_controls(output: FinishedOutput) -> Iterator[str]:
 
 def check_durations(output: FinishedOutput) -> Iterator[str]:
     """Cuts contain the actions and keep them equally far apart; V and V′ are as long as the cuts say."""
-    edges = ("out_a", "in_a", "in_b", "out_b")
-    frames = tuple(f"{edge}_frame" for edge in edges)
     times = ("start_a_s", "end_a_s", "start_b_s", "end_b_s")
     pairs = {}
-    for row in output.rows("pairs", ["pair_id", *edges, *frames, *times]):
+    for row in output.rows("pairs", ["pair_id", *CUTS, *FRAMES, *times]):
         name = row["pair_id"]
         pairs[name] = row
-        out_a, in_a, in_b, out_b = (round(row[edge] * 1000) for edge in edges)
+        out_a, in_a, in_b, out_b = (round(row[edge] * 1000) for edge in CUTS)
         start_a, end_a, start_b, end_b = (round(row[time] * 1000) for time in times)
         if not out_a <= start_a < end_a <= in_a <= in_b <= start_b < end_b <= out_b:
             yield f"{name}: the cuts do not contain the two actions in order"
@@ -167,50 +169,58 @@ def check_durations(output: FinishedOutput) -> Iterator[str]:
 
 
 def check_permutation(output: FinishedOutput, workers: int) -> Iterator[str]:
-    """By decoded frames, V′ shows the frames of V with the two pieces exchanged, each as long as in V."""
-    edges = ["out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame"]
-    pairs = {row["pair_id"]: [row[edge] for edge in edges] for row in output.rows("pairs", ["pair_id", *edges])}
-    waiting: dict[str, dict[str, bytes]] = {}
-    running: list[Future[list[str]]] = []
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for row in output.rows("videos", ["pair_id", "variant", "video"]):
-            name = row["pair_id"]
-            both = waiting.setdefault(name, {})
-            both[row["variant"]] = row["video"]["bytes"] or b""
+    """By decoded frames, V′ shows the frames of V with the two pieces exchanged, cut as the rows say."""
+    pairs = {row["pair_id"]: row for row in output.rows("pairs", ["pair_id", *CUTS, *FRAMES])}
+    waiting: dict[str, list[Row]] = {}
+    keep = output.info["settings"]["audio"] == "keep"
+
+    def calls() -> Iterator[tuple[Row, list[Row], bool]]:
+        for row in output.rows("videos", ["video_id", "pair_id", "variant", *SHARED, "video"]):
+            both = waiting.setdefault(row["pair_id"], [])
+            both.append(row)
             if len(both) == 2:
-                del waiting[name]
-                running.append(pool.submit(compare_videos, name, pairs[name], both["original"], both["complement"]))
-            if len(running) > 4 * workers:
-                yield from running.pop(0).result()
-        for future in running:
-            yield from future.result()
-    for name in waiting:
-        yield f"{name}: only one of its two videos is there"
+                yield pairs[row["pair_id"]], sorted(waiting.pop(row["pair_id"]), key=lambda r: r["video_id"]), keep
+
+    for problems in on_processes(compare_videos, calls(), workers):
+        yield from problems
+    yield from (f"{name}: only one of its two videos is there" for name in waiting)
 
 
-def compare_videos(name: str, edges: list[int], original: bytes, complement: bytes) -> list[str]:
-    """Compare V and V′ frame by frame; see `misplaced`.
+def compare_videos(pair: Row, videos: Sequence[Row], keep_sound: bool) -> list[str]:
+    """Compare V and V′ frame by frame, and both with their rows; see `misplaced`.
 
     Args:
-        name: Pair id, for the messages.
-        edges: Source frames out_a, in_a, in_b, out_b.
-        original: V as MP4.
-        complement: V′ as MP4.
+        pair: The row of `pairs`: its id, cuts and frames.
+        videos: The two rows of `videos`, V first.
+        keep_sound: Whether the build kept sound.
 
     Returns:
         Problems, one line each.
     """
+    name = pair["pair_id"]
     try:
-        v, w = look_at(original), look_at(complement)
+        looks = [look_at(row["video"]["bytes"] or b"") for row in videos]
     except UNDECODABLE as error:
         return [f"{name}: its videos cannot be decoded ({error})"]
-    out_a, in_a, in_b, out_b = (edge - edges[0] for edge in edges)
+    v, w = looks
+    problems = [
+        f"{row['video_id']}: {problem}"
+        for row, look in zip(videos, looks, strict=True)
+        for problem in differs_from_row(look, row, None if keep_sound else False)
+    ]
+    if v.tracks != w.tracks:
+        problems.append(f"{name}: V has the tracks {', '.join(v.tracks)}, V′ {', '.join(w.tracks)}")
+    out_a, in_a, in_b, out_b = (pair[edge] - pair[FRAMES[0]] for edge in FRAMES)
     order = np.r_[in_b:out_b, in_a:in_b, out_a:in_a]
     if v.num_frames != len(order) or w.num_frames != len(order):
-        return [f"{name}: V has {v.num_frames} and V′ {w.num_frames} frames, the record {len(order)}"]
-    problems = []
+        return [*problems, f"{name}: V has {v.num_frames} and V′ {w.num_frames} frames, the record {len(order)}"]
     if not np.array_equal(w.durations, v.durations[order]):
         problems.append(f"{name}: a frame is shown longer or shorter in V′ than in V")
+    problems += [
+        f"{name}: {cut} is {pair[cut] - pair['out_a']:.3f} s after out_a, but V does not show {cut}_frame then"
+        for cut, edge in (("in_a", in_a), ("in_b", in_b))
+        if not _in_time(v, edge, pair[cut] - pair["out_a"])
+    ]
     wrong = misplaced(w.pictures, v.pictures, order)
     if wrong:
         first, seen = wrong[0]
@@ -221,6 +231,13 @@ def compare_videos(name: str, edges: list[int], original: bytes, complement: byt
     return problems
 
 
+def _in_time(look: Look, frame: int, seconds: float) -> bool:
+    """Whether a frame may be the first after a moment; V may begin up to a frame after its own cut."""
+    longest = float(look.durations.max()) * float(look.time_base) + 0.001
+    shown = float(look.times[frame] - look.times[0]) * float(look.time_base)
+    return abs(shown - seconds) <= longest
+
+
 def clavi_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, Check]:
     """Give the checks of a CLAVI output by name.
 
@@ -229,17 +246,17 @@ def clavi_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, C
         options: How far to look.
     """
     checks: dict[str, Check] = {
+        "columns": check_columns,
         "questions_per_video": check_questions_per_video,
         "links": check_links,
         "answers": check_answers,
         "negative_controls": check_negative_controls,
         "durations": check_durations,
+        "annotations": lambda output: check_annotations(output, options),
     }
-    if options.decode and "videos" in info["counts"]:
-
-        def permutation(output: FinishedOutput) -> Iterable[str]:
-            return check_permutation(output, options.workers)
-
-        checks["permutation"] = permutation
-        checks["decord"] = lambda output: check_decord(output, options.workers)
+    if "videos" in info["counts"]:
+        if options.decode:
+            checks["permutation"] = lambda output: check_permutation(output, options.workers)
+            checks["decord"] = lambda output: check_decord(output, options.workers)
+        checks["sources"] = lambda output: check_sources(output, options)
     return checks

@@ -122,20 +122,21 @@ def _others(video: AnnotatedVideo, excluded: Sequence[Action], same: SameAction)
     return others
 
 
+def pair_key(candidate: Candidate) -> str:
+    """Return the text whose hash names a pair: its source and segments."""
+    a, b = candidate.a, candidate.b
+    times = [_ms(a.start_s), _ms(a.end_s), _ms(b.start_s), _ms(b.end_s)]
+    return canonical_json([candidate.video.id, a.action.key, b.action.key, *times])
+
+
 def with_ids(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Give every candidate its id: 8 hex digits of the SHA-256 of its source and segments.
 
     Where two collide, the later one (by source and times) takes the next 8 digits of its hash.
     """
-
-    def key(candidate: Candidate) -> str:
-        a, b = candidate.a, candidate.b
-        times = [_ms(a.start_s), _ms(a.end_s), _ms(b.start_s), _ms(b.end_s)]
-        return canonical_json([candidate.video.id, a.action.key, b.action.key, *times])
-
     taken: set[str] = set()
     named = []
-    for text, candidate in sorted(((key(c), c) for c in candidates), key=lambda item: item[0]):
+    for text, candidate in sorted(((pair_key(c), c) for c in candidates), key=lambda item: item[0]):
         digest = hashlib.sha256(text.encode()).hexdigest()
         digits = next(digest[i : i + 8] for i in range(0, 64, 8) if digest[i : i + 8] not in taken)
         taken.add(digits)

@@ -20,7 +20,7 @@ from ...sources.clavi import ReleasedPair
 from ...templates import table_hashes
 from .pairs import RULES, Candidate, Cuts, SameAction, draw_control, draw_cuts, same_key, with_ids
 from .settings import ClaviSettings
-from .tables import PAIRS, QUESTIONS, VIDEOS
+from .tables import clavi_configs
 
 TABLES = ("charades_classes.yaml", "clavi.yaml")
 
@@ -70,7 +70,7 @@ def plan_clavi(
         if control is None:
             counts["pairs_without_negative_control"] += 1
             continue
-        payload = _payload(candidate, cuts.get(candidate.id) or draw_cuts(candidate, settings.seed), control)
+        payload = planned_columns(candidate, cuts.get(candidate.id) or draw_cuts(candidate, settings.seed), control)
         cost = payload["out_b"] - payload["out_a"]
         units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))
     tables = {name: digest for name, digest in table_hashes().items() if name in TABLES or settings.source == "sta"}
@@ -78,7 +78,7 @@ def plan_clavi(
         builder="clavi",
         identity={**(identity or {}), "settings": content(settings), "limit": limit, "tables": tables},
         units=tuple(units[:limit]),
-        configs=(QUESTIONS, VIDEOS, PAIRS) if settings.render else (QUESTIONS, PAIRS),
+        configs=clavi_configs(settings.render),
         noun="pair",
         advice="Check the inputs, --split and --rules.",
         notes={**(notes or {}), **counts},
@@ -116,8 +116,8 @@ def _rebuilt(
     ]
 
 
-def _payload(candidate: Candidate, cuts: Cuts, control: Action) -> dict[str, Any]:
-    """Put everything that rows and videos need into JSON values, named like the columns of `pairs`."""
+def planned_columns(candidate: Candidate, cuts: Cuts, control: Action) -> dict[str, Any]:
+    """Return everything that rows and videos need as JSON values, named like the columns of `pairs`."""
     video = candidate.video
     payload: dict[str, Any] = {"pair_id": candidate.id, "source_id": video.id, "subject": video.subject}
     for letter, action in (("a", candidate.a.action), ("b", candidate.b.action), ("c", control)):

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from ...benchmark import Prepared
 from ...errors import UsageError
-from ...records.files import sha256_file
 from ...records.plan import Plan
 from ...records.versions import tool_versions
 from ...samples.cache import cached_sample
-from ...sources.actions import Action, AnnotatedVideo
-from ...sources.charades import CHARADES, SAMPLE, Annotations, class_actions, read_charades
-from ...sources.charades_sta import read_charades_sta
-from ...sources.clavi import read_released
+from ...sources.charades import CHARADES, SAMPLE
 from ...sources.files import find_file, find_videos, video_folder
-from ...templates import load_classes, load_questions
+from ...templates import load_questions
 from ...video.estimate import estimate
-from .plan import plan_clavi
+from .inputs import read_plan
 from .render import ClaviBuilder
 from .settings import ClaviSettings
 
@@ -38,7 +34,17 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
             raise UsageError("--pairs holds pairs of action classes; it cannot be used with --source sta.")
         settings = replace(settings, rules=None)
     folder = cached_sample("charades") if settings.charades == "sample" else Path(settings.charades)
-    plan = make_plan(folder, settings)
+    plan = read_plan(
+        folder,
+        settings.charades_sta or folder,
+        settings,
+        splits=splits_of(settings),
+        pairs=settings.pairs,
+        limit=settings.limit,
+        version=settings.version,
+        tools=tool_versions(render=settings.render),
+        source=SAMPLE if settings.charades == "sample" else CHARADES,
+    )
     wanted = {unit.source_id for unit in plan.units}
     places = [video_folder(settings.videos)] if settings.videos else [folder, *annotation_folders(folder)]
     found = find_videos(places, wanted, CHARADES.video_folders) if settings.render else {}
@@ -64,51 +70,6 @@ def annotation_folders(folder: Path) -> list[Path]:
     """List the folders in which the annotations are found."""
     found = (find_file(folder, f"Charades_v1_{split}.csv") for split in SPLITS)
     return [path.parent for path in found if path]
-
-
-def make_plan(folder: Path, settings: ClaviSettings) -> Plan:
-    """Read the annotations in a folder and plan the build."""
-    splits = splits_of(settings)
-    annotations = read_charades(folder, splits)
-    actions = class_actions(load_classes())
-    if settings.source == "sta":
-        annotations = read_charades_sta(settings.charades_sta or folder, annotations, splits)
-    inputs = dict(annotations.hashes) | {path.name: sha256_file(path) for path in settings.pairs}
-    return plan_clavi(
-        annotations.videos,
-        controls_of(annotations, actions, settings.source),
-        settings,
-        released=[pair for path in settings.pairs for pair in read_released(path)] if settings.pairs else None,
-        actions=actions,
-        limit=settings.limit,
-        identity={
-            "dataset_version": settings.version,
-            "tools": tool_versions(render=settings.render),
-            "inputs": inputs,
-            "source": (SAMPLE if settings.charades == "sample" else CHARADES).as_json(),
-        },
-        notes=annotations.counts,
-    )
-
-
-def controls_of(annotations: Annotations, actions: Mapping[str, Action], source: str) -> dict[str, list[Action]]:
-    """Return what negative controls are drawn from, by split.
-
-    They come from the classes, or from the same split's sentences, so that style gives none away.
-    """
-    if source == "actions":
-        usable = [action for action in actions.values() if action.usable]
-        return dict.fromkeys(SPLITS, usable)
-    return {split: distinct(video for video in annotations.videos if video.split == split) for split in SPLITS}
-
-
-def distinct(videos: Iterable[AnnotatedVideo]) -> list[Action]:
-    """List the actions of videos, each once, by key."""
-    found: dict[str, Action] = {}
-    for video in videos:
-        for segment in video.segments:
-            found.setdefault(segment.action.key, segment.action)
-    return [found[key] for key in sorted(found)]
 
 
 def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path], workers: int) -> str:

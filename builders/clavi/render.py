@@ -12,7 +12,7 @@ from ...records.files import sha256_file
 from ...records.plan import Facts, Unit
 from ...records.schema import Row
 from ...video.decode import with_index
-from ...video.edit import write_edits
+from ...video.edit import EditList, write_edits
 from ...video.encode import EncodeSettings
 from ...video.index import FrameIndex
 from ..source_videos import SourceVideos
@@ -20,6 +20,8 @@ from .questions import question_rows
 from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS
 
+FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
+SHARED = ("num_frames", "fps", "width", "height", "duration_s")
 SHORTFALL_S = Fraction(1, 2)
 
 
@@ -47,8 +49,7 @@ class ClaviBuilder(SourceVideos):
 
         def cut(index: FrameIndex) -> Facts:
             a, filler, b = pieces(index, unit)
-            edits = [(range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)]
-            done = write_edits(index, edits, files, settings, keep_sound=self.settings.audio == "keep")
+            done = write_edits(index, edits(index, unit), files, settings, keep_sound=self.settings.audio == "keep")
             duration = done[0].ticks * index.time_base
             return {
                 "frames": [a.start, filler.start, b.start, b.stop],
@@ -72,13 +73,11 @@ class ClaviBuilder(SourceVideos):
         for variant in range(2):
             for row in question_rows(pair, variant):
                 yield QUESTIONS.name, row
-        edges = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
-        frames = dict(zip(edges, facts.get("frames", [None] * 4), strict=True))
+        frames = dict(zip(FRAMES, facts.get("frames", [None] * 4), strict=True))
         values = pair | frames | {"source_sha256": facts.get("source_sha256")}
         yield PAIRS.name, {column.name: values[column.name] for column in PAIRS.columns}
         if not facts:
             return
-        shared = ("num_frames", "fps", "width", "height", "duration_s")
         for variant, name in enumerate(VARIANTS):
             yield (
                 VIDEOS.name,
@@ -87,7 +86,7 @@ class ClaviBuilder(SourceVideos):
                     "pair_id": unit.id,
                     "variant": name,
                     "source_id": unit.source_id,
-                    **{key: facts[key] for key in shared},
+                    **{key: facts[key] for key in SHARED},
                     "sha256": facts["sha256"][variant],
                     "video": f"{variant + 1}.mp4",
                 },
@@ -111,3 +110,13 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
             f"the pair needs {pair['out_a']:.3f} to {pair['out_b']:.3f} s",
         )
     return range(out_a, in_a), range(in_a, in_b), range(in_b, out_b)
+
+
+def edits(index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
+    """Return the edit lists of V and V′.
+
+    Raises:
+        VideoError: See `pieces`.
+    """
+    a, filler, b = pieces(index, unit)
+    return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)

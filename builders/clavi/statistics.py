@@ -179,12 +179,12 @@ class ClaviStatistics:
 
 def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
     """Count everything that the card of a CLAVI output says."""
-    pairs = {split: list(output.rows("pairs", PAIR_COLUMNS, split)) for split in output.splits("pairs")}
-    questions = {split: list(output.rows("questions", QUESTION_COLUMNS, split)) for split in pairs}
+    pairs = {split: list(output.whole("pairs", PAIR_COLUMNS, split)) for split in output.splits("pairs")}
+    questions = {split: list(output.whole("questions", QUESTION_COLUMNS, split)) for split in pairs}
     every = [row for rows in pairs.values() for row in rows]
     asked = [row for rows in questions.values() for row in rows]
     put_letters_back(asked, every)
-    videos = list(output.rows("videos", VIDEO_COLUMNS)) if "videos" in output.info["counts"] else []
+    videos = list(output.whole("videos", VIDEO_COLUMNS)) if "videos" in output.info["counts"] else []
     subjects = {split: {row["subject"] for row in rows} for split, rows in pairs.items()}
     places = Counter(chain.from_iterable(subjects.values()))
     planned = [row["out_b"] - row["out_a"] for row in every for _ in range(2)]

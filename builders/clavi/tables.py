@@ -89,6 +89,11 @@ PAIRS = Config(
 )
 
 
+def clavi_configs(render: bool) -> tuple[Config, ...]:
+    """Return the tables of a build, with or without videos."""
+    return (QUESTIONS, VIDEOS, PAIRS) if render else (QUESTIONS, PAIRS)
+
+
 def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
-    """Return the tables of a build."""
-    return (QUESTIONS, VIDEOS, PAIRS) if info["settings"]["render"] else (QUESTIONS, PAIRS)
+    """Return the tables of a finished build."""
+    return clavi_configs(info["settings"]["render"])

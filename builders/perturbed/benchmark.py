@@ -40,5 +40,6 @@ BENCHMARK = Benchmark(
     tasks=late(".tasks", "tasks", __package__),
     captions=caption_tables,
     sample={"msrvtt": "sample"},
+    drawn_sample="msrvtt",
     result_table="gaussian_noise",
 )

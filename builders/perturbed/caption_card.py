@@ -100,7 +100,7 @@ def measure_table(output: FinishedOutput, name: str) -> TextTable:
     changed: list[tuple[str, str]] = []
     reasons: Counter[str] = Counter()
     captions = 0
-    for row in output.rows(name, ["caption", "original", "changed", "reason"]):
+    for row in output.whole(name, ["caption", "original", "changed", "reason"]):
         captions += 1
         if row["changed"]:
             changed.append((row["original"], row["caption"]))

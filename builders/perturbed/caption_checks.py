@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 from ...corruptions.registry import check_text_name
 from ...corruptions.text.tools import Tools
 from ...errors import InputError
-from ...records.checks import Check
+from ...records.checks import Check, Finding, NotChecked
 from ...records.output import FinishedOutput
-from ...records.schema import Row
 from .captions import MODELS, caption_id, text_recipe, text_tools
 from .combinations import MULTIMODAL, combinations
 from .settings import settings_of
 from .tables import CLEAN
-
-SAMPLE = 25
-"""Rows of a table that are made again."""
 
 
 def check_captions(output: FinishedOutput) -> Iterator[str]:
@@ -69,40 +64,39 @@ def check_changed(output: FinishedOutput) -> Iterator[str]:
                 yield f"{name}: {row['caption_id']} has changed={row['changed']} and {given}"
 
 
-def check_recipes(output: FinishedOutput) -> Iterator[str]:
-    """Captions made again from their recipe are the same, in a sample of each table.
+def check_recipes(output: FinishedOutput) -> Iterator[Finding]:
+    """Every caption made again from its recipe is the same, and so is the reason of one that stays.
 
-    A table is left out where this machine has not the tagger or data that `build.json` names, or where it needs a
+    A table is left open where this machine has not the tagger or data that `build.json` names, or where it needs a
     language model.
     """
     settings = settings_of(output.info)
     tagger = output.info["tools"].get("tagger", "")
     tools = Tools("pattern" if tagger.startswith("pattern") else "nltk")
     for name in settings.text_perturbations:
-        if not same_tools(tools, name, output.info["tools"]):
+        lacking = lacking_tools(tools, name, output.info["tools"])
+        if lacking:
+            yield NotChecked(f"{name}: {lacking}")
             continue
-        for row in _sample(output, name):
+        for row in output.rows(name):
             result = text_recipe(settings, name, row["caption_id"]).apply(row["original"], tools)
             if (result.text, result.changed) != (row["caption"], row["changed"]):
                 yield f"{name}: {row['caption_id']} is {row['caption']!r}; its recipe gives {result.text!r}"
+            elif not result.changed and result.reason != row["reason"]:
+                yield f"{name}: {row['caption_id']} has the reason {row['reason']!r}, not {result.reason!r}"
 
 
-def same_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> bool:
-    """Tell whether what a perturbation uses is here, and the same as when the suite was built."""
+def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:
+    """Say what of that which a perturbation uses is not here as it was when the suite was built; "" if all is."""
     corruption = check_text_name(name)
     if {*MODELS} & {*corruption.needs}:  # nothing is fetched, and nothing takes minutes
-        return False
+        return "it needs a language model, which is not run again"
     try:
         here = text_tools(tools, [corruption])
-    except InputError:
-        return False
-    return all(recorded.get(tool) == version for tool, version in here.items())
-
-
-def _sample(output: FinishedOutput, name: str) -> Iterator[Row]:
-    """Give rows at equal distances."""
-    count = sum(output.info["counts"].get(name, {}).values())
-    return islice(output.rows(name), 0, None, max(count // SAMPLE, 1))
+    except InputError as error:
+        return str(error)
+    other = [tool for tool, version in here.items() if recorded.get(tool) != version]
+    return f"another {', '.join(other)} than when it was built" if other else ""
 
 
 def check_combinations(output: FinishedOutput) -> Iterator[str]:

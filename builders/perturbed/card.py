@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from ...corruptions.registry import VisualCorruption, check_name
 from ...data_cards.card import Card
 from ...data_cards.statistics import named
+from ...errors import InputError
 from ...records.output import FinishedOutput
 from ...records.schema import Config, Row
 from ...records.source import source_of
-from ...video.decode import plane_view
-from ...video.thumbnails import frames_of
+from ...video.pyav import plane_view
+from ...video.thumbnails import UNDECODABLE, frames_of
 from .caption_card import TextStatistics, measure_texts
 from .figures import perturbed_figures
 from .render import recipe_for
@@ -111,7 +112,7 @@ def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
     clips: list[Row] = []
     splits, sources = {}, {}
     for split in output.splits(CLEAN):
-        rows = list(output.rows(CLEAN, columns, split))
+        rows = list(output.whole(CLEAN, columns, split))
         splits[split], sources[split] = len(rows), len({row["source_id"] for row in rows})
         clips += rows
     counted: dict[str, Any] = {
@@ -157,15 +158,20 @@ def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
         totals: dict[int, int] = {}
         cleans: dict[int, int] = {}
         errors: dict[int, list[float]] = {}
-        for row in output.rows(name, ["clip_id", "severity", "num_frames", "video"]):
+        for row in output.whole(name, ["clip_id", "severity", "num_frames", "video"]):
             clip, severity, content = row["clip_id"], row["severity"], row["video"]["bytes"] or b""
             if name == CLEAN:
                 clean_bytes[clip] = len(content)
             totals[severity] = totals.get(severity, 0) + len(content)
             cleans[severity] = cleans.get(severity, 0) + clean_bytes.get(clip, 0)
             if clip in chosen and pixels:
-                frames = some_frames(content, row["num_frames"])
+                try:
+                    frames = some_frames(content, row["num_frames"])
+                except UNDECODABLE as error:
+                    raise not_as_built(output, name, row, f"cannot be decoded ({error})") from error
                 known = clean_frames.setdefault(clip, frames) if name == CLEAN else clean_frames.get(clip, [])
+                if known and [len(frame) for frame in frames] != [len(frame) for frame in known]:
+                    raise not_as_built(output, name, row, "has frames of another size or number than the clean clip")
                 errors.setdefault(severity, []).extend(map(mean_square, known, frames))
         sizes[name] = dict(sorted(totals.items()))
         if name != CLEAN:
@@ -174,6 +180,14 @@ def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
                 psnr[name] = {severity: decibels(found) for severity, found in sorted(errors.items())}
     compared = tuple(clean_frames), sum(map(len, clean_frames.values()))
     return {"sizes": sizes, "ratios": ratios, "psnr": psnr, "compared": compared}
+
+
+def not_as_built(output: FinishedOutput, name: str, row: Row, why: str) -> InputError:
+    """Say that a video is not one that was built."""
+    return InputError(
+        f"{output.path}, table {name}: the video of clip {row['clip_id']}, severity {row['severity']}, {why}, so it is "
+        "not what was built. `stressreel verify` says more; build again with --fresh."
+    )
 
 
 def some_frames(content: bytes, num_frames: int) -> list[NDArray[np.uint8]]:

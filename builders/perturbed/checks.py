@@ -4,32 +4,34 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...corruptions.registry import check_name
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
+from ...video.encode import EncodeSettings
 from ...video.thumbnails import UNDECODABLE, look_at, misplaced
 from ..decord_checks import check_decord
+from ..processes import on_processes
 from .caption_checks import text_checks
+from .pictures import Likeness, compared, places_in, unlike
 from .render import recipe_for
 from .settings import PerturbedSettings, settings_of
-from .tables import CLEAN, visual_tables
+from .source_checks import check_annotations, check_sources
+from .tables import CLEAN, level_of, visual_tables
 
 SAME = ("captions", "source_id", "start_s", "end_s")
 LENGTH = ("num_frames", "fps")
 PLACE = ("source_frames", "first_frame")
+LEVEL = ("level", "written_quantiser")
 
 
 def check_rows(output: FinishedOutput) -> Iterator[str]:
@@ -68,26 +70,23 @@ def check_rows(output: FinishedOutput) -> Iterator[str]:
 
 
 def check_levels(output: FinishedOutput) -> Iterator[str]:
-    """Levels and effective levels are those of the registry."""
+    """Levels and written quantisers are those of the registry."""
     for name in visual_tables(output.info):
-        for row in output.rows(name, ["clip_id", "severity", "level", "effective_level"]):
-            severity = row["severity"]
-            expected: tuple[str | None, str | None] = (None, None)
-            if name != CLEAN:
-                corruption = check_name(name)
-                expected = (corruption.level(severity), corruption.effective_level(severity))
-            if (row["level"], row["effective_level"]) != expected:
-                given = f"{row['level']} (effective {row['effective_level']})"
-                yield f"{_title(name, row)}: level {given}, not {expected[0]} ({expected[1]})"
+        for row in output.rows(name, ["clip_id", "severity", *LEVEL]):
+            expected = level_of(name, row["severity"])
+            for column in LEVEL:
+                if row[column] != expected[column]:
+                    yield f"{_title(name, row)}: {column} is {row[column]}, not {expected[column]}"
 
 
 def check_same_length(output: FinishedOutput) -> Iterator[str]:
     """Every perturbed clip has the number of frames, the rate and the place in its source of the clean one.
 
-    The place lies inside the source, and sources of the same name are equally long.
+    The place lies inside the source, a whole video begins at its first frame and ends at its last, and sources of the
+    same name are equally long.
     """
     settings = settings_of(output.info)
-    columns = ["clip_id", "source_id", *LENGTH, *PLACE]
+    columns = ["clip_id", "source_id", "start_s", *LENGTH, *PLACE]
     clean = {row["clip_id"]: row for row in output.rows(CLEAN, columns)}
     lengths: dict[str, int] = {}
     for name in visual_tables(output.info):
@@ -99,23 +98,12 @@ def check_same_length(output: FinishedOutput) -> Iterator[str]:
             last, length = row["first_frame"] + row["num_frames"], row["source_frames"]
             if row["first_frame"] < 0 or last > length:
                 yield f"{_title(name, row)}: frames {row['first_frame']} to {last - 1} are not in 0 to {length - 1}"
+            whole = settings.clip_first or row["start_s"] is None
+            if whole and (row["first_frame"], last) != (0, length):
+                yield f"{_title(name, row)}: frames {row['first_frame']} to {last - 1} are not all of 0 to {length - 1}"
             expected = lengths.setdefault(_key(row, settings), length)
             if length != expected:
                 yield f"{_title(name, row)}: source_frames is {length}, of another clip of that source {expected}"
-
-
-def check_clamped(output: FinishedOutput) -> Iterator[str]:
-    """Levels that FFmpeg clamps to the same quantiser give the same file."""
-    for name in visual_tables(output.info):
-        if name == CLEAN or check_name(name).scope != "file":
-            continue
-        files: dict[tuple[str, str], tuple[int, str]] = {}
-        for row in output.rows(name, ["clip_id", "severity", "effective_level", "sha256"]):
-            first = (row["severity"], row["sha256"])
-            severity, digest = files.setdefault((row["clip_id"], row["effective_level"]), first)
-            if row["sha256"] != digest:
-                level = row["effective_level"]
-                yield f"{_title(name, row)}: not the file of severity {severity}, though both take effect as {level}"
 
 
 @dataclass(frozen=True)
@@ -127,8 +115,13 @@ class Seen:
         num_frames: Frames.
         sizes: The (width, height) of its frames.
         seconds: Its length.
-        clock: Hash of all timestamps.
+        clock: Hash of the timestamps of all frames.
+        slack: By how much its length may differ: MP4 keeps durations in the order of decoding, so what the last frame
+            has may be another one's.
+        tracks: The tracks of the file; see `Look`.
+        tags: What it says about itself.
         wrong: Frames that the index map puts elsewhere; see `disordered`.
+        unlike: In what its pixels are not those of its recipe; empty if they are.
     """
 
     problem: str = ""
@@ -136,7 +129,11 @@ class Seen:
     sizes: frozenset[tuple[int, int]] = frozenset()
     seconds: Fraction = Fraction(0)
     clock: str = ""
+    slack: Fraction = Fraction(0)
+    tracks: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     wrong: tuple[tuple[int, int], ...] = ()
+    unlike: str = ""
 
 
 Thumbnails = tuple[Path, int]
@@ -166,23 +163,38 @@ def noise_limit(settings: PerturbedSettings) -> float:
     return float(12 * 2 ** (max(0 if settings.lossless else settings.crf - 23, 0) / 6))
 
 
-def see(content: bytes, order: Order | None = None, keep: Path | None = None) -> Seen:
-    """Decode a video, and compare it with clean ones if its order is given (work of a process).
+def see(content: bytes, order: Order | None = None, likeness: Likeness | None = None, keep: Path | None = None) -> Seen:
+    """Decode a video, and compare it with clean ones if its order or its recipe is given (work of a process).
 
     Args:
         content: The video as MP4.
         order: Which frame each position shows.
-        keep: Where to keep its thumbnails, for the comparison of others.
+        likeness: What its pixels are compared with.
+        keep: Where to keep it and its thumbnails, for the comparison of others: files of this name, .mp4 and .npy.
     """
     try:
-        look = look_at(content, pictures=bool(order or keep))
+        look = look_at(content, pictures=bool(order or keep), keep=likeness.frames if likeness else ())
     except UNDECODABLE as error:
         return Seen(problem=f"it cannot be decoded ({error})")
     if keep:
-        np.save(keep, look.pictures.astype(np.uint8))
+        np.save(keep.with_suffix(".npy"), look.pictures.astype(np.uint8))
+        keep.with_suffix(".mp4").write_bytes(content)
     wrong = disordered(look.pictures, order) if order and look.num_frames == len(order.shown) else []
-    clock = sha256(repr((look.time_base, look.times.tolist())).encode()).hexdigest()
-    return Seen(num_frames=look.num_frames, sizes=look.sizes, seconds=look.seconds, clock=clock, wrong=tuple(wrong))
+    clock = sha256(repr((look.time_base, look.times[:-1].tolist())).encode()).hexdigest()
+    shown = np.diff(look.times[:-1])
+    slack = int(shown.max() - shown.min()) * look.time_base if len(shown) else Fraction(0)
+    unlike_recipe = unlike({n: compared(samples) for n, samples in look.samples.items()}, likeness) if likeness else ""
+    return Seen(
+        num_frames=look.num_frames,
+        sizes=look.sizes,
+        seconds=look.seconds,
+        clock=clock,
+        slack=slack,
+        tracks=look.tracks,
+        tags=look.tags,
+        wrong=tuple(wrong),
+        unlike=unlike_recipe,
+    )
 
 
 def disordered(pictures: NDArray[np.float32], order: Order) -> list[tuple[int, int]]:
@@ -239,63 +251,71 @@ def _unlike(
 def see_all(output: FinishedOutput, workers: int) -> Iterator[tuple[str, str]]:
     """Decode every video once, in worker processes; only a few are held in memory.
 
-    The thumbnails of clean clips, a kilobyte a frame, wait in a temporary folder.
+    The clean clips, with thumbnails of a kilobyte a frame, wait in a temporary folder.
 
     Yields:
-        The name of a check, "decoded" or "index_maps", and a problem.
+        The name of a check, "decoded", "index_maps" or "pictures", and a problem.
     """
+    tables = visual_tables(output.info)
+    track = "h264 gbrp" if output.info["settings"]["lossless"] else "h264 yuv420p"
     clean: dict[str, Seen] = {}
-    waiting: deque[tuple[str, Row, Order | None, Future[Seen]]] = deque()
-
-    def finished(most: int) -> Iterator[tuple[str, str]]:
-        while len(waiting) > most:
-            name, row, order, future = waiting.popleft()
-            seen = future.result()
-            if name == CLEAN:
-                clean[row["clip_id"]] = seen
-            for problem in _differences(row, seen, clean.get(row["clip_id"], seen)):
-                yield "decoded", f"{_title(name, row)}: {problem}"
-            if seen.wrong and order:
-                position, number = seen.wrong[0]
-                count = "1 frame is" if len(seen.wrong) == 1 else f"{len(seen.wrong)} frames are"
-                shown = f"frame {number}" if number >= 0 else "a frame of no clean clip"
-                yield (
-                    "index_maps",
-                    f"{_title(name, row)}: {count} not where the recipe puts them; the first, {position}, shows "
-                    f"{shown} instead of {int(order.shown[position])}",
-                )
-
-    with (
-        tempfile.TemporaryDirectory(prefix="stressreel-") as folder,
-        ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool,
-    ):
-        for name in visual_tables(output.info):
-            for row, content, order, keep in _tasks(output, name, Path(folder)):
-                waiting.append((name, row, order, pool.submit(see, content, order, keep)))
-                yield from finished(2 * workers)
-            yield from finished(0)  # what the clean ones are must be known before the others
+    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+        for names in (tables[:1], tables[1:]):  # what the clean ones are must be known before the others
+            waiting: deque[tuple[str, Row, Order | None]] = deque()
+            for seen in on_processes(see, _calls(output, names, Path(folder), waiting), workers):
+                name, row, order = waiting.popleft()
+                if name == CLEAN:
+                    clean[row["clip_id"]] = seen
+                for problem in _differences(row, seen, clean.get(row["clip_id"], seen), track):
+                    yield "decoded", f"{_title(name, row)}: {problem}"
+                if seen.wrong and order:
+                    position, number = seen.wrong[0]
+                    count = "1 frame is" if len(seen.wrong) == 1 else f"{len(seen.wrong)} frames are"
+                    shown = f"frame {number}" if number >= 0 else "a frame of no clean clip"
+                    yield (
+                        "index_maps",
+                        f"{_title(name, row)}: {count} not where the recipe puts them; the first, {position}, shows "
+                        f"{shown} instead of {int(order.shown[position])}",
+                    )
+                if seen.unlike:
+                    yield "pictures", f"{_title(name, row)}: {seen.unlike}"
 
 
-def _tasks(output: FinishedOutput, name: str, folder: Path) -> Iterator[tuple[Row, bytes, Order | None, Path | None]]:
-    """Give each row of a table with its video, and its order if that is perturbed, or where to keep thumbnails."""
+def _calls(
+    output: FinishedOutput, names: Sequence[str], folder: Path, waiting: deque[tuple[str, Row, Order | None]]
+) -> Iterator[tuple[bytes, Order | None, Likeness | None, Path | None]]:
+    """Yield what `see` takes for each row of some tables; the rows queue up in `waiting` as their videos are taken."""
     settings = settings_of(output.info)
-    any_order = any(check_name(other).scope == "index" for other in settings.perturbations)
-    clean: dict[str, dict[str, Thumbnails]] = {}
+    clean: dict[str, dict[str, tuple[Path, int]]] = {}
     for number, row in enumerate(output.rows(CLEAN, ["clip_id", "source_id", *PLACE])):
-        clean.setdefault(_key(row, settings), {})[row["clip_id"]] = (folder / f"{number}.npy", row["first_frame"])
-    for row in output.rows(name, ["clip_id", "severity", "source_id", *LENGTH, *PLACE, "video"]):
-        content, key = row.pop("video")["bytes"] or b"", _key(row, settings)
-        clips = clean.get(key, {})
-        recipe = recipe_for(name, row["severity"], settings.seed, key)
-        order = keep = None
-        if recipe is None and any_order and row["clip_id"] in clips:
-            keep, _ = clips[row["clip_id"]]
-        elif recipe and recipe.corruption.scope == "index":
-            start = row["first_frame"]
-            shown = recipe.index_map(row["source_frames"])[start : start + row["num_frames"]]
-            own_first = sorted(clips, key=lambda clip_id: clip_id != row["clip_id"])
-            order = Order(shown, tuple(clips[clip_id] for clip_id in own_first), noise_limit(settings))
-        yield row, content, order, keep
+        clean.setdefault(_key(row, settings), {})[row["clip_id"]] = (folder / str(number), row["first_frame"])
+    for name in names:
+        for row in output.rows(name, ["clip_id", "severity", "source_id", *LENGTH, *PLACE, "video"]):
+            content, key = row.pop("video")["bytes"] or b"", _key(row, settings)
+            clips = clean.get(key, {})
+            own, _ = clips.get(row["clip_id"], (None, 0))
+            recipe = recipe_for(name, row["severity"], settings.seed, key)
+            order = likeness = None
+            if recipe and recipe.corruption.scope == "index":
+                start = row["first_frame"]
+                shown = recipe.index_map(row["source_frames"])[start : start + row["num_frames"]]
+                own_first = sorted(clips, key=lambda clip_id: clip_id != row["clip_id"])
+                files = ((clips[clip_id][0].with_suffix(".npy"), clips[clip_id][1]) for clip_id in own_first)
+                order = Order(shown, tuple(files), noise_limit(settings))
+            elif recipe and own:
+                likeness = Likeness(
+                    own.with_suffix(".mp4"),
+                    name,
+                    row["severity"],
+                    settings.seed,
+                    key,
+                    row["first_frame"],
+                    Fraction(row["fps"]).limit_denominator(1001),
+                    EncodeSettings(settings.crf, settings.preset, settings.lossless),
+                    places_in(row["num_frames"], output.info["fingerprint"], row["clip_id"]),
+                )
+            waiting.append((name, row, order))
+            yield content, order, likeness, own if name == CLEAN else None
 
 
 def _key(row: Row, settings: PerturbedSettings) -> str:
@@ -303,13 +323,16 @@ def _key(row: Row, settings: PerturbedSettings) -> str:
     return str(row["clip_id"] if settings.clip_first else row["source_id"])
 
 
-def _differences(row: Row, seen: Seen, clean: Seen) -> Iterator[str]:
+def _differences(row: Row, seen: Seen, clean: Seen, track: str) -> Iterator[str]:
     if seen.problem:
         yield seen.problem
         return
+    if seen.tracks != (track,):
+        yield f"its tracks are {', '.join(seen.tracks)}, not {track} alone"
+    yield from (f"the file carries a note, {tag}" for tag in seen.tags)
     if seen.num_frames != row["num_frames"]:
         yield f"{seen.num_frames} frames, num_frames says {row['num_frames']}"
-    if abs(row["num_frames"] / row["fps"] - seen.seconds) > 1e-6:
+    if abs(row["num_frames"] / row["fps"] - seen.seconds) > seen.slack + 1e-6:
         yield f"it lasts {float(seen.seconds):.3f} s, num_frames / fps says {row['num_frames'] / row['fps']:.3f} s"
     if len(seen.sizes) > 1:
         yield f"its frames have {len(seen.sizes)} sizes"
@@ -318,7 +341,7 @@ def _differences(row: Row, seen: Seen, clean: Seen) -> Iterator[str]:
     if seen.sizes != clean.sizes:
         sizes = (" and ".join(f"{width}x{height}" for width, height in sorted(s.sizes)) for s in (seen, clean))
         yield "{}, the clean clip {}".format(*sizes)
-    if seen.seconds != clean.seconds:
+    if abs(seen.seconds - clean.seconds) > clean.slack:
         yield f"it lasts {float(seen.seconds):.3f} s, the clean clip {float(clean.seconds):.3f} s"
     elif seen.num_frames == clean.num_frames and seen.clock != clean.clock:
         yield "its frames are shown at other times than those of the clean clip"
@@ -335,17 +358,22 @@ def perturbed_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[st
         info: The content of `build.json`.
         options: How far to look.
     """
-    checks: dict[str, Check] = {"rows": check_rows, "levels": check_levels, **text_checks(info)}
+    checks: dict[str, Check] = {
+        "rows": check_rows,
+        "levels": check_levels,
+        **text_checks(info),
+        "annotations": lambda output: check_annotations(output, options),
+    }
     if not info["settings"]["render"]:
         return checks
-    checks |= {"same_length": check_same_length, "clamped": check_clamped}
+    checks["same_length"] = check_same_length
     if options.decode:
         problems: dict[str, list[str]] = {}
 
         def seen(check: str) -> Check:
             def run(output: FinishedOutput) -> Iterator[str]:
-                if not problems:  # both checks share one pass over the videos
-                    found: dict[str, list[str]] = {"decoded": [], "index_maps": []}
+                if not problems:  # the checks share one pass over the videos
+                    found: dict[str, list[str]] = {"decoded": [], "index_maps": [], "pictures": []}
                     for name, problem in see_all(output, options.workers):
                         found[name].append(problem)
                     problems.update(found)
@@ -356,6 +384,8 @@ def perturbed_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[st
         checks |= {
             "decoded": seen("decoded"),
             "index_maps": seen("index_maps"),
+            "pictures": seen("pictures"),
             "decord": lambda output: check_decord(output, options.workers),
         }
+    checks["sources"] = lambda output: check_sources(output, options)
     return checks

@@ -14,7 +14,7 @@ from ...corruptions.registry import (
     check_name,
     check_text_name,
 )
-from ...errors import InputError
+from ...errors import InputError, UsageError
 from ...records.schema import Column, Config, Row
 from .captions import caption_id
 
@@ -63,7 +63,7 @@ class Pair:
         """
         visual, colon, words = text.strip().partition(":")
         if not colon:
-            raise InputError(f"{text!r} is no combination. One is visual:text, such as jpeg:no_verbs.")
+            raise UsageError(f"{text!r} is no combination. One is visual:text, such as jpeg:no_verbs.")
         return cls(check_name(visual.strip()).name, check_text_name(words.strip()).name)
 
 

@@ -8,7 +8,6 @@ from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageColor, ImageDraw, ImageFont
@@ -16,10 +15,11 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from ...corruptions.registry import check_name
 from ...corruptions.visual.engine import Recipe
 from ...data_cards.plots import BLUE, GREY, GRID, INK, ORANGE, PALE
+from ...errors import InputError
 from ...records.output import FinishedOutput
 from ...records.schema import Row
-from ...video.store import to_rgb
-from ...video.thumbnails import frames_of
+from ...video.pyav import to_rgb
+from ...video.thumbnails import UNDECODABLE, frames_of
 from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN
 
@@ -38,7 +38,7 @@ def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
     if not settings.render:
         return {}
     columns = ["clip_id", "severity", "source_id", "num_frames", "source_frames", "first_frame", "video"]
-    clean = next(output.rows(CLEAN, columns))
+    clean = next(output.whole(CLEAN, columns))
     temporal = [name for name in settings.perturbations if check_name(name).scope == "index"]
     pixels = [name for name in settings.perturbations if name not in temporal]
     sheets = {}
@@ -76,8 +76,7 @@ def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], setting
             left = LABEL + columns.index(row["severity"]) * (width + GAP)
             (frame,) = frames_at(row, [number])
             sheet.paste(frame, left, top, width, height)
-            level, effective = (text(row["severity"]) for text in (corruption.level, corruption.effective_level))
-            sheet.text(left, top + height, level if level == effective else f"{level}, takes effect as {effective}")
+            sheet.text(left, top + height, corruption.level(row["severity"]))
         top += height + LINE + GAP
     return sheet.png()
 
@@ -129,19 +128,29 @@ def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], setti
 
 def rows_of(output: FinishedOutput, name: str, clip_id: str) -> list[Row]:
     """Give the rows of the first clip in a table; none if the table does not begin with it."""
-    rows = output.rows(name, ["clip_id", "severity", "video"])
+    rows = output.whole(name, ["clip_id", "severity", "video"])
     return list(takewhile(lambda row: row["clip_id"] == clip_id, rows))
 
 
 def frames_at(row: Row, numbers: Sequence[int]) -> list[Picture]:
-    """Decode a few frames of a row's video, RGB; `numbers` increase and may repeat."""
+    """Decode a few frames of a row's video, RGB; `numbers` increase and may repeat.
+
+    Raises:
+        InputError: It has not these frames.
+    """
     wanted, found = set(numbers), {}
-    for number, frame in enumerate(frames_of(row["video"]["bytes"])):
-        if number in wanted:
-            found[number] = to_rgb(frame)
-        if number == numbers[-1]:
-            break
-    return [found[number] for number in numbers]
+    try:
+        for number, frame in enumerate(frames_of(row["video"]["bytes"])):
+            if number in wanted:
+                found[number] = to_rgb(frame)
+            if number == numbers[-1]:
+                break
+        return [found[number] for number in numbers]
+    except (*UNDECODABLE, KeyError) as error:
+        raise InputError(
+            f"the video {row['video']['path']} has not frame {numbers[-1]} ({error}), so it is not what was built. "
+            "`stressreel verify` says more; build again with --fresh."
+        ) from error
 
 
 def fitted(frame: Picture, side: int) -> tuple[int, int]:
@@ -176,8 +185,8 @@ class Sheet:
 
     def paste(self, frame: Picture, left: int, top: int, width: int, height: int) -> None:
         """Put a frame on the sheet, shrunk by averaging."""
-        small = cv2.resize(frame, (width, height), interpolation=cv2.INTER_AREA)
-        self._image.paste(Image.fromarray(small), (left, top))
+        small = Image.fromarray(frame).resize((width, height), Image.Resampling.BOX)
+        self._image.paste(small, (left, top))
 
     def bar(self, shares: NDArray[np.float64], left: int, top: int, width: int, height: int) -> None:
         """Draw numbers from 0 to below 1 as colours, side by side; others in grey."""

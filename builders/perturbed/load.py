@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...corruptions.registry import check_severity
-from ...errors import InputError
+from ...errors import InputError, UsageError
 from ...records.output import open_output
 from ...records.schema import Row
 from ...sources.files import find_videos
 from ...video.decode import with_index
 from ...video.index import FrameIndex
-from ...video.store import FrameStore, to_rgb
+from ...video.pyav import to_rgb
+from ...video.store import FrameStore
 from .render import clip_frames, perturbed_frames, recipe_for
 from .settings import PerturbedSettings, settings_of
 from .tables import COLUMNS, visual_tables
@@ -103,7 +104,7 @@ def load(
     if split is not None and split not in output.splits(name):
         raise InputError(f"{out} has no split {split!r} of {name}. It has: {', '.join(output.splits(name))}.")
     if not Path(videos).is_dir():
-        raise InputError(f"there is no folder {videos}. Give the folder of the source videos as videos=.")
+        raise UsageError(f"there is no folder {videos}. Give the folder of the source videos as videos=.")
     settings = settings_of(output.info)
     rows = [
         row

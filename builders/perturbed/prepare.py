@@ -15,15 +15,16 @@ from ...records.plan import Plan
 from ...records.source import Source
 from ...records.versions import tool_versions
 from ...samples.cache import cached_sample
-from ...sources.captions import CAPTIONS, CaptionedClips, read_captions
+from ...sources.captions import CAPTIONS, CaptionedClips
 from ...sources.files import find_videos, video_folder
-from ...sources.msrvtt import MSRVTT, SAMPLE, read_msrvtt
-from ...sources.youcook2 import YOUCOOK2, read_youcook2
+from ...sources.msrvtt import MSRVTT, SAMPLE
+from ...sources.youcook2 import YOUCOOK2
 from ...video.estimate import PROBED, estimate
 from ...video.ffmpeg import ffmpeg_version
 from ...video.index import index_frames
 from .captions import choose_texts, text_tools
 from .combinations import Pair, choose_pairs, combinations
+from .inputs import read_clips
 from .plan import plan_perturbed
 from .render import PerturbedBuilder
 from .settings import PerturbedSettings, combined, shows, worded
@@ -39,7 +40,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         InputError: The annotations cannot be read, or a name is no perturbation.
     """
     check_together(settings)
-    source, folder, clips = read_clips(settings)
+    source, folder, clips = read_source(settings)
     if settings.split != "all" and not clips.clips:
         raise InputError(f"the annotations have no clips of split {settings.split!r}.")
     bias = settings.youcook2 is None
@@ -97,28 +98,21 @@ def check_together(settings: PerturbedSettings) -> None:
         raise UsageError("combinations are made of clips at severity 3: give a --severity with 3 in it.")
 
 
-def read_clips(settings: PerturbedSettings) -> tuple[Source, Path, CaptionedClips]:
+def read_source(settings: PerturbedSettings) -> tuple[Source, Path, CaptionedClips]:
     """Read the annotations that were named.
 
     Returns:
         Their source, their folder and the clips of the split.
     """
-    split = settings.split
     if settings.captions:
-        source, folder, clips = CAPTIONS, settings.captions.parent, read_captions(settings.captions)
-    elif settings.youcook2:
-        splits = ("validation",) if split == "all" else (split,)
-        source, folder, clips = YOUCOOK2, settings.youcook2, read_youcook2(settings.youcook2, splits)
-    elif settings.msrvtt == "sample":
+        return CAPTIONS, settings.captions.parent, read_clips("captions", settings.captions, settings.split)
+    if settings.youcook2:
+        return YOUCOOK2, settings.youcook2, read_clips("youcook2", settings.youcook2, settings.split)
+    if settings.msrvtt == "sample":
         folder = cached_sample("msrvtt")
-        source, clips = SAMPLE, read_msrvtt(folder)
-    else:
-        path = Path(settings.msrvtt or "")
-        folder = path if path.is_dir() else path.parent
-        source, clips = MSRVTT, read_msrvtt(path, ("test",) if split == "all" else (split,))
-    if split != "all":
-        clips = replace(clips, clips=tuple(clip for clip in clips.clips if clip.split == split))
-    return source, folder, clips
+        return SAMPLE, folder, read_clips("msrvtt", folder, settings.split)
+    path = Path(settings.msrvtt or "")
+    return MSRVTT, path if path.is_dir() else path.parent, read_clips("msrvtt", path, settings.split)
 
 
 def tools_of(settings: PerturbedSettings) -> Tools:

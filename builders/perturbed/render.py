@@ -9,7 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import av
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,13 +22,14 @@ from ...records.schema import Row
 from ...video.decode import with_index
 from ...video.encode import EncodeSettings, Mp4Writer
 from ...video.index import FrameIndex, open_video
-from ...video.store import FrameStore, to_rgb
+from ...video.pyav import Frame, rgb_frame, to_rgb
+from ...video.store import FrameStore
 from ...video.transcode import through_codec
 from ..source_videos import SourceVideos
 from .captions import is_text, perturb_texts, text_rows
 from .combinations import pair_rows
 from .settings import PerturbedSettings
-from .tables import CLEAN
+from .tables import CLEAN, level_of
 
 Cut = list[tuple[dict[str, Any], range]]
 """Clips, each with its frames in the source."""
@@ -91,17 +91,10 @@ class PerturbedBuilder(SourceVideos):
                         "first_frame": frames.start - stretch.start,
                     }
                 for name in unit.payload["perturbations"]:
-                    same: dict[str, list[Path]] = {}
                     for severity in self._severities(name):
                         files = [folder / _file(name, severity, clip["clip_id"]) for clip, _ in members]
                         recipe = recipe_for(name, severity, self.settings.seed, key)
-                        effective = recipe.corruption.effective_level(severity) if recipe else ""
-                        if recipe and recipe.corruption.scope == "file" and effective in same:
-                            for before, file in zip(same[effective], files, strict=True):
-                                file.hardlink_to(before)
-                        else:
-                            self._write(store, recipe, index, [frames for _, frames in members], files, pixel)
-                            same[effective] = files
+                        self._write(store, recipe, index, [frames for _, frames in members], files, pixel)
                         facts["sha256"] |= {file.name: sha256_file(file) for file in files}
         return facts
 
@@ -162,8 +155,7 @@ class PerturbedBuilder(SourceVideos):
                     row = {
                         "clip_id": clip["clip_id"],
                         "severity": severity,
-                        "level": check_name(name).level(severity) if severity else None,
-                        "effective_level": check_name(name).effective_level(severity) if severity else None,
+                        **level_of(name, severity),
                         "captions": clip["captions"],
                         "source_id": unit.source_id,
                         "start_s": clip["start_s"],
@@ -205,7 +197,7 @@ def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
     return None if name == CLEAN else Recipe(check_name(name), severity, seed, key)
 
 
-Picture = av.VideoFrame | NDArray[np.uint8]
+Picture = Frame | NDArray[np.uint8]
 
 
 def perturbed_frames(store: FrameStore, recipe: Recipe | None, wanted: Sequence[int]) -> Iterator[Picture]:
@@ -237,11 +229,10 @@ def perturbed_frames(store: FrameStore, recipe: Recipe | None, wanted: Sequence[
         yield from (recipe.frame(store.rgb(number), number - first) for number in wanted)
 
 
-def as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> av.VideoFrame:
+def as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> Frame:
     """Bring a picture into the form that is encoded."""
     if lossless:
-        array = picture if isinstance(picture, np.ndarray) else to_rgb(picture)
-        return av.VideoFrame.from_ndarray(array, "rgb24")
+        return rgb_frame(picture if isinstance(picture, np.ndarray) else to_rgb(picture))
     return store.from_rgb(picture) if isinstance(picture, np.ndarray) else picture
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...corruptions.registry import check_name, check_text_name
-from ...errors import InputError
+from ...errors import InputError, UsageError
 from ...metrics import retrieval, robustness
 from ...metrics.answers import plain
 from ...metrics.bootstrap import Floats, Measure, Tally, estimates, tally
@@ -154,7 +154,7 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
     """
     captions = read_captions(output, options.split)
     if not folder.is_dir():
-        raise InputError(f"there is no folder {folder}. Give the folder with <setting>.npy, .safetensors or .jsonl.")
+        raise UsageError(f"there is no folder {folder}. Give the folder with <setting>.npy, .safetensors or .jsonl.")
     files: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.suffix in MATRIX_KINDS and path.is_file():

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...corruptions.registry import check_name
-from ...records.schema import Column, Config
+from ...records.schema import Column, Config, Row
 from .captions import text_configs
 from .combinations import MULTIMODAL_CONFIG
 from .settings import PerturbedSettings, settings_of
@@ -17,7 +17,7 @@ COLUMNS = (
     Column("clip_id", "string", "the clip"),
     Column("severity", "int32", "1 to 5; 0 in `clean`"),
     Column("level", "string", "the paper's values of the severity"),
-    Column("effective_level", "string", "the values that take effect (FFmpeg clamps quantisers to 31)"),
+    Column("written_quantiser", "int32", "what FFmpeg writes for the level of mpeg1 and mpeg2, at most 31; else null"),
     Column("captions", "strings", "what the clip shows, by its annotators"),
     Column("source_id", "string", "the source video"),
     Column("start_s", "float64", "where the clip starts in the source, seconds; null: the whole video"),
@@ -59,3 +59,11 @@ def visual_tables(info: Mapping[str, Any]) -> list[str]:
 def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
     """Return all tables of a finished suite."""
     return suite_configs(settings_of(info))
+
+
+def level_of(name: str, severity: int) -> Row:
+    """Give the columns of a row that the registry decides, null in `clean`."""
+    if name == CLEAN:
+        return {"level": None, "written_quantiser": None}
+    corruption = check_name(name)
+    return {"level": corruption.level(severity), "written_quantiser": corruption.written_quantiser(severity)}

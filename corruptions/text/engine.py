@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...errors import InputError
+from ...errors import InputError, UsageError
 from ...language.tagger import StyleOption
 from ...seeds import rng_for
 from ..registry import TextCorruption, check_text_name
@@ -99,7 +99,7 @@ def corrupt_text(
         raise InputError(f"the caption must be a text that is not empty; got {text!r}")
     for what, given, allowed in (("style", style, STYLES), ("mode", mode, MODES)):
         if given not in allowed:
-            raise InputError(f"{what} must be one of {', '.join(allowed)}; got {given!r}")
+            raise UsageError(f"{what} must be one of {', '.join(allowed)}; got {given!r}")
     tools = tools or Tools()
     tools.check([corruption])
     return TextRecipe(corruption, seed, key, style, mode).apply(text, tools)

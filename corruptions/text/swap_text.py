@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...extras import import_extra
 from ...language.inflection import Tag, inflect, is_plural_noun, is_verb_form, readings
 from ...language.lexicon import phrasal_verbs
 from ...language.tagger import AUXILIARIES
@@ -367,8 +368,7 @@ def _lemma(word: str, tag: str) -> str:
         return ""
     if tag in ("NN", "JJ", "RB"):
         return word
-    import lemminflect
-
+    lemminflect = import_extra("lemminflect")
     found: tuple[str, ...] = readings(word).get(POSES[tag][0]) or lemminflect.getLemma(word, POSES[tag][0])
     return LEMMAS.get(word) or (found[0] if found else "")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -11,10 +10,12 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from ...errors import InputError
+from ...extras import missing
 from ...language.embeddings import Neighbours, glove_hash, glove_neighbours, sbert_files, sbert_neighbours
 from ...language.hub import ModelFiles, model_files, quiet
 from ...language.tagger import Tagger, load_tagger
 from ...language.wordnet import WordNet, load_wordnet, wordnet_hash
+from ...records.documents import parse_json
 from ..registry import TextCorruption
 
 MLM = ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594")
@@ -129,18 +130,16 @@ class Tools:
 
 @cache
 def _check_installed(name: str, *modules: str) -> None:
-    missing = [module for module in modules if importlib.util.find_spec(module) is None]
-    if missing:
-        raise InputError(
-            f"{name} needs {' and '.join(missing)}: pip install 'stressreel[models]', or leave {name} out."
-        )
+    absent = [module for module in modules if importlib.util.find_spec(module) is None]
+    if absent:
+        raise missing(*absent, what=name)
 
 
 @cache
 def _check_moses(files: ModelFiles) -> None:
     """Look whether the tokenizer of the wmt19 models can run."""
     try:
-        kind = json.loads((files.folder / "config.json").read_text(encoding="utf-8")).get("model_type")
+        kind = parse_json((files.folder / "config.json").read_text(encoding="utf-8")).get("model_type")
     except (OSError, ValueError, AttributeError) as error:
         raise InputError(f"{files.folder / 'config.json'} cannot be read: {error}. {TRANSLATE_ADVICE}") from error
     if kind == "fsmt":

@@ -5,11 +5,11 @@ Source: Schiappa et al. 2022 (arXiv 2207.02159), after Hendrycks & Dietterich 20
 
 from __future__ import annotations
 
-import av
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from ...video.pyav import rgb_to_yuv420p, to_rgb
 from ...video.transcode import through_codec
 
 Frame = NDArray[np.uint8]
@@ -40,7 +40,7 @@ def mpeg1(frames: NDArray[np.uint8], quantiser: float) -> NDArray[np.uint8]:
 
     Args:
         frames: uint8, shape (T, H, W, C), RGB or grey, T at least 1.
-        quantiser: `-q:v`; FFmpeg clamps it to 31, so higher ones change nothing more.
+        quantiser: `-q:v`; 20 40 60 80 100 in the paper. FFmpeg writes at most 31; above, the pictures still differ.
 
     Returns:
         uint8, same shape. The pictures pass through yuv420p, so colour loses half its resolution too.
@@ -66,12 +66,6 @@ def _coded(frames: NDArray[np.uint8], codec: str, quantiser: int) -> NDArray[np.
     _, height, width, channels = frames.shape
     padded = np.pad(frames, ((0, 0), (0, height % 2), (0, width % 2), (0, 0)), mode="edge")
     rgb = np.repeat(padded, 3 // channels, axis=-1)
-    pictures = (
-        av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), "rgb24").reformat(format="yuv420p", threads=1)
-        for picture in rgb
-    )
-    decoded = [
-        np.asarray(frame.reformat(format="rgb24", threads=1).to_ndarray(), np.uint8)
-        for frame in through_codec(pictures, codec, quantiser)
-    ]
+    pictures = (rgb_to_yuv420p(picture) for picture in rgb)
+    decoded = [to_rgb(frame) for frame in through_codec(pictures, codec, quantiser)]
     return np.stack(decoded)[:, :height, :width, :channels]

@@ -41,7 +41,7 @@ class Recipe:
     def index_map(self, num_frames: int) -> NDArray[np.int64]:
         """Give the source frame shown at each position; the identity unless the scope is "index".
 
-        The severity is not in the key, so the five levels of a clip share their draw.
+        The severity is not in the key, so the five levels of a clip start from the same random numbers.
         """
         if self.corruption.scope != "index":
             return np.arange(num_frames, dtype=np.int64)

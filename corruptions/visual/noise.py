@@ -10,7 +10,8 @@ How a value is drawn. The input is an integer 0..255, so the output y has a law 
 to its last bits. Each value gets a 16-bit word, and integer tables map word and x to an output: y owns C(y | x) of the
 65,536 words, never more than 65536 P(y | x). The words below E, the same for all x (0.1 to 2.3 % of all at the paper's
 levels), escape: there the output is drawn from the residual law (65536 P - C) / E instead, by Walker's alias method
-with 64 random bits (impulse noise: by inversion). The mixture of the two is P itself, up to the rounding of float64.
+with 64 random bits. The mixture of the two is P itself, up to the rounding of float64. For impulse noise a byte is
+enough, and no table.
 
 Reproducibility. The words are the raw output of an SFC64 that 192 bits of `rng` seed: half the cost of Philox, and no
 method of `numpy.random.Generator` whose stream may change. Equal generators give equal frames on every machine,
@@ -43,7 +44,6 @@ _WORDS = 1 << 16  # what one word can be
 _BLOCK = 1 << 18  # values per draw, which bounds the memory at 4K; part of the definition of the stream
 _ROW_BITS = 12  # log2 of the slots of one grey level in the table of shot noise
 _PIECE = 12 << 10  # 64-bit words asked for at once: below what glibc maps, and so pages in, anew each time
-_SALT, _PEPPER = 255, 1  # codes of impulse noise; 0 keeps the value
 
 
 def gaussian_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame:
@@ -84,7 +84,10 @@ def shot_noise(frame: Frame, photons: float, rng: np.random.Generator) -> Frame:
 def impulse_noise(frame: Frame, amount: float, rng: np.random.Generator) -> Frame:
     """Salt and pepper: each value, so each channel on its own, becomes 255 or 0 with probability amount / 2 each.
 
-    One word draws eight neighbouring values at once, from the 3^8 patterns of kept, salted and peppered values.
+    Hits are nested: with equal generators, what is hit at an amount is hit at every larger one, with the same value.
+
+    Each value gets a byte. The lowest 128 amount of the 256 bytes are pepper and as many of the highest are salt; where
+    that is no whole number, the next byte at either end is a hit with the probability of the rest, by 64 bits more.
 
     Args:
         frame: (H, W, C) uint8; not modified.
@@ -96,16 +99,35 @@ def impulse_noise(frame: Frame, amount: float, rng: np.random.Generator) -> Fram
     """
     if not 0 <= amount <= 1:
         raise ValueError(f"amount must be 0..1, got {amount}")
-    table = _impulse_table(float(amount))
     stream = _stream(rng)
     out = np.empty(frame.shape, np.uint8)
     x, y = frame.reshape(-1), out.reshape(-1)
+    sure, rest = _impulse_bytes(amount)
+    between, salty = [], []
     for start in range(0, x.size, _BLOCK):
         part = slice(start, start + _BLOCK)
-        codes = table.draw(stream, -(-x[part].size // 8)).view(np.uint8)[: x[part].size]
-        np.bitwise_or(x[part], codes, out=y[part])
-        y[part] *= (codes != _PEPPER).view(np.uint8)
+        size = x[part].size
+        drawn = _draw(stream, -(-size // 2), _SCRATCH.words).view(np.uint8)[:size]
+        mask, edge, other = (space[:size] for space in (_SCRATCH.sizes, _SCRATCH.low, _SCRATCH.signs.view(np.bool_)))
+        cv2.threshold(drawn, 255 - sure, 255, cv2.THRESH_BINARY, dst=mask)
+        np.bitwise_or(x[part], mask, out=y[part])
+        cv2.threshold(drawn, sure - 1, 255, cv2.THRESH_BINARY, dst=mask)
+        np.bitwise_and(y[part], mask, out=y[part])
+        np.equal(drawn, sure, out=edge)
+        np.equal(drawn, 255 - sure, out=other)
+        at = np.flatnonzero(np.logical_or(edge, other, out=edge))
+        between.append(at + start)
+        salty.append(drawn[at] > 127)
+    at, salt = np.concatenate(between), np.concatenate(salty)
+    hit = stream.random_raw(at.size) < rest
+    y[at[hit]] = np.negative(salt[hit].view(np.uint8))
     return out
+
+
+def _impulse_bytes(amount: float) -> tuple[int, np.uint64]:
+    """Give how many bytes at either end are sure hits, and the share of the next one in 1 / 2^64."""
+    sure = math.floor(128 * amount)
+    return sure, np.uint64(int(math.ldexp(128 * amount - sure, 64)))
 
 
 def speckle_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame:
@@ -182,7 +204,6 @@ class _Scratch(threading.local):
 
     def __init__(self) -> None:
         self.words: _Words = np.empty(_BLOCK, np.uint16)
-        self.codes: NDArray[np.uint64] = np.empty(_BLOCK // 8, np.uint64)
         self.sizes: _Bytes = np.empty(_BLOCK, np.uint8)
         self.signs: _Bytes = np.empty(_BLOCK, np.uint8)
         self.low: NDArray[np.bool_] = np.empty(_BLOCK, np.bool_)
@@ -198,14 +219,6 @@ def _draw(stream: _Stream, count: int, out: _Words) -> _Words:
         piece = wide[start : start + _PIECE]
         piece[:] = stream.random_raw(piece.size)
     return out[:count]
-
-
-def _uniform(stream: _Stream, count: int) -> _Floats:
-    """Draw from [0, 1) with 53 bits."""
-    raw: NDArray[np.uint64] = stream.random_raw(count)
-    place = (raw >> np.uint64(11)).astype(np.float64)
-    place *= 2.0**-53
-    return place
 
 
 def _below(words: _Words, limit: int) -> _Index:
@@ -366,44 +379,6 @@ def _shot_table(photons: float) -> _ShotTable:
     outputs = np.zeros((256, slots), np.uint8)
     outputs[:, slots - kept :] = np.tile(np.arange(256, dtype=np.uint8), 256).repeat(owned.flat).reshape(256, kept)
     return _ShotTable(outputs.reshape(-1), (slots - kept) * (_WORDS // slots), _Alias.of(slots * law - owned))
-
-
-class _ImpulseTable(NamedTuple):
-    codes: NDArray[np.uint64]  # eight values' codes by word
-    escapes: int
-    patterns: NDArray[np.uint64]  # the codes of all 3^8 patterns, by number of hits
-    residual: _Floats  # cumulative residual mass up to each number of hits, 0..9
-    first: NDArray[np.intp]  # first pattern of each number of hits
-
-    def draw(self, stream: _Stream, count: int) -> NDArray[np.uint64]:
-        """Draw patterns of eight codes; those of as many hits are equally likely, in the residual law too."""
-        words = _draw(stream, count, _SCRATCH.words)
-        codes = self.codes.take(words, out=_SCRATCH.codes[:count], mode="clip")  # no word is outside: "clip" is fast
-        at = np.flatnonzero(words < self.escapes)
-        rank = np.interp(_uniform(stream, at.size) * self.residual[-1], self.residual, self.first).astype(np.intp)
-        codes[at] = self.patterns.take(rank, mode="clip")
-        return codes
-
-
-@lru_cache(maxsize=16)
-def _impulse_table(amount: float) -> _ImpulseTable:
-    kinds = np.indices((3,) * 8).reshape(8, -1).T
-    hits = (kinds > 0).sum(axis=1)
-    order = np.argsort(hits, kind="stable")
-    patterns = np.array([0, _SALT, _PEPPER], np.uint8)[kinds[order].copy(order="C")].view(np.uint64).reshape(-1)
-    number = np.arange(9)
-    mass = _WORDS * (1 - amount) ** (8 - number) * (amount / 2) ** number  # of each pattern
-    counts = np.floor(mass).astype(np.intp)
-    codes = patterns.repeat(counts[hits[order]])
-    escapes = _WORDS - codes.size
-    kinds_of_hits = np.bincount(hits)
-    return _ImpulseTable(
-        np.concatenate([np.zeros(escapes, np.uint64), codes]),
-        escapes,
-        patterns,
-        np.append(0, np.cumsum(kinds_of_hits * (mass - counts))),
-        np.append(0, np.cumsum(kinds_of_hits)),
-    )
 
 
 class _SpeckleTable(NamedTuple):

@@ -138,4 +138,5 @@ BENCHMARK = Benchmark(
     items=items,
     question_tables=lambda info: [QUESTIONS.name],
     sample={"captions": "sample"},
+    drawn_sample="msrvtt",
 )

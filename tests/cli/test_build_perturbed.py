@@ -4,6 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import av
+import cv2
 import datasets
 import numpy as np
 import pytest
@@ -41,6 +42,26 @@ def long_source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = ["video,caption,start,end", "film,it gets lighter,0.4,2.0", "film,it is light,1.6,3.6"]
     (folder / "captions.csv").write_text("\n".join(lines))
     return folder
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two seconds of moving detail, and a caption."""
+    folder = tmp_path_factory.mktemp("short")
+    detail = cv2.GaussianBlur(np.random.default_rng(0).integers(0, 256, (48, 130, 3), np.uint8), (0, 0), 2)
+    detail = cv2.normalize(detail, None, 0, 255, cv2.NORM_MINMAX)
+    write_video(folder / "film.mp4", (detail[:, n : n + 80] for n in range(50)), rate=Fraction(25))
+    (folder / "captions.csv").write_text("video,caption\nfilm,it passes by\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def short_lossless(short: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All 90 of a short clip, without loss."""
+    out = tmp_path_factory.mktemp("short_lossless") / "out"
+    done = run("build-perturbed", "--captions", short / "captions.csv", "--out", out, "--lossless", *FAST)
+    assert done.code == 0, done.err
+    return out
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +104,14 @@ class TestDataset:
         done = run("stressreel", "verify", suite)
         assert done.code == 0, done.out
 
-    def test_quantisers_are_recorded_as_they_take_effect(self, suite: Path) -> None:
-        shown = {(row["severity"], row["level"], row["effective_level"]) for row in rows(suite, "mpeg1")}
-        assert (2, "40", "31") in shown
-        same = {row["sha256"] for row in rows(suite, "mpeg1") if row["severity"] > 1}
-        assert len(same) == 2  # one for each clip
+    def test_quantisers_are_recorded_as_written(self, suite: Path) -> None:
+        shown = {(row["severity"], row["level"], row["written_quantiser"]) for row in rows(suite, "mpeg1")}
+        assert shown == {(1, "20", 20), (2, "40", 31), (3, "60", 31), (4, "80", 31), (5, "100", 31)}
+        assert {row["written_quantiser"] for row in rows(suite, "jpeg") + rows(suite, "clean")} == {None}
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_every_severity_has_pictures_of_its_own(self, suite: Path, name: str) -> None:
+        assert len({row["sha256"] for row in rows(suite, name)}) == 10  # five of each clip
 
 
 class TestSameContent:
@@ -99,12 +123,23 @@ class TestSameContent:
         assert (tmp_path / "1" / "README.md").read_bytes() == (tmp_path / "2" / "README.md").read_bytes()
 
     @pytest.mark.parametrize("name", ["clean", *NAMES])
-    def test_load_gives_what_a_lossless_render_encodes(self, lossless: Path, msrvtt: Path, name: str) -> None:
-        clips = stressreel.load(lossless, name, videos=msrvtt / "videos" / "all")
-        stored = rows(lossless, name)
-        assert len(clips) == len(stored) == 1
-        assert clips[0].row["clip_id"] == stored[0]["clip_id"]
-        assert np.array_equal(clips[0].frames, np.stack(decoded(stored[0]["video"]["bytes"])))
+    def test_load_gives_what_a_lossless_render_encodes(self, short_lossless: Path, short: Path, name: str) -> None:
+        clips = stressreel.load(short_lossless, name, videos=short)
+        stored = rows(short_lossless, name)
+        severities = [0] if name == "clean" else [1, 2, 3, 4, 5]
+        assert [clip.row["severity"] for clip in clips] == [row["severity"] for row in stored] == severities
+        for clip, row in zip(clips, stored, strict=True):
+            assert np.array_equal(clip.frames, np.stack(decoded(row["video"]["bytes"]))), row["severity"]
+
+    @pytest.mark.parametrize("severity", [3, 5])
+    def test_a_severity_is_the_same_whatever_others_are_built(
+        self, short_lossless: Path, short: Path, tmp_path: Path, severity: int
+    ) -> None:
+        arguments = ("--captions", short / "captions.csv", "--severity", severity, "--lossless", *FAST)
+        assert run("build-perturbed", *arguments, "--out", tmp_path / "o").code == 0
+        for name in NAMES:
+            (alone,) = rows(tmp_path / "o", name)
+            assert alone in rows(short_lossless, name), name
 
     def test_load_from_recipes_alone(self, lossless: Path, msrvtt: Path, tmp_path: Path) -> None:
         arguments = ("--no-render", "--limit", 1, "--severity", "1-5", "--perturbations", "speckle_noise,freeze")

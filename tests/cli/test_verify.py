@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import run
+from commands import refuses, run
 from stressreel.cli.verify import checks_for
 from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import open_output
@@ -210,10 +210,73 @@ def test_card_command_mends_the_card(copy: Path) -> None:
     assert run("stressreel", "verify", copy, "--no-decode").code == 0
 
 
+def test_a_damaged_shard_is_named_once(copy: Path) -> None:
+    path = shard(copy, "videos", "test")
+    path.write_bytes(path.read_bytes()[:-20])
+    done = run("stressreel", "verify", copy, "--no-decode")
+    assert done.code == 1
+    assert done.out.count(f"videos/{path.name}") == 1
+    assert f"videos/{path.name} cannot be read (Parquet magic bytes not found" in done.out
+    refuses(run("stressreel", "card", copy), f"videos/{path.name} cannot be read", "Fetch it again")
+
+
+def test_damage_inside_a_shard_is_named_once(copy: Path) -> None:
+    path = shard(copy, "questions", "test")
+    content = bytearray(path.read_bytes())
+    content[100:400] = bytes(300)
+    path.write_bytes(content)
+    done = run("stressreel", "verify", copy, "--no-decode")
+    assert done.code == 1
+    assert done.out.count(f"questions/{path.name} cannot be read") == 1
+    refuses(run("stressreel", "card", copy), f"questions/{path.name} cannot be read")
+
+
+def test_a_missing_shard_is_named(copy: Path) -> None:
+    drop_a_shard(copy)
+    done = run("stressreel", "verify", copy, "--no-decode")
+    assert done.code == 1
+    assert "pairs/test has 0 rows" in done.out
+    assert "Error" not in done.out
+    refuses(run("stressreel", "card", copy), "table pairs, split test: 0 rows are there, 11 were built")
+
+
+def test_shards_that_claim_too_much(copy: Path) -> None:
+    path = shard(copy, "pairs", "test")
+    schema = pq.read_schema(path)
+    nulls = pa.table({field.name: pa.nulls(20_000_000, pa.null()) for field in schema})
+    pq.write_table(nulls, path, row_group_size=20_000_000)
+    done = run("stressreel", "verify", copy, "--no-decode")
+    assert done.code == 1
+    assert done.out.count("row group 0 has 20,000,000 values") == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": 5},
+        {"settings": {"unknown": 1}},
+        {"counts": {"../pairs": {"test": 1}}},
+        {"counts": {"pairs": {"*": 1}}},
+        {"counts": {"pairs": {"test": -1}}},
+        {"counts": {"pairs": {"test": "many"}}},
+        {"skips": [[[]]]},
+        {"fingerprints": []},
+        {"notes": None, "tools": 0},
+    ],
+)
+@pytest.mark.parametrize("command", ["verify", "card"])
+def test_a_build_json_of_something_else(command: str, change: dict[str, object], copy: Path) -> None:
+    file = copy / "build.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    done = run("stressreel", command, copy, *["--no-decode"][: command == "verify"])
+    assert done.code == 1
+    assert "fault in stressreel" not in done.err
+
+
 @pytest.mark.parametrize("command", ["verify", "card"])
 def test_no_finished_build(command: str, built: Path, tmp_path: Path) -> None:
     done = run("stressreel", command, tmp_path / "nothing")
-    assert done.code == 1
+    assert done.code == 2
     assert "is not the output of a build" in done.err
     (tmp_path / "started" / ".build").mkdir(parents=True)
     assert "run the same build command again" in run("stressreel", command, tmp_path / "started").err

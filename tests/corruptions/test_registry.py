@@ -55,11 +55,11 @@ def test_every_declaration_is_whole(corruption: VisualCorruption) -> None:
     assert bool(corruption.codec) == (corruption.scope == "file")
 
 
-def test_quantisers_are_clamped_to_31() -> None:
+def test_written_quantisers_are_at_most_31() -> None:
     mpeg1 = visual_corruptions()["mpeg1"]
     assert [mpeg1.level(s) for s in SEVERITIES] == ["20", "40", "60", "80", "100"]
-    assert [mpeg1.effective_level(s) for s in SEVERITIES] == ["20", "31", "31", "31", "31"]
-    assert visual_corruptions()["motion_blur"].effective_level(1) == "10, 3"
+    assert [mpeg1.written_quantiser(s) for s in SEVERITIES] == [20, 31, 31, 31, 31]
+    assert visual_corruptions()["jpeg"].written_quantiser(1) is None
 
 
 def test_select_by_name_family_and_all() -> None:

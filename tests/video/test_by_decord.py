@@ -6,7 +6,7 @@ import pytest
 from stressreel.video import by_decord
 from stressreel.video.by_decord import differs_by_decord, read_by_decord, spread
 from stressreel.video.encode import EncodeSettings, Mp4Writer
-from stressreel.video.store import to_rgb
+from stressreel.video.pyav import to_rgb
 from stressreel.video.thumbnails import frames_of
 
 

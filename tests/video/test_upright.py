@@ -13,8 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from stressreel.errors import VideoError
-from stressreel.video.decode import decode, plane_view, upright
+from stressreel.video.decode import decode, upright
 from stressreel.video.index import index_frames
+from stressreel.video.pyav import plane_view
 
 if TYPE_CHECKING:
     from conftest import Bars, Look, Planes

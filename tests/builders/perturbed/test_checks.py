@@ -19,7 +19,7 @@ from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.runtime.verify import run_checks
 from stressreel.video.encode import write_video
-from stressreel.video.store import to_rgb
+from stressreel.video.pyav import to_rgb
 from stressreel.video.thumbnails import frames_of, look_at, misplaced
 
 Row = dict
@@ -119,7 +119,7 @@ def change_level(out: Path) -> None:
 
 
 def forget_the_clamp(out: Path) -> None:
-    rewrite(out, "mpeg1", lambda rows: rows[1].update(effective_level=rows[1]["level"]))
+    rewrite(out, "mpeg1", lambda rows: rows[1].update(written_quantiser=80))
 
 
 def give_clean_a_level(out: Path) -> None:
@@ -145,10 +145,6 @@ def change_the_source_s_length(out: Path) -> None:
 
 def cut_a_video_short(out: Path) -> None:
     rewrite(out, "clean", lambda rows: put_video(rows[0], rows[0]["video"]["bytes"][:-4000]))
-
-
-def change_a_clamped_file(out: Path) -> None:
-    rewrite(out, "mpeg1", lambda rows: rows[2].update(sha256="0" * 64))
 
 
 def damage_a_video(out: Path) -> None:
@@ -201,14 +197,13 @@ BREAKS: list[tuple[str, Callable[[Path], None], str]] = [
     ("rows", change_captions, "other captions"),
     ("rows", change_source, "other source_id"),
     ("rows", change_times, "other start_s, end_s"),
-    ("levels", change_level, "level 0.04 (effective 0.03), not 0.03 (0.03)"),
-    ("levels", forget_the_clamp, "level 80 (effective 80), not 80 (31)"),
+    ("levels", change_level, "level is 0.04, not 0.03"),
+    ("levels", forget_the_clamp, "severity 4: written_quantiser is 80, not 31"),
     ("levels", give_clean_a_level, "clean: clip video90001"),
     ("same_length", change_num_frames, "num_frames is 84, of the clean clip 85"),
     ("same_length", change_fps, "fps is 24.0, of the clean clip 25.0"),
     ("same_length", change_the_place, "jumble: clip video90001, severity 1: frames 1 to 85 are not in 0 to 84"),
     ("same_length", change_the_source_s_length, "frames 0 to 84 are not in 0 to 83"),
-    ("clamped", change_a_clamped_file, "not the file of severity 4, though both take effect as 31"),
     ("decoded", damage_a_video, "cannot be decoded"),
     ("decoded", empty_a_video, "clean: clip video90001: it cannot be decoded"),
     ("decoded", drop_the_last_frame, "84 frames, num_frames says 85"),

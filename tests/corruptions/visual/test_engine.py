@@ -1,10 +1,14 @@
 """What holds for every perturbation, walked over the registry."""
 
+from itertools import combinations, pairwise
+
 import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from stressreel import corrupt, list_corruptions
+from stressreel.corruptions.registry import check_name
+from stressreel.corruptions.visual.engine import Recipe
 from stressreel.errors import InputError
 
 NAMES = [corruption.name for corruption in list_corruptions()]
@@ -139,3 +143,25 @@ def test_a_key_is_a_text() -> None:
 def test_4k(name: str) -> None:
     frame = np.random.default_rng(0).integers(0, 256, (2160, 3840, 3), np.uint8)
     assert corrupt(frame, name, severity=3).shape == frame.shape
+
+
+def up_or_down(name: str, severity: int) -> NDArray[np.int64]:
+    return np.sign(
+        corrupt(np.full((2, 120, 160, 3), 100, np.uint8), name, severity=severity, key="k").astype(int) - 100
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("gaussian_noise", 0.998), ("shot_noise", 0.95), ("impulse_noise", 1), ("speckle_noise", 0.996)]
+)
+def test_severities_of_a_noise_go_the_same_way(name: str, share: float) -> None:
+    ways = [up_or_down(name, severity) for severity in range(1, 6)]
+    for one, other in combinations(ways, 2):
+        assert (one * other >= 0).mean() >= share - 0.002
+    if name == "impulse_noise":
+        assert all((other[one != 0] != 0).all() for one, other in pairwise(ways))
+
+
+def test_severities_of_freeze_keep_fewer_of_the_same_frames() -> None:
+    kept = [set(Recipe(check_name("freeze"), severity, 0, "k").index_map(300).tolist()) for severity in range(1, 6)]
+    assert all(one > other for one, other in pairwise(kept))

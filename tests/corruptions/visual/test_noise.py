@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import cv2
 import numpy as np
@@ -103,19 +103,33 @@ def test_words_and_residual_add_up_to_the_definition(name: str, level: float) ->
         assert np.abs(law - law_of(name, x, level)).max() < 1e-12
 
 
-@pytest.mark.parametrize("amount", NOISES["impulse"][1])
-def test_patterns_of_impulses_add_up_to_the_definition(amount: float) -> None:
-    table = noise._impulse_table(amount)
-    assert table.residual[-1] == pytest.approx(table.escapes)
-    chances = np.repeat(np.diff(table.residual) / np.diff(table.first), np.diff(table.first)) / 65536
-    law = dict(zip(table.patterns.tolist(), chances, strict=True))
-    for code, count in zip(*np.unique(table.codes[table.escapes :], return_counts=True), strict=True):
-        law[int(code)] += count / 65536
-    codes = np.array(list(law), np.uint64).view(np.uint8).reshape(-1, 8)
-    assert set(np.unique(codes)) == {0, noise._PEPPER, noise._SALT}
-    assert len(law) == 3**8
-    expected = np.where(codes == 0, 1 - amount, amount / 2).prod(axis=1)
-    assert np.abs(np.array(list(law.values())) - expected).max() < 1e-12
+@pytest.mark.parametrize("amount", [*NOISES["impulse"][1], 0, 1e-9, 0.5, 1 - 1e-9, 1])
+def test_bytes_of_impulses_add_up_to_the_definition(amount: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    sure, rest = noise._impulse_bytes(amount)
+    assert 2 * (sure + int(rest) / 2**64) / 256 == pytest.approx(amount, rel=1e-15)
+
+    def every_byte(stream: object, count: int, out: np.ndarray) -> np.ndarray:
+        out[:count].view(np.uint8)[:] = np.arange(2 * count) % 256
+        return out[:count]
+
+    monkeypatch.setattr(noise, "_draw", every_byte)
+    drawn = np.arange(256)
+    out = apply("impulse", grey(7, (256, 256, 1)), amount).reshape(256, 256)
+    assert (out[:, drawn < sure] == 0).all()
+    assert (out[:, drawn > 255 - sure] == 255).all()
+    assert (out[:, (drawn > sure) & (drawn < 255 - sure)] == 7).all()
+    if sure < 128:
+        edges = np.concatenate([out[:, sure] == 0, out[:, 255 - sure] == 255])
+        share = int(rest) / 2**64
+        assert abs(edges.mean() - share) <= 5 * math.sqrt(share * (1 - share) / edges.size) + 1e-9
+
+
+@pytest.mark.parametrize("pair", [*combinations(NOISES["impulse"][1], 2), (0.031, 0.038), (0.27, 1)])
+def test_impulses_are_nested(pair: tuple[float, float]) -> None:
+    for frame in (grey(7), picture(), grey(9, (900, 1000, 3))):
+        low, high = (apply("impulse", frame, amount, "nested").astype(int) for amount in pair)
+        assert ((low == frame) | (low == high)).all()
+        assert (high != frame).mean() > (low != frame).mean()
 
 
 def test_alias_tables_give_any_law() -> None:
@@ -270,7 +284,7 @@ def test_psnr_falls_with_severity(name: str) -> None:
 GOLDEN = {
     "gaussian": ["7eab7587d4d07bb1", "9dc12b047dae3a9f", "6ab0331c09078af5", "cebb754db8d94e01", "1828889fdad42942"],
     "shot": ["c4c42ef88550eaa4", "4383fd6d864c1a89", "7cf6a8e6cda0b4c1", "a8aafe4a3e7fb8fe", "4c0135e851d236bb"],
-    "impulse": ["51ea160f3998c58e", "0df7e6937df90f5a", "b77da01a2a021715", "f5352d90174ce2bd", "2c67233cadc8418b"],
+    "impulse": ["ad678e64daf3d387", "b1735bdb5eedc757", "aa55fb73c48584cc", "3f16c1984c466be7", "bce12096391f1d71"],
     "speckle": ["8006311391eadd8f", "594959878275bee5", "b3239b4a1aacb1d5", "5732fa2bbaf9d875", "b9a4827124d512a4"],
 }
 

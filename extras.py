@@ -1,0 +1,70 @@
+"""Packages that not every command needs: which extra brings them, and what is said when one is not installed."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from .errors import InputError
+
+EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that brings it
+    "cv2": ("opencv-python-headless", "perturb"),
+    "ffmpeg": ("ffmpeg-python", "perturb"),
+    "imageio_ffmpeg": ("imageio-ffmpeg", "perturb"),
+    "lemminflect": ("lemminflect", "text"),
+    "nltk": ("nltk", "text"),
+    "textblob": ("textblob", "text"),
+    "decord": ("decord2", "decord"),
+    "torchcodec": ("torchcodec", "decode"),
+    "sentence_transformers": ("sentence-transformers", "sbert"),
+    "sacremoses": ("sacremoses", "models"),
+    "safetensors": ("safetensors", "models"),
+    "torch": ("torch", "models"),
+    "transformers": ("transformers", "models"),
+    "rouge_score": ("rouge-score", "score"),
+    "sacrebleu": ("sacrebleu", "score"),
+    "pycocoevalcap": ("pycocoevalcap", "captions"),
+}
+
+
+class MissingExtraError(InputError):
+    """A package that an extra brings is not installed."""
+
+
+def missing(*modules: str, what: str = "this") -> MissingExtraError:
+    """Return the error that names packages which are not installed, and the command that installs them.
+
+    Args:
+        modules: Modules of `EXTRAS`, all of one extra.
+        what: What needs them.
+    """
+    packages = " and ".join(EXTRAS[module][0] for module in modules)
+    return MissingExtraError(f"{what} needs {packages}, not installed here: {command_for(modules[0])}")
+
+
+def command_for(module: str) -> str:
+    """Return the command that installs a module of `EXTRAS`."""
+    return f"pip install 'stressreel[{EXTRAS[module][1]}]'"
+
+
+def import_extra(name: str, package: str | None = None, *, what: str = "this") -> Any:
+    """Import a module that an extra brings, or one of ours that imports such a module.
+
+    Args:
+        name: The module; with a leading dot relative to `package`.
+        package: Where a relative name starts.
+        what: What needs it.
+
+    Raises:
+        MissingExtraError: A module of `EXTRAS` is not installed.
+    """
+    try:
+        return importlib.import_module(name, package)
+    except ModuleNotFoundError as error:
+        raise named(error, what) from error
+
+
+def named(error: ModuleNotFoundError, what: str = "this") -> Exception:
+    """Return a `MissingExtraError` if the module that was not found is one of `EXTRAS`, else the error itself."""
+    module = (error.name or "").split(".")[0]
+    return missing(module, what=what) if module in EXTRAS else error

@@ -1,0 +1,108 @@
+"""A forger who knows every check: changes an output and recomputes all that follows from its rows."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from stressreel.cli.verify import checks_for, configs_of
+from stressreel.data_cards.card import write_card
+from stressreel.records.checks import VerifyOptions
+from stressreel.records.files import write_json
+from stressreel.records.output import FinishedOutput, open_output
+from stressreel.records.shards import Fingerprint, shard_path, write_shard
+from stressreel.runtime.verify import Outcome, run_checks
+
+Row = dict[str, Any]
+SLOW = ("load_dataset", "decord", "card")  # they see nothing that a forger of content leaves behind
+
+
+@dataclass
+class Forgery:
+    """The content of an output, to be changed.
+
+    Attributes:
+        tables: Rows in storage values by table and split, in order; a video is `{"bytes": …, "path": …}`.
+        info: The content of `build.json`.
+    """
+
+    tables: dict[str, dict[str, list[Row]]]
+    info: dict[str, Any]
+
+    def rows(self, table: str) -> list[Row]:
+        """All rows of a table, splits in order; the rows themselves, to be changed."""
+        return [row for rows in self.tables[table].values() for row in rows]
+
+
+Change = Callable[[Forgery], object]
+
+
+@cache
+def _read(out: Path) -> tuple[dict[tuple[str, str], Any], str]:
+    output = open_output(out)
+    tables = {
+        (config.name, split): [pq.read_table(path) for path in output.shards(config.name, split)]
+        for config in configs_of(output)
+        for split in output.splits(config.name)
+    }
+    return tables, json.dumps(output.info)
+
+
+def load(out: Path) -> Forgery:
+    """Read an output; one that never changes, as it is read once."""
+    tables, info = _read(out)
+    found: dict[str, dict[str, list[Row]]] = {}
+    for (config, split), shards in tables.items():
+        found.setdefault(config, {})[split] = [row for shard in shards for row in shard.to_pylist()]
+    return Forgery(found, json.loads(info))
+
+
+def forge(out: Path, copy: Path, change: Change, *, card: bool = False) -> Path:
+    """Write a copy of an output with a change and everything that follows from it: hashes, counts, fingerprints.
+
+    Args:
+        out: An output that stays as it is.
+        copy: A folder that is not there yet.
+        change: Changes the rows and `build.json` in place; where the bytes of a video changed, its `sha256` follows.
+        card: Whether the card and its figures are written too.
+    """
+    forged = load(out)
+    change(forged)
+    copy.mkdir(parents=True)
+    if (out / ".build").is_dir():
+        shutil.copytree(out / ".build", copy / ".build")
+    fingerprint, counts = Fingerprint(), {}
+    for config in configs_of(FinishedOutput(out, forged.info)):
+        videos = [column.name for column in config.columns if column.kind == "video"]
+        counts[config.name] = {}
+        for split, rows in forged.tables.get(config.name, {}).items():
+            if not rows:
+                continue
+            for row in rows:
+                for name in videos:
+                    row["sha256"] = hashlib.sha256(row[name]["bytes"]).hexdigest()
+                fingerprint.add(config, split, row)
+            counts[config.name][split] = len(rows)
+            write_shard(copy / shard_path(config.name, split, 0, 1), config, [(row, 1) for row in rows])
+    forged.info |= {"counts": counts, "fingerprints": fingerprint.parts(), "fingerprint": fingerprint.hexdigest()}
+    if card:
+        write_card(copy, forged.info)
+    write_json(copy / "build.json", forged.info)
+    return copy
+
+
+def outcomes(out: Path, options: VerifyOptions, *, leave_out: tuple[str, ...] = SLOW) -> Mapping[str, Outcome]:
+    """Run the checks of an output in this process, by name."""
+    output = open_output(out)
+    checks = {name: check for name, check in checks_for(output, options).items() if name not in leave_out}
+    return {outcome.name: outcome for outcome in run_checks(output, checks)}
+
+
+def failed(out: Path, options: VerifyOptions, *, leave_out: tuple[str, ...] = SLOW) -> dict[str, tuple[str, ...]]:
+    """Name the checks that fail, with their problems."""
+    return {name: o.problems for name, o in outcomes(out, options, leave_out=leave_out).items() if not o.passed}

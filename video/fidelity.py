@@ -1,0 +1,143 @@
+"""What encoding took from a picture, measured against the same frames without loss."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+import av
+import numpy as np
+from av.audio.stream import AudioStream
+from numpy.typing import NDArray
+
+from .pyav import plane_view
+from .encode import Sound
+from .thumbnails import frames_of
+
+BLOCK = 8
+FRAME_MARGIN_DB = 3.0
+BLOCK_MARGIN = 2.0
+BLOCK_FLOOR = 16.0
+SOUND_MARGIN = 2.0
+SOUND_FLOOR = 1e-3
+WINDOW_S = 0.1
+AAC_FRAME = 1024
+
+
+@dataclass(frozen=True)
+class Loss:
+    """How far an encoded video is from its original.
+
+    Attributes:
+        frames: float64, shape (num_frames,): mean squared error of the samples of all three planes, in grey levels².
+        blocks: float64, shape (num_frames,): that of the worst 8 x 8 samples of a plane.
+        sound: Root mean square of the difference in sound, which lies in [-1, 1], in the worst tenth of a second; 0
+            without sound.
+    """
+
+    frames: NDArray[np.float64]
+    blocks: NDArray[np.float64]
+    sound: float
+
+    @property
+    def decibels(self) -> float:
+        """PSNR over all frames; at most 100 dB, which is 10^-5 grey levels² of 255²."""
+        return float(10 * np.log10(255**2 / max(float(self.frames.mean()), 255**2 * 1e-10)))
+
+
+def measure_loss(content: bytes, original: bytes, sound: Sound | None = None) -> Loss:
+    """Compare an encoded video with what was encoded.
+
+    Args:
+        content: A file with yuv420p pictures.
+        original: A file with the same frames in the same format, encoded without loss.
+        sound: Its sound; None if it must have none.
+
+    Raises:
+        ValueError: They differ in frames, size, sampling rate or channels, in words.
+        FFmpegError, IndexError: One of them cannot be decoded.
+    """
+    frames, blocks = [], []
+    ours, theirs = frames_of(content), frames_of(original)
+    while True:
+        shown, meant = next(ours, None), next(theirs, None)
+        if shown is None or meant is None:
+            break
+        if (shown.width, shown.height) != (meant.width, meant.height):
+            raise ValueError(f"its frames are {shown.width}x{shown.height}, not {meant.width}x{meant.height}")
+        if shown.format.name != meant.format.name:
+            raise ValueError(f"its pictures are {shown.format.name}, not {meant.format.name}")
+        total, samples, worst = 0.0, 0, 0.0
+        for number in range(len(meant.planes)):
+            squares = (plane_view(shown, number).astype(np.float32) - plane_view(meant, number)) ** 2
+            total += float(squares.sum(dtype=np.float64))
+            samples += squares.size
+            worst = max(worst, _worst_block(squares))
+        frames.append(total / samples)
+        blocks.append(worst)
+    if (shown is None) != (meant is None):
+        raise ValueError(f"it has {'fewer' if shown is None else 'more'} frames than the cut from the source")
+    return Loss(np.array(frames), np.array(blocks), _sound_loss(content, sound))
+
+
+def _worst_block(squares: NDArray[np.float32]) -> float:
+    height, width = (size // BLOCK * BLOCK for size in squares.shape)
+    if not height or not width:
+        return float(squares.mean())
+    tiles = squares[:height, :width].reshape(height // BLOCK, BLOCK, width // BLOCK, BLOCK)
+    return float(tiles.mean(axis=(1, 3)).max())
+
+
+def _sound_loss(content: bytes, sound: Sound | None) -> float:
+    """Measure the sound in its worst tenth of a second; AAC fills the last of its frames up with silence."""
+    with av.open(io.BytesIO(content), "r") as container:
+        stream = container.streams.best("audio")
+        if not isinstance(stream, AudioStream) or sound is None:
+            if (stream is None) != (sound is None):
+                raise ValueError("it has sound, the cut from the source has none" if stream else "it has no sound")
+            return 0.0
+        pieces = [frame.to_ndarray().astype(np.float32, copy=False) for frame in container.decode(stream)]
+        rate = stream.rate
+    heard = np.concatenate(pieces, axis=1) if pieces else np.empty((len(sound.samples), 0), np.float32)
+    length = sound.samples.shape[1]
+    if rate != sound.rate or len(heard) != len(sound.samples) or not length <= heard.shape[1] < length + 2 * AAC_FRAME:
+        raise ValueError(
+            f"its sound has {heard.shape[1]} samples of {len(heard)} channels at {rate} Hz, the cut from the source "
+            f"{length} of {len(sound.samples)} at {sound.rate} Hz"
+        )
+    squares = ((heard[:, :length] - sound.samples) ** 2).mean(axis=0, dtype=np.float64)
+    starts = np.arange(0, length, max(1, round(rate * WINDOW_S)))
+    counts = np.diff([*starts, length])
+    return float(np.sqrt((np.add.reduceat(squares, starts) / counts).max())) if length else 0.0
+
+
+def unlike(found: Loss, again: Loss) -> str:
+    """Say what shows that a video is not the one that another encoder of the same quality would have made.
+
+    Every frame may be 3 dB worse than in the video that was encoded again, and the worst 8 x 8 samples of every frame
+    twice as far off as the worst there in any frame (with 16 grey levels² to spare): two builds of an encoder differ by
+    far less, and other pictures, or a mark drawn on them, by far more.
+
+    Args:
+        found: The loss of the video that is looked at.
+        again: The loss of the same frames encoded again with the settings that it claims.
+
+    Returns:
+        One line; empty if nothing shows it.
+    """
+    allowed = np.maximum(again.frames * 10 ** (FRAME_MARGIN_DB / 10), 1.0)
+    wrong = np.flatnonzero(found.frames > allowed)
+    if len(wrong):
+        return (
+            f"{len(wrong)} of {len(found.frames)} frames are not those of the source (the first is {wrong[0]}): "
+            f"{found.decibels:.1f} dB, encoded again {again.decibels:.1f} dB"
+        )
+    marked = np.flatnonzero(found.blocks > max(BLOCK_MARGIN * float(again.blocks.max()), BLOCK_FLOOR))
+    if len(marked):
+        return (
+            f"in {len(marked)} of {len(found.frames)} frames (the first is {marked[0]}) a part of the picture is not "
+            "that of the source"
+        )
+    if found.sound > max(SOUND_MARGIN * again.sound, SOUND_FLOOR):
+        return f"its sound is not that of the source: off by {found.sound:.4f}, encoded again {again.sound:.4f}"
+    return ""
