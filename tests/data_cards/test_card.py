@@ -52,11 +52,11 @@ ANNOTATED = (
 )
 
 
-def build(folder, videos=ANNOTATED, *, source=CHARADES, line=COMMAND, notes=None, **changes):
+def build(folder, videos=ANNOTATED, *, origin=CHARADES, line=COMMAND, notes=None, **changes):
     settings = ClaviSettings(render=False, **changes)
     usable = [action for action in ACTIONS.values() if action.usable]
     controls = {"train": usable, "test": usable}
-    identity = {"tools": {"stressreel": "0"}, "inputs": {"a.csv": "0" * 64}, "source": source.as_json()}
+    identity = {"tools": {"stressreel": "0"}, "inputs": {"a.csv": "0" * 64}, "source": origin.as_json()}
     plan = plan_clavi(
         videos, controls, settings, identity=identity, notes=notes
     )
@@ -196,7 +196,7 @@ def test_every_field_of_the_template_is_needed(output):
 
 
 def test_the_sample_is_not_charades(tmp_path):
-    sample = build(tmp_path / "out", source=SAMPLE)
+    sample = build(tmp_path / "out", origin=SAMPLE)
     assert "This is not Charades." in card(sample)
     assert head(sample)["license"] == "cc0-1.0"
     assert "license_link" not in head(sample)
@@ -221,7 +221,7 @@ def test_rendered_videos_and_skips(output, monkeypatch):
     original = FinishedOutput.rows
     info = output.info | {
         "counts": output.info["counts"] | {"videos": {"train": 2, "test": 2}},
-        "settings": output.info["settings"] | {"crf": 18, "audio": "keep"},
+        "settings": output.info["settings"] | {"render": True, "crf": 18, "audio": "keep"},
         "limit": 5,
         "skips": {"count": 3, "by_reason": {"too_short": 2, "strange": 1}, "list": []},
     }
