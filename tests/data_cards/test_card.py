@@ -57,9 +57,7 @@ def build(folder, videos=ANNOTATED, *, origin=CHARADES, line=COMMAND, notes=None
     usable = [action for action in ACTIONS.values() if action.usable]
     controls = {"train": usable, "test": usable}
     identity = {"tools": {"stressreel": "0"}, "inputs": {"a.csv": "0" * 64}, "source": origin.as_json()}
-    plan = plan_clavi(
-        videos, controls, settings, identity=identity, notes=notes
-    )
+    plan = plan_clavi(videos, controls, settings, identity=identity, notes=notes)
     info = {"builder": plan.builder, "dataset_version": "1.2.3", "command": line, **plan.identity}
     with claim(folder) as output:
         builder = ClaviBuilder(settings)
