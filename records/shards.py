@@ -56,9 +56,13 @@ class ShardWriter:
         compression: Any = dict.fromkeys(plain, "zstd") if videos else "zstd"
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(
-                self._temporary, self._schema, compression=compression, use_dictionary=plain
-            )
+            try:
+                self._writer = pq.ParquetWriter(
+                    self._temporary, self._schema, compression=compression, use_dictionary=plain
+                )
+            except OSError:
+                self._temporary.unlink(missing_ok=True)
+                raise
 
     def add(self, row: Row, size: int) -> None:
         """Take in one row of storage values, of about so many bytes."""

@@ -15,9 +15,9 @@ from cards import fields_not_needed, render_card
 from commands import run
 from jinja2 import UndefinedError
 from PIL import Image, ImageColor
-from stressreel.builders.perturbed.card import AMONG, FRAMES, context, decibels, grows, measure_perturbed, spread
+from stressreel.builders.perturbed.card import AMONG, FRAMES, decibels, grows, spread
 from stressreel.builders.perturbed.figures import BAR, EARLY, LABEL, MARGIN, Sheet, perturbed_figures
-from stressreel.builders.perturbed.tables import COLUMNS, VIDEO, perturbed_configs
+from stressreel.builders.perturbed.tables import COLUMNS, VIDEO
 from stressreel.corruptions.registry import list_corruptions
 from stressreel.data_cards.plots import GREY
 from stressreel.records.output import FinishedOutput, open_output
