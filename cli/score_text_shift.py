@@ -42,9 +42,10 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
     tables_of = benchmark.captions
     names = tables_of(output.info) if tables_of else []
     if not names:
-        raise InputError(
-            f"{out} has no perturbed captions. Build some: build-perturbed --modality text, multimodal or all."
+        advice = (
+            f"`build-{benchmark.name} --help` says how to build some." if tables_of else "Its benchmark makes none."
         )
+        raise InputError(f"{out} has no perturbed captions. {advice}")
     scorer_versions()
     model = load_language_model(lm) if lm else None
     tables = {
