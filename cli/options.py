@@ -91,6 +91,8 @@ def _option(each: Field) -> Callable[[Any], Any]:
         return click.option(f"--{each.flag}", name, is_flag=True, **said | {"show_default": False})
     if option.metavar:
         said["metavar"] = option.metavar
+    if not option.required:  # to click 8.3 a default of None is a value that was given
+        said["default"] = each.default
     several = each.many and each.count == 1 and (option.read is None or option.spread or each.default == ())
     return click.option(
         f"--{each.flag}",
@@ -99,7 +101,6 @@ def _option(each: Field) -> Callable[[Any], Any]:
         required=option.required,
         multiple=several,
         nargs=each.count,
-        default=None if option.required else each.default,
         **said,
     )
 

@@ -41,7 +41,10 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
         benchmark = benchmark_of(output)
         names = benchmark.captions(output.info) if benchmark.captions else []
         if not names:
-            raise InputError(f"{out} has no perturbed captions. Build some: build-perturbed --modality text.")
+            advice = "Its benchmark makes none."
+            if benchmark.captions:
+                advice = f"`build-{benchmark.name} --help` says how to build some."
+            raise InputError(f"{out} has no perturbed captions. {advice}")
         scorer_versions()
         model = load_language_model(lm) if lm else None
         tables = {

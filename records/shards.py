@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InputError, OutputError
-from .files import output_error
+from .files import output_error, sync_and_rename, temporary_path
 from .schema import Config, Row
 
 SHARD_BYTES = 500_000_000
@@ -73,7 +72,7 @@ class ShardWriter:
             OutputError: The folder cannot be written.
         """
         self.path, self._schema = path, config.schema()
-        self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        self._temporary = temporary_path(path)
         self._held: list[Row] = []
         self.held_bytes = self.bytes = self.rows = 0
         videos = [column.name for column in config.columns if column.kind == "video"]
@@ -82,9 +81,13 @@ class ShardWriter:
         compression: Any = dict.fromkeys(plain, "zstd") if videos else "zstd"
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(
-                self._temporary, self._schema, compression=compression, use_dictionary=plain
-            )
+            try:
+                self._writer = pq.ParquetWriter(
+                    self._temporary, self._schema, compression=compression, use_dictionary=plain
+                )
+            except OSError:
+                self._temporary.unlink(missing_ok=True)
+                raise
 
     def add(self, row: Row, size: int) -> None:
         """Take in one row of storage values, of about so many bytes."""
@@ -115,14 +118,14 @@ class ShardWriter:
         self.flush()
         with self._explained():
             self._writer.close()
-            with open(self._temporary, "rb+") as handle:
-                os.fsync(handle.fileno())
-            os.replace(self._temporary, self.path)
+            sync_and_rename(self._temporary, self.path)
 
     def abandon(self) -> None:
-        """Remove what was written."""
-        self._writer.close()
-        self._temporary.unlink(missing_ok=True)
+        """Remove what was written, even where nothing more can be written."""
+        with suppress(OSError, pa.ArrowException):
+            self._writer.close()
+        with suppress(OSError):
+            self._temporary.unlink(missing_ok=True)
 
     def _explained(self) -> _Explained:
         return _Explained(self.path)

@@ -60,9 +60,13 @@ class Inline:
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
         """Render units one after the other; see `Executor`."""
-        with _one_thread():
-            for unit in longest_first(units):
-                yield unit, render_unit(builder, unit, store)
+        gc.freeze()  # so that the collection after each unit does not look through all that was there before
+        try:
+            with _one_thread():
+                for unit in longest_first(units):
+                    yield unit, render_unit(builder, unit, store)
+        finally:
+            gc.unfreeze()
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import BuildError
+from ..records.files import rename
 from ..records.fingerprint import Fingerprint, UnitHasher, UnitsFile, plain_json
 from ..records.plan import Builder, Plan, Skip, Unit
 from ..records.schema import Config, Row
@@ -176,7 +176,7 @@ def _name(tables: dict[Key, _Table], output: Output) -> None:
     """Give the shards their names, which say how many there are."""
     for old, new in _names(tables):
         if (output.path / old).is_file():
-            os.replace(output.path / old, output.path / new)
+            rename(output.path / old, output.path / new)
 
 
 def _names(tables: dict[Key, _Table]) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from commands import info, refuses, run, start
+from commands import info, refuses, run, run_process, start
 
 SMALL = ("--limit", 4, "--preset", "ultrafast", "--no-progress")
 
@@ -264,7 +264,7 @@ class TestRefusals:
             resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 
         arguments = ("--charades", sample, "--out", out, "--workers", 1, *SMALL)
-        refuses(run("build-clavi", *arguments, preexec_fn=limit), "cannot write")
+        refuses(run_process("build-clavi", *arguments, preexec_fn=limit), "cannot write")
         assert not (out / "build.json").exists()
         assert not list(out.glob("videos/*"))
         assert run("build-clavi", *arguments).code == 0

@@ -314,7 +314,11 @@ class TestTextShift:
     def test_an_output_without_captions(self, msrvtt: Path, tmp_path: Path) -> None:
         given = ("--perturbations", "jpeg", "--no-render", "--no-progress")
         assert run("build-perturbed", "--msrvtt", msrvtt, "--out", tmp_path / "o", *given).code == 0
-        refuses(run("stressreel", "score", "text-shift", tmp_path / "o"), "no perturbed captions", "--modality text")
+        refuses(
+            run("stressreel", "score", "text-shift", tmp_path / "o"),
+            "no perturbed captions",
+            "`build-perturbed --help`",
+        )
 
     def test_fresh_throws_the_numbers_away(self, text: Path, msrvtt: Path, tmp_path: Path) -> None:
         out = shutil.copytree(text, tmp_path / "o")

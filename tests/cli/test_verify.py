@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import refuses, run
-from stressreel.cli.verify import checks_for
+from stressreel.api import checks_for
 from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import open_output
 from stressreel.runtime.verify import run_checks

@@ -1,5 +1,6 @@
 """Executor, store, journal and packing: the same output however the work is done, interrupted and taken up."""
 
+import gc
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,6 +84,10 @@ def tables(out: Path) -> dict[str, list[Mapping[str, Any]]]:
     }
 
 
+def test_by_default_shards_hold_up_to_half_a_gigabyte() -> None:
+    assert shards.SHARD_BYTES == pack.SHARD_BYTES == 500_000_000
+
+
 def test_one_worker_needs_no_process() -> None:
     assert executor_for(1) == Inline()
     assert executor_for(3) == Processes(3)
@@ -123,6 +128,13 @@ class TestExecutors:
 def test_longest_units_begin_first(tmp_path: Path) -> None:
     order = [unit.cost for unit, _ in Inline().execute(Numbers(), plan_of(8).units, FolderStore(tmp_path))]
     assert order == sorted(order, reverse=True)
+
+
+def test_a_unit_is_not_held_up_by_all_that_was_there_before(tmp_path: Path) -> None:
+    before = gc.get_freeze_count()
+    frozen = [gc.get_freeze_count() for _ in Inline().execute(Numbers(), plan_of(2).units, FolderStore(tmp_path))]
+    assert min(frozen) > before + 1000
+    assert gc.get_freeze_count() == before
 
 
 class TestJournal:
@@ -192,6 +204,22 @@ class TestPacking:
             row["video"]["bytes"] for name, rows in tables(tmp_path / "one").items() if "clips" in name for row in rows
         } == {unit.id.encode() * 1000 for unit in plan_of(9).units}
         assert sum(unit.rows for unit in read_units(tmp_path / "one")) == 27
+
+    @pytest.mark.parametrize("size", [500, 1000, 3000, 20_000])
+    def test_shards_hold_all_rows_in_order_and_as_many_as_fit(self, size: int, tmp_path: Path) -> None:
+        builder = Numbers(size)
+        run(tmp_path / "out", plan_of(9), builder)
+        parts: dict[str, list[list[Mapping[str, Any]]]] = {}
+        for name, rows in tables(tmp_path / "out").items():
+            parts.setdefault(name.rpartition("-of-")[0].rpartition("-")[0], []).append(rows)
+        for split in ("train", "test"):
+            cut = parts[f"clips/{split}"]
+            units = [unit.id for unit in plan_of(9).units if unit.split == split]
+            assert [row["id"] for rows in cut for row in rows] == units
+            # a clip and its row are some 3 * size + 100 bytes; a row alone may be larger than a shard
+            held = [sum(len(row["video"]["bytes"]) + 100 for row in rows) for rows in cut]
+            assert all(total <= pack.SHARD_BYTES or len(rows) == 1 for total, rows in zip(held, cut, strict=True))
+            assert all(total + 3 * size + 100 > pack.SHARD_BYTES for total in held[:-1])
 
     def test_memory_for_row_groups_is_bounded_over_all_tables(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

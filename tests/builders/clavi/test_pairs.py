@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import stressreel.builders.pairs as pairs
+import stressreel.builders.clavi.pairs as pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray

@@ -9,10 +9,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from cards import render_card
 from commands import run
 from stressreel.corruptions.registry import check_text_name
-from stressreel.data_cards.card import render_card
 from stressreel.records.output import FinishedOutput, open_output
+from stressreel.records.source import Source
+from stressreel.sources.msrvtt import MSRVTT
+from stressreel.sources.youcook2 import YOUCOOK2
 
 TEXTS = ("gender_swap", "no_verbs", "random_noun", "shuffle_order")
 CAPTIONS = ["a man rides a horse", "the red | car", "two dogs play", "a girl sings", "a `quoted` word", "a boy runs"]
@@ -116,17 +119,17 @@ class TestCaptions:
         assert 'load_dataset("OUT", "gender_swap", split="test")  # 6 rows, one for each caption' in text
 
     @pytest.mark.parametrize(
-        ("command", "settings", "words"),
+        ("source", "settings", "words"),
         [
-            ("--youcook2 DIR", {"text_perturbations": ["no_verbs"], "pairs": []}, "YouCook2-P has no family `bias`"),
-            ("--msrvtt DIR", {"text_mode": "released"}, "`--text-mode released`"),
-            ("--msrvtt DIR", {"caption_style": "imperative"}, "taken to be orders (`--caption-style imperative`)"),
-            ("--msrvtt DIR", {}, "| perturbed captions | 24 | 35,000 |"),
+            (YOUCOOK2, {"text_perturbations": ["no_verbs"], "pairs": []}, "YouCook2-P has no family `bias`"),
+            (MSRVTT, {"text_mode": "released"}, "`--text-mode released`"),
+            (MSRVTT, {"caption_style": "imperative"}, "taken to be orders (`--caption-style imperative`)"),
+            (MSRVTT, {}, "| perturbed captions | 24 | 35,000 |"),
         ],
     )
-    def test_what_was_chosen(self, output: FinishedOutput, command: str, settings: dict, words: str) -> None:
+    def test_what_was_chosen(self, output: FinishedOutput, source: Source, settings: dict, words: str) -> None:
         info = output.info | {
-            "command": f"build-perturbed {command} --out OUT",
+            "source": source.as_json(),
             "settings": output.info["settings"] | settings,
         }
         assert words in render_card(output.path, info)

@@ -42,7 +42,9 @@ class TestUnits:
         assert captions == sorted(captions) == [caption_id(c.id, n) for c in clips for n in range(len(c.captions))]
 
     def test_they_need_no_video_and_are_rendered_all_the_same(self) -> None:
-        plan = plan_perturbed([clip("v")], PerturbedSettings(text_perturbations=("no_nouns",), render=False))
+        plan = plan_perturbed(
+            [clip("v")], PerturbedSettings(perturbations=(), text_perturbations=("no_nouns",), render=False)
+        )
         text, clean = sorted(plan.units, key=lambda unit: unit.source_id)
         builder = PerturbedBuilder(PerturbedSettings(render=False))
         assert (text.source_id, clean.source_id) == ("", "v")
@@ -166,7 +168,7 @@ class TestChoice:
 class TestPlan:
     def plan(self, **fields):
         clips = [clip("v", "a dog runs", "a cat sits"), clip("w")]
-        return plan_perturbed(clips, PerturbedSettings(severities=(3,), **fields))
+        return plan_perturbed(clips, PerturbedSettings(**{"perturbations": (), "severities": (3,)} | fields))
 
     def test_tables(self) -> None:
         plan = self.plan(perturbations=("jpeg",), text_perturbations=("typos",), pairs=("jpeg:typos",))

@@ -11,16 +11,20 @@ import pyarrow.parquet as pq
 import pytest
 import stressreel
 import yaml
+from cards import fields_not_needed, render_card
 from commands import run
 from jinja2 import UndefinedError
 from PIL import Image, ImageColor
-from stressreel.builders.perturbed.card import AMONG, FRAMES, context, decibels, grows, measure_perturbed, spread
+from stressreel.builders.perturbed.card import AMONG, FRAMES, decibels, grows, spread
 from stressreel.builders.perturbed.figures import BAR, EARLY, LABEL, MARGIN, Sheet, perturbed_figures
-from stressreel.builders.perturbed.tables import COLUMNS, VIDEO, perturbed_configs
+from stressreel.builders.perturbed.tables import COLUMNS, VIDEO
 from stressreel.corruptions.registry import list_corruptions
-from stressreel.data_cards.card import environment, render_card
 from stressreel.data_cards.plots import GREY
 from stressreel.records.output import FinishedOutput, open_output
+from stressreel.records.source import Source
+from stressreel.sources.captions import CAPTIONS
+from stressreel.sources.msrvtt import MSRVTT, SAMPLE
+from stressreel.sources.youcook2 import YOUCOOK2
 from stressreel.video.ffmpeg import find_ffmpeg
 from stressreel.video.pyav import to_rgb
 from stressreel.video.thumbnails import frames_of
@@ -99,14 +103,7 @@ class TestText:
             render_card(recipes.path, info)
 
     def test_every_field_of_the_template_is_needed(self, output):
-        configs = perturbed_configs(NAMES, videos=True)
-        fields = {"head": "", "info": output.info, "configs": configs}
-        fields |= context(output, measure_perturbed(output))
-        template = environment().get_template("perturbed.md.j2")
-        template.render(fields)
-        for name in fields:
-            with pytest.raises(UndefinedError):
-                template.render({key: value for key, value in fields.items() if key != name})
+        assert fields_not_needed(output) == []
 
     def test_the_head_lists_the_shards_that_are_there(self, output):
         configs = head(card(output))["configs"]
@@ -176,16 +173,17 @@ class TestText:
         assert "past the video's length" not in text
 
     @pytest.mark.parametrize(
-        ("command", "licence", "words", "absent"),
+        ("source", "licence", "words", "absent"),
         [
-            ("--msrvtt sample --no-render", "cc0-1.0", "This is not MSR-VTT", "zhou2018"),
-            ("--msrvtt DIR --no-render", "other", "Share recipes, not videos", "zhou2018"),
-            ("--youcook2 DIR --no-render", "other", "zhou2018towards", "xu2016"),
-            ("--captions mine.csv --no-render", "unknown", "Whose videos are these", "xu2016"),
+            (SAMPLE, "cc0-1.0", "This is not MSR-VTT", "zhou2018"),
+            (MSRVTT, "other", "Share recipes, not videos", "zhou2018"),
+            (YOUCOOK2, "other", "zhou2018towards", "xu2016"),
+            (CAPTIONS, "unknown", "Whose videos are these", "xu2016"),
         ],
+        ids=lambda value: value.key if isinstance(value, Source) else "",
     )
-    def test_licences_and_citations(self, recipes, command, licence, words, absent):
-        text = render_card(recipes.path, recipes.info | {"command": f"build-perturbed {command} --out OUT"})
+    def test_licences_and_citations(self, recipes, source, licence, words, absent):
+        text = render_card(recipes.path, recipes.info | {"source": source.as_json()})
         fields = head(text)
         assert fields["license"] == licence
         assert ("license_link" in fields) == (licence == "other")
