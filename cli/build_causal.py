@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..builders.causal.plan import Made
     from ..builders.causal.settings import CausalSettings
     from ..negatives.cast import Cast
-    from ..negatives.confusion import Confuser
+    from ..negatives.confuser import Confuser
     from ..negatives.llm import Generator
     from ..records.plan import Plan
     from ..sources.causalchaos import CausalRow
@@ -337,7 +337,7 @@ def make_confuser(rows: Sequence[CausalRow], cast_file: Path | None, tagger: str
     """Find who acts in the annotations, add the cast file, and load the tagger."""
     from ..language.tagger import load_tagger
     from ..negatives.cast import derive_cast, join_casts, read_cast
-    from ..negatives.confusion import Confuser
+    from ..negatives.confuser import Confuser
 
     cast = derive_cast(text for row in rows for text in (row.question, row.answer, row.explanation))
     if cast_file:
