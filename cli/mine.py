@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..negatives.mining import Choice, Item, Kind, Mined
+    from ..negatives.mining import Item, Kind, Mined, OptionSet
     from ..sources.questions import Questions
 
 TRAIN = ("train", "training")
@@ -240,7 +240,7 @@ def _rows(questions: Questions, mined: Mapping[Kind, Sequence[Mined]], seed: int
     return rows
 
 
-def source_rows(choice: Choice) -> list[dict[str, Any] | None]:
+def source_rows(choice: OptionSet) -> list[dict[str, Any] | None]:
     """Give where each option comes from as JSON values; None for the right one."""
     return [
         {
