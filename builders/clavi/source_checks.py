@@ -13,7 +13,8 @@ from ...records.files import sha256_file
 from ...records.output import FinishedOutput
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
-from ...sources.charades import CHARADES
+from ...records.source import source_of
+from ...sources.charades import CHARADES, SAMPLE
 from ...sources.files import find_videos
 from ...video.index import index_frames
 from ..processes import on_processes
@@ -51,6 +52,7 @@ def plan_again(output: FinishedOutput, folder: Path) -> Plan | NotChecked:
         limit=info["limit"],
         version=info["dataset_version"],
         tools=info["tools"],
+        source=SAMPLE if source_of(info).drawn else CHARADES,
     )
 
 
