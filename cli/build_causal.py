@@ -213,7 +213,7 @@ def command(
     versions["encoder"] = encoder_name(choice.model)
     confuser, generator, made = None, None, None
     if settings.confuse:
-        confuser = make_confuser(read.everything, cast_file, tagger)
+        confuser = make_confuser(read.everything, cast_file, tagger)  # type: ignore[arg-type]
         versions["tagger"] = confuser.tagger.name
         generator = _generator(llm_base_url, llm_model)
         if generator:
@@ -234,7 +234,8 @@ def command(
             confuser=confuser,
             made=made,
             timing=read.timing,
-            identity=causal_identity(dataset_version, versions, read.hashes, limit, columns),
+            limit=limit,
+            identity=causal_identity(dataset_version, versions, read.hashes, columns),
             notes=read.counts,
         )
     if not plan.units:

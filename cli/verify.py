@@ -129,7 +129,7 @@ def configs_of(output: FinishedOutput) -> list[Config]:
     """
     from ..builders.causal.settings import settings_of
     from ..builders.causal.tables import causal_configs
-    from ..builders.clavi.plan import clavi_configs
+    from ..builders.clavi.tables import clavi_configs
     from ..builders.perturbed.settings import PerturbedSettings
     from ..builders.perturbed.tables import suite_configs
     from ..errors import InputError

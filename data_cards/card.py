@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
 from ..builders.causal import card as causal
 from ..builders.causal.settings import settings_of
@@ -123,12 +123,15 @@ def _render(output: FinishedOutput, kind: CardKind, measured: Any) -> str:
     configs = [config for config in kind.configs(output.info) if config.name in output.info["counts"]]
     head = {**kind.front_matter(output), **hub_fields(configs, output.info["counts"])}
     template = environment().get_template(f"{output.info['builder']}.md.j2")
-    return template.render(
-        head=yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip(),
-        info=output.info,
-        configs=configs,
-        **kind.context(output, measured),
-    )
+    try:
+        return template.render(
+            head=yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip(),
+            info=output.info,
+            configs=configs,
+            **kind.context(output, measured),
+        )
+    except UndefinedError as error:
+        raise LookupError(f"build.json lacks what the card says: {error}") from error
 
 
 def hub_fields(configs: list[Config], counts: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:

@@ -113,7 +113,6 @@ def causal_identity(
     version: str,
     tools: Mapping[str, str],
     hashes: Mapping[str, str],
-    limit: int | None,
     columns: Mapping[str, str] | None,
 ) -> dict[str, Any]:
     """Return what decides a build besides its settings, as `build.json` has it."""
@@ -122,7 +121,6 @@ def causal_identity(
         "tools": dict(tools),
         "inputs": dict(hashes),
         "tables": table_hashes(),
-        "limit": limit,
         "columns": dict(columns or {}),
         "video_folders": list(VIDEO_FOLDERS),
     }

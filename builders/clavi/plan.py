@@ -13,26 +13,15 @@ from typing import Any
 
 from ...errors import InputError
 from ...records.plan import Plan, Unit
-from ...records.schema import Config
 from ...sources.actions import Action, AnnotatedVideo, Segment
 from ...sources.charades_sta import same_doing
 from ...sources.clavi import ReleasedPair
 from ...templates import table_hashes
-from ...video.edit import EditList
-from ...video.index import FrameIndex
 from .pairs import RULES, Candidate, Cuts, SameAction, draw_control, draw_cuts, same_key, with_ids
-from .render import pieces
 from .settings import ClaviSettings
-from .tables import PAIRS, QUESTIONS, VIDEOS
+from .tables import clavi_configs
 
-FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
-SHARED = ("num_frames", "fps", "width", "height", "duration_s")
 TABLES = ("charades_classes.yaml", "clavi.yaml")
-
-
-def clavi_configs(render: bool) -> tuple[Config, ...]:
-    """Return the tables of a build, with or without videos."""
-    return (QUESTIONS, VIDEOS, PAIRS) if render else (QUESTIONS, PAIRS)
 
 
 def plan_clavi(
@@ -145,13 +134,3 @@ def planned_columns(candidate: Candidate, cuts: Cuts, control: Action) -> dict[s
         "source_verbs": sorted(video.verbs),
         "source_objects": sorted(video.objects),
     }
-
-
-def edits(index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
-    """Return the edit lists of V and V′.
-
-    Raises:
-        VideoError: See `pieces`.
-    """
-    a, filler, b = pieces(index, unit)
-    return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)

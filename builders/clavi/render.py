@@ -12,16 +12,17 @@ from ...records.files import sha256_file
 from ...records.plan import Facts, Skip, Unit
 from ...records.schema import Row
 from ...video.decode import with_index
-from ...video.edit import write_edits
+from ...video.edit import EditList, write_edits
 from ...video.encode import EncodeSettings
 from ...video.index import FrameIndex
 from ..source_videos import missing_source, source_stamp
-from .plan import FRAMES, SHARED, edits
 from .questions import question_rows
 from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS
 
 SHORTFALL_S = Fraction(1, 2)
+FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
+SHARED = ("num_frames", "fps", "width", "height", "duration_s")
 
 
 @dataclass(frozen=True)
@@ -117,3 +118,13 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
             f"the pair needs {pair['out_a']:.3f} to {pair['out_b']:.3f} s",
         )
     return range(out_a, in_a), range(in_a, in_b), range(in_b, out_b)
+
+
+def edits(index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
+    """Return the edit lists of V and V′.
+
+    Raises:
+        VideoError: See `pieces`.
+    """
+    a, filler, b = pieces(index, unit)
+    return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)

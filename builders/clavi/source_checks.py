@@ -19,8 +19,7 @@ from ...video.index import index_frames
 from ..processes import on_processes
 from ..remade import chosen_videos, differing_inputs, differing_rows, input_files, same_encoder, unlike_again
 from .inputs import read_plan
-from .plan import FRAMES, SHARED, edits
-from .render import ClaviBuilder, pieces
+from .render import FRAMES, SHARED, ClaviBuilder, edits, pieces
 from .row_checks import settings_of
 from .tables import VARIANTS
 

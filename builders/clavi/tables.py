@@ -84,3 +84,8 @@ PAIRS = Config(
         Column("source_sha256", "string", "of the source file"),
     ),
 )
+
+
+def clavi_configs(render: bool) -> tuple[Config, ...]:
+    """Return the tables of a build, with or without videos."""
+    return (QUESTIONS, VIDEOS, PAIRS) if render else (QUESTIONS, PAIRS)

@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...corruptions.registry import visual_corruptions
+from ...corruptions.visual.engine import Recipe
 from ...errors import InputError
 from ...records.files import sha256_text
 from ...records.plan import Plan, Unit
 from ...sources.captions import CaptionedClip
+from ...video.index import FrameIndex, index_frames
 from .captions import text_tables, text_units
 from .combinations import MULTIMODAL, Pair
 from .settings import PerturbedSettings
@@ -83,3 +91,103 @@ def plan_perturbed(
         noun="source video" if all(unit.id == unit.source_id for unit in units) else "unit",
         notes=dict(notes or {}),
     )
+
+
+def source_frames(recipe: Recipe | None, wanted: Sequence[int], stretch: range) -> Sequence[int]:
+    """Find the frames of the source that frames of a recipe are made from.
+
+    A codec predicts frames from earlier ones, so it needs all of these; and no later ones, as it is fed frame by frame.
+
+    Args:
+        recipe: What is done; None for nothing.
+        wanted: Numbers of frames, increasing.
+        stretch: What is perturbed as a whole.
+
+    Returns:
+        What is shown at each of the wanted ones, or for a codec all from the beginning on.
+    """
+    if recipe and recipe.corruption.scope == "index":
+        first = stretch.start
+        return [first + int(number) for number in recipe.index_map(len(stretch))[[n - first for n in wanted]]]
+    if recipe and recipe.corruption.scope == "file":
+        return range(stretch.start, wanted[-1] + 1)
+    return wanted
+
+
+Frames = int | slice | Sequence[int] | NDArray[np.integer[Any]] | None
+"""Which frames of a clip: all; as many at equal distances; a slice; or positions."""
+
+
+def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
+    """Find the frames that are chosen of a clip.
+
+    Args:
+        frames: See `load`.
+        count: Frames of the clip, at least 1.
+        clip_id: The clip.
+
+    Returns:
+        int64, shape (frames chosen,), from 0 to count - 1, as ordered.
+
+    Raises:
+        InputError: The clip has no such frame, or a slice has none.
+    """
+    every = np.arange(count, dtype=np.int64)
+    if frames is None:
+        return every
+    if isinstance(frames, int):
+        return np.arange(frames, dtype=np.int64) * (count - 1) // max(frames - 1, 1)
+    if isinstance(frames, slice):
+        if not len(every[frames]):
+            raise InputError(f"frames={frames} chooses none of the {count} frames of clip {clip_id}.")
+        return every[frames]
+    positions = np.array(frames, np.int64)
+    outside = positions[(positions < -count) | (positions >= count)]
+    if len(outside):
+        raise InputError(
+            f"clip {clip_id} has no frame {outside[0]}: it has {count}, 0 to {count - 1} (or -{count} to -1, from the "
+            "end). Give a number of frames, as frames=8, to choose them by the clip's length."
+        )
+    return positions % count
+
+
+def check_frames(frames: Any) -> Frames:
+    """Return a choice of frames that is one: NumPy's integers as Python's.
+
+    Raises:
+        InputError: It is no number from 1 on, slice, or positions.
+    """
+    if frames is None or (isinstance(frames, slice) and _is_sound(frames)):
+        return cast(Frames, frames)
+    if isinstance(frames, (int, np.integer)) and not isinstance(frames, bool) and frames > 0:
+        return int(frames)
+    if isinstance(frames, (Sequence, np.ndarray)) and not isinstance(frames, (str, bytes)):
+        with suppress(ValueError):  # lists of different lengths
+            positions = np.asarray(frames)
+            if positions.ndim == 1 and len(positions) and np.issubdtype(positions.dtype, np.integer):
+                return positions.astype(np.int64)
+    raise InputError(
+        f"frames must be a number of frames from 1 on, a slice, or a list of positions, at least one; got {frames!r}"
+    )
+
+
+def _is_sound(chosen: slice) -> bool:
+    try:
+        chosen.indices(1)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _index_of(path: Path, size: int, changed_ns: int, decode: bool) -> FrameIndex:
+    return index_frames(path, decode=decode)
+
+
+def remembered_index(path: Path, *, decode: bool = False) -> FrameIndex:
+    """List the frames of a video as `index_frames` does, once while the file does not change."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return index_frames(path, decode=decode)
+    return _index_of(path, stat.st_size, stat.st_mtime_ns, decode)

@@ -29,10 +29,12 @@ class Forgery:
     Attributes:
         tables: Rows in storage values by table and split, in order; a video is `{"bytes": …, "path": …}`.
         info: The content of `build.json`.
+        hashes: The `sha256` that its videos had.
     """
 
     tables: dict[str, dict[str, list[Row]]]
     info: dict[str, Any]
+    hashes: frozenset[str] = frozenset()
 
     def rows(self, table: str) -> list[Row]:
         """All rows of a table, splits in order; the rows themselves, to be changed."""
@@ -59,7 +61,8 @@ def load(out: Path) -> Forgery:
     found: dict[str, dict[str, list[Row]]] = {}
     for (config, split), shards in tables.items():
         found.setdefault(config, {})[split] = [row for shard in shards for row in shard.to_pylist()]
-    return Forgery(found, json.loads(info))
+    hashes = {row["sha256"] for splits in found.values() for rows in splits.values() for row in rows if "sha256" in row}
+    return Forgery(found, json.loads(info), frozenset(hashes))
 
 
 def forge(out: Path, copy: Path, change: Change, *, card: bool = False) -> Path:
@@ -68,7 +71,8 @@ def forge(out: Path, copy: Path, change: Change, *, card: bool = False) -> Path:
     Args:
         out: An output that stays as it is.
         copy: A folder that is not there yet.
-        change: Changes the rows and `build.json` in place; where the bytes of a video changed, its `sha256` follows.
+        change: Changes the rows and `build.json` in place; where the bytes of a video changed, its `sha256` follows,
+            unless that was changed too.
         card: Whether the card and its figures are written too.
     """
     forged = load(out)
@@ -85,7 +89,8 @@ def forge(out: Path, copy: Path, change: Change, *, card: bool = False) -> Path:
                 continue
             for row in rows:
                 for name in videos:
-                    row["sha256"] = hashlib.sha256(row[name]["bytes"]).hexdigest()
+                    if row["sha256"] in forged.hashes:
+                        row["sha256"] = hashlib.sha256(row[name]["bytes"]).hexdigest()
                 fingerprint.add(config, split, row)
             counts[config.name][split] = len(rows)
             write_shard(copy / shard_path(config.name, split, 0, 1), config, [(row, 1) for row in rows])
@@ -103,6 +108,16 @@ def outcomes(out: Path, options: VerifyOptions, *, leave_out: tuple[str, ...] = 
     return {outcome.name: outcome for outcome in run_checks(output, checks)}
 
 
-def failed(out: Path, options: VerifyOptions, *, leave_out: tuple[str, ...] = SLOW) -> dict[str, tuple[str, ...]]:
-    """Name the checks that fail, with their problems."""
-    return {name: o.problems for name, o in outcomes(out, options, leave_out=leave_out).items() if not o.passed}
+def failed(
+    out: Path, options: VerifyOptions, *, leave_out: tuple[str, ...] = SLOW, first: bool = False
+) -> dict[str, tuple[str, ...]]:
+    """Name the checks that fail, with their problems; the first of them alone, if that is enough."""
+    found: dict[str, tuple[str, ...]] = {}
+    output = open_output(out)
+    checks = {name: check for name, check in checks_for(output, options).items() if name not in leave_out}
+    for outcome in run_checks(output, checks):
+        if not outcome.passed:
+            found[outcome.name] = outcome.problems
+            if first:
+                break
+    return found
