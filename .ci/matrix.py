@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Build, verify, card and score the three samples with the oldest and the newest versions that pyproject.toml allows.
 
-    python .ci/matrix.py --work /tmp/matrix                                  every Python found, oldest and newest
-    python .ci/matrix.py --python python3.13 --versions newest
+    python .ci/matrix.py                               every Python that is found, with the oldest and the newest
+    python .ci/matrix.py 3.11:oldest 3.13:newest
 
 "Oldest" pins every package that pyproject.toml names to its lower bound; "newest" leaves the choice to pip. The core
 commands run before any extra is installed. The rows of all environments, their scores and what their videos show are
@@ -28,6 +28,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+VERSIONS = ("oldest", "newest")
 EXTRAS = ("perturb", "text", "decord")
 SHOWN = ("av", "numpy", "pyarrow", "datasets", "opencv-python-headless")
 TESTS = "video/test_pyav.py"
@@ -86,7 +87,7 @@ class Environment:
     """One virtual environment, and what came out of it."""
 
     def __init__(self, python: str, versions: str, work: Path, vectors: Path):
-        """Name what is tried, and where."""
+        """Make its folder anew, with the sentence vectors in its cache."""
         self.python, self.versions = python, versions
         self.folder = work / f"{Path(python).name}-{versions}"
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -258,17 +259,33 @@ def line(environment: Environment) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
+def find_python(minor: str) -> str | None:
+    """Find an interpreter of a version on the PATH or among pyenv's; None if there is none that runs."""
+    pyenv = sorted(Path.home().glob(f".pyenv/versions/{minor}.*/bin/python{minor}"), reverse=True)
+    for found in filter(None, [shutil.which(f"python{minor}"), *map(str, pyenv)]):
+        if subprocess.run([found, "-c", ""], capture_output=True).returncode == 0:
+            return found
+    return None
+
+
+def asked_for(names: list[str]) -> list[tuple[str, str]]:
+    """Read "3.13:newest"; without names every Python that is found, with both."""
+    wanted = [name.split(":") for name in names] or [[minor, kind] for minor in PYTHONS for kind in VERSIONS]
+    return [(python, versions) for minor, versions in wanted if (python := find_python(minor))]
+
+
 def main() -> int:
     """Try the environments that were asked for; 1 if any differs from the first."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", action="append", help="An interpreter; may come several times. Default: all found.")
-    parser.add_argument("--versions", choices=["oldest", "newest"], action="append", help="Default: both.")
+    choices = [f"{minor}:{kind}" for minor in PYTHONS for kind in VERSIONS]
+    parser.add_argument("environments", nargs="*", metavar="PYTHON:VERSIONS", help=f"Of {', '.join(choices)}.")
     parser.add_argument("--work", type=Path, default=Path("build/matrix"), help="Folder to work in.")
     parser.add_argument("--no-causal", action="store_true", help="Leave CausalChaos out, which needs the extra sbert.")
     options = parser.parse_args()
+    if unknown := set(options.environments) - set(choices):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
     work = options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    pythons = options.python or [found for name in PYTHONS if (found := shutil.which(f"python{name}"))]
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(work / "wheel"), str(ROOT)], check=True
     )
@@ -278,25 +295,24 @@ def main() -> int:
     failed = False
     print("| Python | versions | packages | built | core MB | pictures apart | same bytes | s |")
     print("|---|---|---|---|--:|--:|---|--:|", flush=True)
-    for python in pythons:
-        for versions in options.versions or ["oldest", "newest"]:
-            began = time.monotonic()
-            environment = Environment(python, versions, work, vectors)
-            try:
-                environment.make(wheel, causal=not options.no_causal)
-            except SystemExit as error:
-                print(error, file=sys.stderr, flush=True)
-                failed = True
-                continue
-            environment.facts["seconds"] = round(time.monotonic() - began)
-            done.append(environment)
-            problems = compare(done[0], environment)
-            (environment.folder / "facts.json").write_text(json.dumps(environment.facts, indent=1))
-            print(line(environment), flush=True)
-            for problem in problems:
-                print(f"{environment.folder.name}: {problem}", file=sys.stderr, flush=True)
-                failed = True
-            shutil.rmtree(environment.folder / "venv")
+    for python, versions in asked_for(options.environments):
+        began = time.monotonic()
+        environment = Environment(python, versions, work, vectors)
+        try:
+            environment.make(wheel, causal=not options.no_causal)
+        except SystemExit as error:
+            print(error, file=sys.stderr, flush=True)
+            failed = True
+            continue
+        environment.facts["seconds"] = round(time.monotonic() - began)
+        done.append(environment)
+        problems = compare(done[0], environment)
+        (environment.folder / "facts.json").write_text(json.dumps(environment.facts, indent=1))
+        print(line(environment), flush=True)
+        for problem in problems:
+            print(f"{environment.folder.name}: {problem}", file=sys.stderr, flush=True)
+            failed = True
+        shutil.rmtree(environment.folder / "venv")
     return int(failed)
 
 

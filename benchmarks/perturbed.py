@@ -55,7 +55,7 @@ def split(index: FrameIndex, names: str, folder: Path) -> None:
     began = time.process_time()
     with FrameStore(index, range(index.num_frames), folder) as store:
         decoding = time.process_time() - began
-        wanted = list(store.frames)
+        wanted = whole = range(index.num_frames)
         clean = [store.yuv(number) for number in wanted]
         corrupting = encoding = floor = 0.0
         for corruption in select_corruptions(names.split(",")):
@@ -63,7 +63,9 @@ def split(index: FrameIndex, names: str, folder: Path) -> None:
                 recipe = Recipe(corruption, severity, 0, "clip")
                 children = os.times()
                 began = time.process_time()
-                pictures = [as_encoded(p, store, lossless=False) for p in perturbed_frames(store, recipe, wanted)]
+                pictures = [
+                    as_encoded(p, store, lossless=False) for p in perturbed_frames(store, recipe, wanted, whole)
+                ]
                 corrupting += time.process_time() - began
                 ended = os.times()
                 corrupting += ended.children_user + ended.children_system

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +187,7 @@ def differing_command(info: Mapping[str, Any], options: Mapping[str, Any]) -> It
         options: The value of each option by the settings; None if it must not be given.
     """
     words = str(info["command"]).split()
-    given = dict(zip(words, [*words[1:], ""], strict=True))
+    given = dict(pairwise(words))
     for option, value in {**options, "limit": info["limit"], "version": info["dataset_version"]}.items():
         found = given.get(f"--{option}")
         if found != (None if value is None else str(value)):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
 from ..records.checks import Check
 from ..records.files import write_atomic
@@ -96,19 +96,22 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
     own = card.context(output, measured)
     folder = card.template.parent if card.template else HERE
     template = environment(folder).get_template(card.template.name if card.template else BASE)
-    return template.render(
-        **{
-            "title": head["pretty_name"],
-            "introduction": "",
-            "show_tables": False,
-            "footage": "video" if any(c.kind == "video" for config in built for c in config.columns) else "",
-            **own,
-        },
-        head=yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip(),
-        info=info,
-        source=source,
-        configs=built,
-    )
+    try:
+        return template.render(
+            **{
+                "title": head["pretty_name"],
+                "introduction": "",
+                "show_tables": False,
+                "footage": "video" if any(c.kind == "video" for config in built for c in config.columns) else "",
+                **own,
+            },
+            head=yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip(),
+            info=info,
+            source=source,
+            configs=built,
+        )
+    except UndefinedError as error:
+        raise LookupError(f"build.json lacks what the card says: {error}") from error
 
 
 def hub_fields(configs: list[Config], counts: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:

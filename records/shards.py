@@ -37,9 +37,10 @@ class ShardError(InputError):
 
     def __init__(self, path: Path, error: Exception):
         """Name the file, by its table, and the reason."""
+        self.what = f"{path.parent.name}/{path.name} cannot be read"
         reason = " ".join(str(error).split()).rstrip(".")
         super().__init__(
-            f"{path.parent.name}/{path.name} cannot be read ({reason or type(error).__name__}): it is damaged or no "
+            f"{self.what} ({reason or type(error).__name__}): it is damaged or no "
             "shard of this build. Fetch it again, or build again with --fresh."
         )
 

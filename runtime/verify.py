@@ -6,7 +6,7 @@ import gc
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -68,11 +68,12 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[
         yield Outcome(name, tuple(problems), count, tuple(left_open))
 
 
-def _unreadable(output: FinishedOutput, error: Exception, told: Container[str]) -> str:
-    """Say why a check ended early: what is damaged or missing, but only if no check has said so."""
-    reason = str(error) if isinstance(error, ShardError) else next(output.gaps(), "")
-    if reason:
-        return SAID if reason in told else reason
+def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
+    """Say why a check ended early: what is damaged, but only if no check has said so; `counts` says what is missing."""
+    if isinstance(error, ShardError):
+        return SAID if any(line.startswith(error.what) for line in told) else str(error)
+    if next(output.gaps(), ""):
+        return SAID
     return f"it could not be checked: {type(error).__name__}: {error}"
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 import av
 import numpy as np
+from av.container import InputContainer
 from av.video.frame import PictureType
+from av.video.stream import VideoStream
 
 from ..errors import VideoError
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
-from .pyav import decoded, display_matrix, is_full, like, plane_view, to_yuv420p
+from .pyav import decoded, decoded_packet, demuxed, display_matrix, is_full, like, plane_view, to_yuv420p
 
 T = TypeVar("T")
 BT601 = 6  # AVCOL_SPC_SMPTE170M
@@ -53,6 +55,92 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
             done += 1
     if done < len(frames):
         raise IndexMismatchError
+
+
+def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
+    """Decode single frames, from the nearest keyframe before each and without the frames that none of them needs.
+
+    What is left out are whole stretches between keyframes and frames that no other refers to. Every frame is checked
+    against the index by its timestamp; where a file does not play along, `decode` does the rest.
+
+    Args:
+        index: The video.
+        frames: Frame indices, increasing.
+
+    Yields:
+        The frames as `decode` gives them, one for each index, in order.
+
+    Raises:
+        VideoError: See `decode`.
+        IndexMismatchError: See `decode`.
+    """
+    done = 0
+    if index.timed:
+        for frame in _leaving_out(index, frames):
+            if frame.pts != index.pts[frames[done]]:
+                break
+            yield frame
+            done += 1
+    if done < len(frames):
+        wanted = set(frames[done:])
+        run = range(frames[done], frames[-1] + 1)
+        for number, frame in zip(run, decode(index, run), strict=True):
+            if number in wanted:
+                yield frame
+
+
+def _leaving_out(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
+    """Decode single frames as fast as the file allows; stop where anything is not as it should be."""
+    known = set(index.pts.tolist())
+    try:
+        with open_video(index.path) as (container, stream):
+            for start, left in _runs(index, frames):
+                if start is not None:
+                    container.seek(start, stream=stream)
+                before: int | None = None
+                for frame in _decoded(container, stream, known - left):
+                    if frame.pts is None or (before is not None and frame.pts <= before):
+                        return
+                    if frame.is_corrupt and (start is None or frame.pts >= start):
+                        return
+                    before = frame.pts
+                    if frame.pts in left:
+                        left.remove(frame.pts)
+                        yield frame
+                    if not left:
+                        break
+    except VideoError:
+        return
+
+
+def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, set[int]]]:
+    """Group frames by the keyframe to seek to first (None: the beginning), where that leaves any frame out."""
+    runs: list[tuple[int | None, set[int]]] = []
+    following = 0
+    for number in frames:
+        place = int(np.searchsorted(index.keyframes, index.pts[number], side="right")) - 1
+        keyframe = int(index.keyframes[place]) if place >= 0 else None
+        if keyframe is not None and keyframe > index.boundary(following):
+            runs.append((keyframe, set()))
+        elif not runs:
+            runs.append((None, set()))
+        runs[-1][1].add(int(index.pts[number]))
+        following = number + 1
+    return runs
+
+
+def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) -> Iterator[av.VideoFrame]:
+    """Decode on from here, leaving out those spare frames that no other refers to.
+
+    Only frames out of order in the file are left out (B-frames): where none is, timestamps may be made up, and only all
+    frames together show that.
+    """
+    latest: int | None = None
+    for packet in demuxed(container, stream):
+        behind = packet.pts is not None and latest is not None and packet.pts < latest
+        stream.codec_context.skip_frame = "NONREF" if behind and packet.pts in spare else "DEFAULT"
+        latest = latest if behind or packet.pts is None else packet.pts
+        yield from decoded_packet(packet, stream)
 
 
 def _from_keyframe(index: FrameIndex, frames: range, keyframe: int) -> Iterator[av.VideoFrame]:
@@ -153,17 +241,22 @@ def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
     return like(turned, frame)
 
 
-def with_index(path: Path, work: Callable[[FrameIndex], T]) -> T:
+def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[..., FrameIndex] = index_frames) -> T:
     """Do something with the frames of a video, indexed by its packets, or by decoding it if those are wrong.
+
+    Args:
+        path: The file.
+        work: What to do.
+        index: What indexes; whoever comes back to a file can give one that remembers.
 
     Raises:
         VideoError: The file cannot be used.
     """
     try:
-        return work(index_frames(path))
+        return work(index(path))
     except IndexMismatchError:
         pass
     try:
-        return work(index_frames(path, decode=True))
+        return work(index(path, decode=True))
     except IndexMismatchError:
         raise VideoError("undecodable", f"{path.name}: decoding it twice gives different frames") from None

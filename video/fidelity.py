@@ -15,7 +15,7 @@ from .pyav import plane_view
 from .thumbnails import frames_of
 
 BLOCK = 8
-FRAME_MARGIN_DB = 3.0
+FRAME_MARGIN_DB = 1.5
 BLOCK_MARGIN = 2.0
 BLOCK_FLOOR = 16.0
 SOUND_MARGIN = 2.0
@@ -114,7 +114,7 @@ def _sound_loss(content: bytes, sound: Sound | None) -> float:
 def unlike(found: Loss, again: Loss) -> str:
     """Say what shows that a video is not the one that another encoder of the same quality would have made.
 
-    Every frame may be 3 dB worse than in the video that was encoded again, and the worst 8 x 8 samples of every frame
+    Every frame may be 1.5 dB worse than in the video that was encoded again, and the worst 8 x 8 samples of every frame
     twice as far off as the worst there in any frame (with 16 grey levels² to spare): two builds of an encoder differ by
     far less, and other pictures, or a mark drawn on them, by far more.
 

@@ -27,7 +27,7 @@ from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from ..errors import VideoError
-from .pyav import open_input
+from .pyav import decoded, demuxed, open_input
 
 
 @dataclass(frozen=True)
@@ -137,11 +137,11 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
         durations: dict[int, int] = {}
         keyframes: list[int] = []
         if decode:
-            for frame in container.decode(stream):
+            for frame in decoded(container, stream):
                 timestamps.append(frame.pts)
                 durations[frame.pts or 0] = frame.duration
         else:
-            for packet in container.demux(stream):
+            for packet in demuxed(container, stream):
                 if packet.is_discard or (packet.pts is None and packet.size == 0):
                     continue
                 timestamps.append(packet.pts)

@@ -1,6 +1,8 @@
 """What PyAV 15 to 19 say differently, said once; everything else of `video/` is the same for all of them.
 
 * `metadata_errors` is gone in 19, which reads any metadata.
+* PyAV 15 (FFmpeg 7) gives packets of MP4 files with B-frames no duration, or a guess. FFmpeg 8 takes the distance to
+  the next one in the order of decoding; so do we.
 * Frames know their colour primaries and transfer since 17. Before, they are noted from the decoder as frames come.
 * Since 17 pictures are converted with the matrix and range that the frame names, and `threads` can be said. Before,
   the matrix was BT.601 whatever the frame said, unless both sides were named and differed.
@@ -37,9 +39,31 @@ def open_input(path: Path) -> av.container.InputContainer:
     return av.open(str(path), **options)
 
 
+def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iterator[av.Packet[VideoStream]]:
+    """Read the packets of a stream; those of MP4 and QuickTime files know their durations."""
+    if MAJOR >= 16 or "mp4" not in container.format.name:
+        yield from container.demux(stream)
+        return
+    before: av.Packet[VideoStream] | None = None
+    for packet in container.demux(stream):
+        if before is not None:
+            if before.dts is not None and packet.dts is not None:
+                before.duration = packet.dts - before.dts
+            yield before
+        before = packet
+    if before is not None:
+        yield before
+
+
 def decoded(container: av.container.InputContainer, stream: VideoStream) -> Iterator[Frame]:
-    """Decode the frames of a stream; each knows its colours (see `colours`)."""
-    for frame in container.decode(stream):
+    """Decode the frames of a stream; each knows its colours (see `colours`) and its duration."""
+    for packet in demuxed(container, stream):
+        yield from decoded_packet(packet, stream)
+
+
+def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Iterator[Frame]:
+    """Decode the frames that one packet of a stream brings out; each knows its colours (see `colours`)."""
+    for frame in packet.decode():
         if MAJOR < 17:
             frame.opaque = (stream.codec_context.color_primaries, stream.codec_context.color_trc)
         yield frame

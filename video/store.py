@@ -1,9 +1,10 @@
-"""All frames of a stretch of video, decoded once, in memory or in a spool file."""
+"""Frames of a video, decoded once, in memory or in a spool file."""
 
 from __future__ import annotations
 
 import tempfile
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import VideoError
-from .decode import decode, upright
+from .decode import decode, decode_at, upright
 from .index import FrameIndex
 from .pyav import like, plane_view, rgb_to_yuv420p, to_rgb
 
@@ -30,7 +31,6 @@ class FrameStore:
 
     Attributes:
         frames: The frames stored.
-        origin: The frame from which perturbations count; the first one stored, unless the store holds a part only.
         width: Pixels, after rotation and padding.
         height: Pixels.
         turned: Whether width and height were exchanged by the display matrix.
@@ -39,7 +39,7 @@ class FrameStore:
     def __init__(
         self,
         index: FrameIndex,
-        frames: range,
+        frames: Sequence[int],
         folder: Path,
         *,
         memory_bytes: int = MEMORY_BYTES,
@@ -49,7 +49,7 @@ class FrameStore:
 
         Args:
             index: The video.
-            frames: The frames wanted; they keep their numbers.
+            frames: The frames wanted, increasing; they keep their numbers.
             folder: Where a spool file may be made.
             memory_bytes: Most memory for frames.
             rgb_bytes: Most memory for RGB pictures.
@@ -59,14 +59,15 @@ class FrameStore:
             IndexMismatchError: See `decode`.
         """
         self.frames = frames
-        self.origin = frames.start
+        self._places = {number: place for place, number in enumerate(frames)}
         self._held: dict[int, av.VideoFrame] = {}
         self._file = None
         self._rgb: OrderedDict[int, NDArray[np.uint8]] = OrderedDict()
         self.width = self.height = 0
         self.turned = False
         try:
-            for number, raw in zip(frames, decode(index, frames), strict=True):
+            decoded = decode(index, frames) if isinstance(frames, range) else decode_at(index, frames)
+            for number, raw in zip(frames, decoded, strict=True):
                 frame = upright(raw)
                 if not self.width:
                     self.width, self.height = frame.width, frame.height
@@ -93,7 +94,7 @@ class FrameStore:
         """Give a frame as yuv420p, not to be modified."""
         if self._file is None:
             return self._held[number]
-        self._file.seek((number - self.frames.start) * self._bytes)
+        self._file.seek(self._places[number] * self._bytes)
         data = self._file.read(self._bytes)
         frame = av.VideoFrame(self.width, self.height, "yuv420p")
         start = 0

@@ -13,7 +13,7 @@ import numpy as np
 from av.error import FFmpegError
 from numpy.typing import NDArray
 
-from .pyav import plane_view
+from .pyav import decoded, plane_view
 
 SIDE = 32
 TOLERANCE = 2.0  # grey levels, root mean square over a thumbnail
@@ -26,8 +26,9 @@ UNDECODABLE = (FFmpegError, ValueError, IndexError)
 def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
     """Decode an MP4 file held in memory, from its beginning."""
     with av.open(io.BytesIO(content), "r") as container:
-        container.streams.video[0].codec_context.thread_count = 1
-        yield from container.decode(video=0)
+        stream = container.streams.video[0]
+        stream.codec_context.thread_count = 1
+        yield from decoded(container, stream)
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,6 @@ def causal_identity(
     version: str,
     tools: Mapping[str, str],
     hashes: Mapping[str, str],
-    limit: int | None,
     columns: Mapping[str, str] | None,
     source: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -129,7 +128,6 @@ def causal_identity(
         "tools": dict(tools),
         "inputs": dict(hashes),
         "tables": table_hashes(),
-        "limit": limit,
         "columns": dict(columns or {}),
         "source": dict(source),
         "video_folders": list(VIDEO_FOLDERS),

@@ -83,9 +83,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
             generated=generated,
             timing=read.timing,
             limit=settings.limit,
-            identity=causal_identity(
-                settings.version, versions, read.hashes, settings.limit, columns, source.as_json()
-            ),
+            identity=causal_identity(settings.version, versions, read.hashes, columns, source.as_json()),
             notes=read.counts,
         )
     if not plan.units:

@@ -136,9 +136,8 @@ def plan_again(output: FinishedOutput, options: VerifyOptions) -> tuple[Again | 
         embed=embed,
         confuser=confuser,
         timing=inputs.timing,
-        identity=causal_identity(
-            info["dataset_version"], tools, info["inputs"], info["limit"], info["columns"], info["source"]
-        ),
+        limit=info["limit"],
+        identity=causal_identity(info["dataset_version"], tools, info["inputs"], info["columns"], info["source"]),
         notes=inputs.counts,
     )
     return Again(plan, not isinstance(read, NotChecked), confuser is not None or not settings.confuse), open_points
@@ -146,7 +145,6 @@ def plan_again(output: FinishedOutput, options: VerifyOptions) -> tuple[Again | 
 
 def check_mined(output: FinishedOutput, options: VerifyOptions) -> Iterator[Finding]:
     """Divided, mined, put in order and confused again by the same encoder, every row of every table is the same."""
-    yield from differing_command(output.info, _options(settings_of(output.info)))
     try:
         again, open_points = plan_again(output, options)
     except InputError as error:
@@ -172,6 +170,11 @@ def check_mined(output: FinishedOutput, options: VerifyOptions) -> Iterator[Find
             yield from differing_rows(f"{table}/{split}", found, rows, "qid", COSINE_ROOM)
     if again.complete:
         yield from _differing_plan(output, again.plan, exact)
+
+
+def check_command(output: FinishedOutput) -> Iterator[str]:
+    """The command in `build.json` names the settings that are there."""
+    return differing_command(output.info, _options(settings_of(output.info)))
 
 
 def _options(settings: CausalSettings) -> dict[str, Any]:

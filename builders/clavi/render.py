@@ -20,9 +20,9 @@ from .questions import question_rows
 from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS
 
+SHORTFALL_S = Fraction(1, 2)
 FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
 SHARED = ("num_frames", "fps", "width", "height", "duration_s")
-SHORTFALL_S = Fraction(1, 2)
 
 
 @dataclass(frozen=True)

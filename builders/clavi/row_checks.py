@@ -41,15 +41,6 @@ def check_columns(output: FinishedOutput) -> Iterator[str]:
     of its classes (or sentences), its id, cuts and negative control are drawn again; rows of one source agree.
     """
     settings = settings_of(output)
-    yield from differing_command(
-        output.info,
-        {
-            "seed": settings.seed,
-            "source": settings.source,
-            "rules": settings.rules,
-            **({"crf": settings.crf, "preset": settings.preset, "audio": settings.audio} if settings.render else {}),
-        },
-    )
     sources: dict[str, Row] = {}
     ids = {row["pair_id"] for row in output.rows("pairs", ["pair_id"])}
     rendered = "videos" in output.info["counts"]
@@ -86,6 +77,20 @@ def check_columns(output: FinishedOutput) -> Iterator[str]:
         ]
         found = list(output.rows("videos", ["video_id", "pair_id", "variant", "source_id"], split))
         yield from differing_rows(f"videos/{split}", found, videos, "video_id")
+
+
+def check_command(output: FinishedOutput) -> Iterator[str]:
+    """The command in `build.json` names the settings that are there."""
+    settings = settings_of(output)
+    yield from differing_command(
+        output.info,
+        {
+            "seed": settings.seed,
+            "source": settings.source,
+            "rules": settings.rules,
+            **({"crf": settings.crf, "preset": settings.preset, "audio": settings.audio} if settings.render else {}),
+        },
+    )
 
 
 def pair_problems(pair: Row, settings: ClaviSettings, ids: set[str]) -> Iterator[str]:

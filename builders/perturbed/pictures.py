@@ -231,11 +231,12 @@ def _make(
     index = index_frames(clean)
     frames = range(place, min(place + STRETCH, index.num_frames))
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder, FrameStore(index, frames, Path(folder)) as store:
-        store.origin = -first_frame
 
         def make(name: str, severity: int) -> Made:
             recipe = recipe_for(name, severity, seed, key)
-            pictures = perturbed_frames(store, recipe, frames)
+            # A codec starts at these frames; what is drawn is numbered from the beginning of what was perturbed.
+            coded = recipe is not None and recipe.corruption.scope == "file"
+            pictures = perturbed_frames(store, recipe, frames, frames if coded else range(-first_frame, frames.stop))
             exact = [as_encoded(picture, store, lossless=encode.lossless) for picture in pictures]
             before = stacked(exact)
             after = stacked(_through_encoder(exact, rate, encode, Path(folder) / "made.mp4"))

@@ -94,7 +94,7 @@ class PerturbedBuilder(SourceVideos):
                     for severity in self._severities(name):
                         files = [folder / _file(name, severity, clip["clip_id"]) for clip, _ in members]
                         recipe = recipe_for(name, severity, self.settings.seed, key)
-                        self._write(store, recipe, index, [frames for _, frames in members], files, pixel)
+                        self._write(store, recipe, index, stretch, [frames for _, frames in members], files, pixel)
                         facts["sha256"] |= {file.name: sha256_file(file) for file in files}
         return facts
 
@@ -113,6 +113,7 @@ class PerturbedBuilder(SourceVideos):
         store: FrameStore,
         recipe: Recipe | None,
         index: FrameIndex,
+        stretch: range,
         clips: Sequence[range],
         files: Sequence[Path],
         aspect: Fraction | None,
@@ -122,7 +123,7 @@ class PerturbedBuilder(SourceVideos):
         wanted = sorted(set().union(*clips))
         with ExitStack() as stack:
             writers: dict[int, Mp4Writer] = {}
-            for position, picture in zip(wanted, perturbed_frames(store, recipe, wanted), strict=True):
+            for position, picture in zip(wanted, perturbed_frames(store, recipe, wanted, stretch), strict=True):
                 frame = as_encoded(picture, store, lossless=settings.lossless)
                 for number, clip in enumerate(clips):
                     if position not in clip:
@@ -200,33 +201,55 @@ def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
 Picture = Frame | NDArray[np.uint8]
 
 
-def perturbed_frames(store: FrameStore, recipe: Recipe | None, wanted: Sequence[int]) -> Iterator[Picture]:
-    """Perturb frames of a stored stretch.
+def source_frames(recipe: Recipe | None, wanted: Sequence[int], stretch: range) -> Sequence[int]:
+    """Find the frames of the source that frames of a recipe are made from.
+
+    A codec predicts frames from earlier ones, so it needs all of these; and no later ones, as it is fed frame by frame.
+
+    Args:
+        recipe: What is done; None for nothing.
+        wanted: Numbers of frames, increasing.
+        stretch: What is perturbed as a whole.
+
+    Returns:
+        What is shown at each of the wanted ones, or for a codec all from the beginning on.
+    """
+    if recipe and recipe.corruption.scope == "index":
+        first = stretch.start
+        return [first + int(number) for number in recipe.index_map(len(stretch))[[n - first for n in wanted]]]
+    if recipe and recipe.corruption.scope == "file":
+        return range(stretch.start, wanted[-1] + 1)
+    return wanted
+
+
+def perturbed_frames(
+    store: FrameStore, recipe: Recipe | None, wanted: Sequence[int], stretch: range
+) -> Iterator[Picture]:
+    """Perturb frames of a stretch of video.
 
     Pixels are computed in RGB; temporal perturbations and codecs never leave yuv420p. What is drawn for a frame is
     keyed by its number in the stretch, so any frame can be made alone.
 
     Args:
-        store: The whole stretch.
+        store: At least the frames that `source_frames` names.
         recipe: What to do; None to change nothing.
         wanted: Numbers of frames, increasing.
+        stretch: What is perturbed as a whole.
 
     Yields:
         One picture for each number.
     """
-    first, count = store.origin, len(store.frames)
-    if recipe is None:
-        yield from (store.yuv(number) for number in wanted)
-    elif recipe.corruption.scope == "index":
-        shown = recipe.index_map(count)
-        yield from (store.yuv(first + int(shown[number - first])) for number in wanted)
-    elif recipe.corruption.scope == "file":
-        whole = (store.yuv(number) for number in store.frames)
+    scope = recipe.corruption.scope if recipe else "index"
+    sources = source_frames(recipe, wanted, stretch)
+    if scope == "index":
+        yield from (store.yuv(number) for number in sources)
+    elif scope == "file" and recipe:
         keep = set(wanted)
-        decoded = through_codec(whole, recipe.corruption.codec, int(recipe.level[0]))
-        yield from (frame for number, frame in zip(store.frames, decoded, strict=True) if number in keep)
-    else:
-        yield from (recipe.frame(store.rgb(number), number - first) for number in wanted)
+        sent = (store.yuv(number) for number in sources)
+        decoded = through_codec(sent, recipe.corruption.codec, int(recipe.level[0]))
+        yield from (frame for number, frame in zip(sources, decoded, strict=True) if number in keep)
+    elif recipe:
+        yield from (recipe.frame(store.rgb(number), number - stretch.start) for number in wanted)
 
 
 def as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> Frame:

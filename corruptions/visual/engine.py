@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,10 @@ from ..registry import VisualCorruption, check_name, check_severity
 
 Frame = NDArray[np.uint8]
 """uint8, shape (height, width, channels), RGB or grey, contiguous."""
+Pictures = TypeVar("Pictures")
+"""A NumPy array or a torch tensor."""
+LAYOUTS = ("THWC", "TCHW", "HWC", "CHW", "THW", "HW")
+"""Axes of frames, those first that "auto" tries first; it never takes three axes for CHW."""
 
 
 @dataclass(frozen=True)
@@ -63,32 +68,36 @@ class Recipe:
 
 
 def corrupt(
-    frames: NDArray[np.uint8],
+    frames: Pictures,
     name: str,
     *,
     severity: int,
     seed: int = 0,
     key: str = "",
     first_index: int = 0,
-) -> NDArray[np.uint8]:
+    layout: str = "auto",
+) -> Pictures:
     """Perturb a clip, a frame or a grey picture.
 
     Args:
-        frames: uint8 RGB of shape (T, H, W, 3), grey (T, H, W, 1) or (T, H, W); or one frame (H, W, 3), (H, W, 1) or
-            (H, W). Any size from 1x1. Three dimensions with a last one of 1 or 3 are one frame. Not modified.
+        frames: A NumPy array or a torch tensor of uint8, RGB or grey, any size from 1x1. Not modified.
         name: A perturbation; `list_corruptions("visual")` has them.
         severity: 1 to 5.
         seed: Seed of what is drawn, 0 or more.
         key: What names the clip, such as its id: other keys, other draws.
         first_index: Index in the clip of the first frame given, so that a frame of a clip can be made alone.
             Temporal perturbations and video codecs need the whole clip, so 0.
+        layout: The axes of `frames`: "THWC", "TCHW", "HWC", "CHW", "THW" or "HW"; C is 1 or 3.
+            "auto" takes four axes for THWC if the last has 1 or 3 entries, else for TCHW; three for HWC if the last has
+            1 or 3, else for THW; two for HW. So (T, 3, H, 3) is THWC and (3, H, W) three grey frames, unless the layout
+            is named.
 
     Returns:
-        uint8, same shape.
+        What was given: an array or a tensor on the same device, uint8, of the same shape and layout, contiguous.
 
     Raises:
-        InputError: Unknown name, severity that is none, an array of another kind, or a seed, key or first index of
-            another type (NumPy's integers will do).
+        InputError: Unknown name or layout, severity that is none, an array of another kind, or a seed, key or first
+            index of another type (NumPy's integers will do).
 
     Reference:
         Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1; levels and differences in
@@ -99,7 +108,9 @@ def corrupt(
         raise InputError(f"key must be a text; got {key!r}")
     seed, first_index = _whole_number("seed", seed), _whole_number("first_index", first_index)
     recipe = Recipe(corruption, check_severity(severity, name), seed, key)
-    clip = _as_clip(frames)
+    given = _as_array(frames)
+    axes = _axes(given.shape, layout)
+    clip = _as_clip(given, axes)
     if corruption.scope in ("index", "file") and first_index:
         raise InputError(f"{name} needs the whole clip, so first_index must be 0; got {first_index}")
     if corruption.scope == "index":
@@ -108,7 +119,8 @@ def corrupt(
         changed = corruption.function(clip, *recipe.level)
     else:
         changed = np.stack([recipe.frame(frame, first_index + number) for number, frame in enumerate(clip)])
-    return changed.reshape(frames.shape)
+    same: Pictures = _like(np.ascontiguousarray(_from_clip(changed, axes)), frames)
+    return same
 
 
 def _whole_number(name: str, value: Any) -> int:
@@ -122,16 +134,64 @@ def _whole_number(name: str, value: Any) -> int:
     return number
 
 
-def _as_clip(frames: Any) -> NDArray[np.uint8]:
+def _is_tensor(frames: Any) -> bool:
+    """Tell a torch tensor without importing torch: whoever has one has imported it."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(frames, torch.Tensor)
+
+
+def _as_array(frames: Any) -> Frame:
+    """View what was given as an array of uint8; of a tensor on another device, a copy."""
+    tensor = _is_tensor(frames)
+    if not (tensor or isinstance(frames, np.ndarray)) or str(frames.dtype) not in ("uint8", "torch.uint8"):
+        kind = f"{'a tensor' if tensor else 'an array'} of {frames.dtype}" if hasattr(frames, "dtype") else ""
+        raise InputError(
+            f"frames must be a NumPy array or a torch tensor of uint8; got {kind or type(frames).__name__}"
+        )
+    if not tensor:
+        return np.asarray(frames)
+    try:
+        return np.asarray(frames.cpu().numpy())
+    except (TypeError, RuntimeError, NotImplementedError) as error:  # sparse, or without content
+        raise InputError(f"frames must be a tensor with plain content; got one of {frames.layout} ({error})") from error
+
+
+def _like(changed: Frame, frames: Any) -> Any:
+    """Turn an array into the kind that was given."""
+    if not _is_tensor(frames):
+        return changed
+    torch = sys.modules["torch"]
+    return torch.from_numpy(changed).to(frames.device).as_subclass(type(frames))
+
+
+def _axes(shape: tuple[int, ...], layout: str) -> str:
+    """Name the axes of a shape.
+
+    Raises:
+        InputError: There is no such layout, or the shape is not of it.
+    """
+    if layout != "auto" and layout not in LAYOUTS:
+        raise InputError(f'layout must be "auto" or one of {", ".join(LAYOUTS)}; got {layout!r}')
+    for axes in LAYOUTS if layout == "auto" else (layout,):
+        channels = shape[axes.index("C")] if "C" in axes and len(shape) == len(axes) else 1
+        if len(shape) == len(axes) and channels in (1, 3) and 0 not in shape and (axes != "CHW" or layout == axes):
+            return axes
+    wanted = "(T, H, W, C) with 1 or 3 channels or another layout" if layout == "auto" else f"{layout}, C 1 or 3"
+    raise InputError(f"frames must have the shape {wanted}, no axis empty; got {tuple(shape)}")
+
+
+def _as_clip(frames: Frame, axes: str) -> Frame:
     """View frames as (T, H, W, C), contiguous."""
-    if not isinstance(frames, np.ndarray) or frames.dtype != np.uint8:
-        kind = f"an array of {frames.dtype}" if isinstance(frames, np.ndarray) else type(frames).__name__
-        raise InputError(f"frames must be a NumPy array of uint8; got {kind}")
-    array = frames
-    if array.ndim == 2:
-        array = array[None, :, :, None]
-    elif array.ndim == 3:
-        array = array[None] if array.shape[-1] in (1, 3) else array[..., None]
-    if array.ndim != 4 or array.shape[-1] not in (1, 3) or 0 in array.shape:
-        raise InputError(f"frames must have the shape (T, H, W, 3) or one of its simpler forms; got {frames.shape}")
-    return np.ascontiguousarray(array)
+    if axes in ("TCHW", "CHW"):
+        frames = np.moveaxis(frames, -3, -1)
+    if "C" not in axes:
+        frames = frames[..., np.newaxis]
+    return np.ascontiguousarray(frames if "T" in axes else frames[np.newaxis])
+
+
+def _from_clip(clip: Frame, axes: str) -> Frame:
+    """Undo `_as_clip`."""
+    frames = clip if "T" in axes else clip[0]
+    if "C" not in axes:
+        return frames[..., 0]
+    return np.moveaxis(frames, -1, -3) if axes in ("TCHW", "CHW") else frames

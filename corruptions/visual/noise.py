@@ -108,7 +108,7 @@ def impulse_noise(frame: Frame, amount: float, rng: np.random.Generator) -> Fram
         part = slice(start, start + _BLOCK)
         size = x[part].size
         drawn = _draw(stream, -(-size // 2), _SCRATCH.words).view(np.uint8)[:size]
-        mask, edge, other = (space[:size] for space in (_SCRATCH.sizes, _SCRATCH.low, _SCRATCH.signs.view(np.bool_)))
+        mask, edge, other = _SCRATCH.sizes[:size], _SCRATCH.low[:size], _SCRATCH.signs[:size].view(np.bool_)
         cv2.threshold(drawn, 255 - sure, 255, cv2.THRESH_BINARY, dst=mask)
         np.bitwise_or(x[part], mask, out=y[part])
         cv2.threshold(drawn, sure - 1, 255, cv2.THRESH_BINARY, dst=mask)

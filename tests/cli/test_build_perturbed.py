@@ -1,7 +1,9 @@
 import io
 import shutil
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import av
 import cv2
@@ -13,6 +15,8 @@ from commands import info, refuses, rows, run
 from numpy.typing import NDArray
 from stressreel.corruptions.registry import list_corruptions
 from stressreel.video.encode import write_video
+from stressreel.video.index import FrameIndex
+from stressreel.video.store import FrameStore
 
 NAMES = [corruption.name for corruption in list_corruptions()]
 PLACE = ("source_frames", "first_frame")
@@ -211,6 +215,85 @@ class TestClipsOfLongSources:
         assert run("stressreel", "verify", tmp_path / "o").code == 0
 
 
+@pytest.fixture(scope="module")
+def film(bars, look, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four seconds with keyframes and B-frames, and captions of the whole and of a part."""
+    folder = tmp_path_factory.mktemp("film")
+    bars.write(folder / "film.mp4", frames=100, rate=Fraction(25), gop=20, b_frames=2)
+    shutil.copy(folder / "film.mp4", folder / "other.mp4")
+    (folder / "c.csv").write_text("video,caption,start,end\nfilm,a part,1.2,3.3\nother,the whole,,\n")
+    return folder
+
+
+@pytest.fixture(scope="module", params=[(), ("--clip-first",)], ids=["whole first", "clip first"])
+def recipes(request: pytest.FixtureRequest, film: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("recipes") / "out"
+    arguments = ("--captions", film / "c.csv", "--no-render", "--severity", "2,5", "--no-progress", *request.param)
+    done = run("build-perturbed", *arguments, "--out", out)
+    assert done.code == 0, done.err
+    return out
+
+
+CHOICES = (1, 5, 200, slice(3, None, 13), slice(None, None, -9), [0, 31, 7, 7, -1], range(20, 23), np.array([24], "u1"))
+
+
+class TestSomeFrames:
+    """Frames asked for alone are those of the whole clip."""
+
+    @pytest.mark.parametrize("name", ["clean", *NAMES])
+    def test_they_are_those_of_the_whole_clip(self, recipes: Path, film: Path, name: str) -> None:
+        whole = list(stressreel.load(recipes, name, videos=film))
+        assert {len(clip.frames) for clip in whole} == {53, 100}
+        for choice in CHOICES:
+            for clip, part in zip(whole, stressreel.load(recipes, name, videos=film, frames=choice), strict=True):
+                assert part.row == clip.row
+                assert np.array_equal(part.frames, clip.frames[part.positions])
+                if not isinstance(choice, int):
+                    assert np.array_equal(part.positions, np.arange(len(clip.frames))[choice])
+
+    def test_a_number_of_frames_is_at_equal_distances(self, recipes: Path, film: Path) -> None:
+        def positions(frames: int) -> list[list[int]]:
+            return [clip.positions.tolist() for clip in stressreel.load(recipes, "clean", videos=film, frames=frames)]
+
+        assert positions(1) == [[0], [0]]
+        assert positions(4) == [[0, 17, 34, 52], [0, 33, 66, 99]]
+        assert positions(100)[1] == list(range(100))
+        assert [len(set(chosen)) for chosen in positions(300)] == [53, 100]
+
+    @pytest.mark.parametrize(("name", "most"), [("jpeg", 5), ("reverse_sampling", 5), ("mpeg1", 43)])
+    def test_only_what_is_needed_is_decoded(
+        self, recipes: Path, film: Path, name: str, most: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        stored: list[int] = []
+        store = FrameStore.__init__
+
+        def spy(self: FrameStore, index: FrameIndex, frames: Sequence[int], *given: Any) -> None:
+            stored.append(len(frames))
+            store(self, index, frames, *given)
+
+        monkeypatch.setattr(FrameStore, "__init__", spy)
+        assert len(stressreel.load(recipes, name, videos=film, frames=[3, 7, 11, 11, 12])[0].frames) == 5
+        assert max(stored) <= most
+
+    @pytest.mark.parametrize("frames", [0, -1, True, 2.0, "8", [], [1.5], [[1, 2]], [[1], [1, 2]], slice(0, 9, 0), {3}])
+    def test_what_is_no_choice(self, recipes: Path, film: Path, frames: object) -> None:
+        with pytest.raises(stressreel.errors.InputError, match="frames must be a number of frames"):
+            stressreel.load(recipes, "jpeg", videos=film, frames=frames)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(("frames", "says"), [([53], "film_1200_3300 has no frame 53: it has 53"), ([-54], "-54")])
+    def test_a_frame_that_is_not_there(self, recipes: Path, film: Path, frames: list[int], says: str) -> None:
+        with pytest.raises(stressreel.errors.InputError, match=says):
+            stressreel.load(recipes, "jpeg", videos=film, frames=frames)[0]
+
+    def test_a_slice_without_frames(self, recipes: Path, film: Path) -> None:
+        with pytest.raises(stressreel.errors.InputError, match="chooses none of the 53 frames"):
+            stressreel.load(recipes, "jpeg", videos=film, frames=slice(60, 70))[0]
+
+    def test_lengths_are_known_at_once_from_a_render(self, short_lossless: Path, short: Path) -> None:
+        with pytest.raises(stressreel.errors.InputError, match="clip film has no frame 50: it has 50"):
+            stressreel.load(short_lossless, "jpeg", videos=short, frames=[3, 50])
+
+
 class TestUse:
     def test_dry_run(self, msrvtt: Path, tmp_path: Path) -> None:
         done = run("build-perturbed", "--msrvtt", msrvtt, "--dry-run")
@@ -245,12 +328,23 @@ class TestUse:
             stressreel.load(suite, "rain", videos=tmp_path)
         with pytest.raises(stressreel.errors.InputError, match="no folder"):
             stressreel.load(suite, "jpeg", videos=tmp_path / "none")
-        with pytest.raises(stressreel.errors.InputError, match="is not in the folder"):
-            stressreel.load(suite, "jpeg", videos=tmp_path)[0]
         with pytest.raises(stressreel.errors.InputError, match="no split 'train' of jpeg"):
             stressreel.load(suite, "jpeg", videos=tmp_path, split="train")
+        with pytest.raises(stressreel.errors.InputError, match=r"2 of 2 source videos are not in .* video90001"):
+            stressreel.load(suite, "jpeg", videos=tmp_path)
+        with pytest.raises(stressreel.errors.InputError, match="2 of 2 source videos are not in"):
+            stressreel.load(suite, "jpeg", videos=tmp_path, allow_missing=True)
+
         with pytest.raises(stressreel.errors.InputError, match="no clean of severity 3"):
             stressreel.load(suite, "clean", videos=tmp_path, severity=3)
+
+    def test_load_without_a_video(self, suite: Path, msrvtt: Path, tmp_path: Path) -> None:
+        shutil.copy(msrvtt / "videos" / "all" / "video90002.mp4", tmp_path)
+        with pytest.raises(stressreel.errors.InputError, match=r"1 of 2 source videos .* allow_missing=True"):
+            stressreel.load(suite, "jpeg", videos=tmp_path)
+        clips = stressreel.load(suite, "jpeg", videos=tmp_path, allow_missing=True)
+        assert clips.missing == clips[1:].missing == ("video90001",)
+        assert [row["clip_id"] for row in clips.rows] == ["video90002"] * 5
 
 
 @pytest.mark.shared

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from stressreel.errors import VideoError
 from stressreel.video import decode as module
-from stressreel.video.decode import decode, with_index
+from stressreel.video.decode import decode, decode_at, with_index
 from stressreel.video.index import FrameIndex, IndexMismatchError, index_frames
 
 if TYPE_CHECKING:
@@ -95,6 +95,42 @@ def test_a_run_is_bit_for_bit_the_same_part_of_the_whole(full: Full, bars: type[
 
 def test_no_frames_asked_for_none_given(full: Full) -> None:
     assert list(decode(full[0], range(7, 7))) == []
+    assert list(decode_at(full[0], [])) == []
+
+
+@given(numbers=st.sets(st.integers(0, FRAMES - 1)).map(sorted))
+@example(numbers=[*range(FRAMES)])
+@example(numbers=[FRAMES - 1])
+@example(numbers=[0, 10, 11, 12, FRAMES - 1])
+@settings(deadline=None, max_examples=40)
+def test_single_frames_are_bit_for_bit_those_of_the_whole(full: Full, bars: type[Bars], numbers: list[int]) -> None:
+    index, frames = full
+    got = [content(bars, frame) for frame in decode_at(index, numbers)]
+    if index.timed:
+        assert got == [frames[number] for number in numbers]
+    else:
+        assert [pixels for _, pixels in got] == [frames[number][1] for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "most"), [([0, 47], 6), ([13, 37], 4), ([12, 13], 2), ([5], 3)], ids=lambda value: str(value)
+)
+def test_what_no_frame_needs_is_not_decoded(
+    tmp_path: Path, bars: type[Bars], look: type[Look], monkeypatch: pytest.MonkeyPatch, numbers: list[int], most: int
+) -> None:
+    steady = look(options={"x264-params": "b-adapt=0:b-pyramid=none:scenecut=0"})
+    index = index_frames(bars.write(tmp_path / "a.mp4", frames=48, gop=12, b_frames=2, look=steady))
+    decoded: list[int] = []
+    single = module._decoded
+
+    def spy(*given: Any) -> Iterator[av.VideoFrame]:
+        for frame in single(*given):
+            decoded.append(bars.read(frame))
+            yield frame
+
+    monkeypatch.setattr(module, "_decoded", spy)
+    assert [bars.read(frame) for frame in decode_at(index, numbers)] == numbers
+    assert len(decoded) <= most, decoded
 
 
 def count_decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -271,12 +307,13 @@ def test_made_up_timestamps_never_give_wrong_frames(tmp_path: Path, bars: type[B
     assert bars.read_codes(path) == list(range(60))
     wrong: list[tuple[range, list[int]]] = []
     for run in (range(first, first + 3) for first in range(57)):
-        try:
-            shown = with_index(path, partial(codes, bars, run))
-        except VideoError:
-            continue
-        if shown != list(run):
-            wrong.append((run, shown))
+        for way in (decode, decode_at):
+            try:
+                shown = with_index(path, lambda index: [bars.read(frame) for frame in way(index, run)])  # noqa: B023
+            except VideoError:
+                continue
+            if shown != list(run):
+                wrong.append((run, shown))
     assert not wrong
 
 

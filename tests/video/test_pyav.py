@@ -1,9 +1,10 @@
-"""What PyAV 15 to 19 do differently; `.ci/matrix.py` runs these under each, so nothing newer than 15 is used."""
+"""What PyAV 15 to 19 do differently; `.ci/matrix.py` runs this under old and new ones, so it needs none above 15."""
 
 from __future__ import annotations
 
 import struct
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import av
@@ -14,7 +15,8 @@ from stressreel.errors import VideoError
 from stressreel.video.decode import decode, upright
 from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
 from stressreel.video.index import index_frames
-from stressreel.video.pyav import colours, like, open_input, plane_view, rgb_to_yuv420p, to_rgb, to_yuv420p
+from stressreel.video.pyav import colours, demuxed, like, open_input, plane_view, rgb_to_yuv420p, to_rgb, to_yuv420p
+from stressreel.video.thumbnails import look_at
 
 WEIGHTS = {1: (0.2126, 0.0722), 2: (0.299, 0.114), 5: (0.299, 0.114), 6: (0.299, 0.114), 9: (0.2627, 0.0593)}
 """Of red and blue in luma, by AVColorSpace; ITU-R BT.709, BT.601, BT.2020."""
@@ -150,3 +152,23 @@ def test_metadata_that_are_no_text_do_not_matter(tmp_path: Path) -> None:
     with open_input(broken) as container:
         assert container.streams.video[0].width == 96
     assert index_frames(broken).num_frames == 5
+
+
+def test_every_frame_knows_how_long_it_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    durations = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3]
+    settings = EncodeSettings(preset="medium")  # with B-frames
+    with Mp4Writer(path, time_base=Fraction(1, 100), rate=Fraction(25), settings=settings) as writer:
+        for number, duration in enumerate(durations):
+            frame = av.VideoFrame(96, 64, "yuv420p")
+            for plane in range(3):
+                plane_view(frame, plane)[...] = 128 if plane else 16 * number
+            writer.write(frame, duration)
+    with open_input(path) as container:
+        packets = [packet for packet in demuxed(container, container.streams.video[0]) if packet.dts is not None]
+    assert [a.duration for a in packets[:-1]] == [b.dts - a.dts for a, b in pairwise(packets)]
+    assert packets != sorted(packets, key=lambda packet: packet.pts)  # there are B-frames
+    look = look_at(path.read_bytes())
+    shown = [length * look.time_base * 100 for length in look.durations.tolist()]
+    assert shown[:-1] == durations[:-1]
+    assert shown[-1] > 0

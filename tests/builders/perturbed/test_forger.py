@@ -21,12 +21,12 @@ import pytest
 from commands import refuses, run
 from forger import Forgery
 from numpy.typing import NDArray
+from stressreel.api import checks_for
 from stressreel.builders.perturbed.captions import TEXT_COLUMNS
 from stressreel.builders.perturbed.combinations import PAIR_COLUMNS
 from stressreel.builders.perturbed.load import load
 from stressreel.builders.perturbed.source_checks import draw_spread, plan_again
 from stressreel.builders.perturbed.tables import COLUMNS, VIDEO
-from stressreel.cli.verify import checks_for
 from stressreel.corruptions.visual.engine import corrupt
 from stressreel.records.checks import NotChecked, VerifyOptions
 from stressreel.records.output import open_output

@@ -1,0 +1,90 @@
+"""What some frames of a clip cost on the fly, beside all of them, in one run and one thread.
+
+    python benchmarks/on_the_fly.py --clip video7021.mp4   # 8 frames at equal distances, and the first 8
+    python benchmarks/on_the_fly.py                        # of a clip of the built-in sample
+
+Each figure is the median over the rounds of the wall time of `clips[0]`, where `clips` is what `stressreel.load` gave
+and the file's index is remembered; the ways take turns. "alone" is what perturbing the frames costs once they are
+decoded, thus a floor: what is above it is decoding from the nearest keyframe, and for mpeg1 and mpeg2 the codec from
+the beginning on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+import stressreel
+from stressreel.builders.perturbed.load import PerturbedClip
+from stressreel.corruptions.registry import list_corruptions
+from stressreel.samples.cache import cached_sample
+from stressreel.video.index import index_frames
+
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+
+
+def medians(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Time each way in turn; milliseconds. A first pass, not counted, builds tables."""
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for turn in range(rounds + 1):
+        for name, way in ways.items():
+            began = time.perf_counter()
+            way()
+            times[name] += [(time.perf_counter() - began) * 1000] * (turn > 0)
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clip", type=Path)
+    parser.add_argument("--frames", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    cv2.setNumThreads(1)
+    clip = arguments.clip or cached_sample("msrvtt") / "videos" / "all" / "video90001.mp4"
+    index = index_frames(clip)
+    keyframes = [int((index.pts < keyframe).sum()) for keyframe in index.keyframes]
+    print(f"{clip.name}: {index.num_frames} frames, keyframes {keyframes}; severity 3, ms")
+    count = arguments.frames
+    print(f"{'':18}{'all':>9}{f'{count} apart':>10}{'ratio':>8}{f'first {count}':>10}{'ratio':>8}{'alone':>8}")
+    with tempfile.TemporaryDirectory(prefix="bench-on-the-fly-") as name:
+        folder = Path(name)
+        shutil.copy(clip, folder)
+        (folder / "captions.csv").write_text(f"video,caption\n{clip.stem},a clip\n", encoding="utf-8")
+        start = "from stressreel.cli.main import build_perturbed; build_perturbed()"
+        build = ["--captions", folder / "captions.csv", "--out", folder / "out", "--no-render", "--severity", "3"]
+        command = [sys.executable, "-c", start, *map(str, build), "--no-progress"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
+
+        def loading(table: str, frames: int | slice | None = None) -> Callable[[], PerturbedClip]:
+            clips = stressreel.load(folder / "out", table, videos=folder, frames=frames)
+            return lambda: clips[0]
+
+        pictures = loading("clean", count)().frames
+        for table in ["clean", *(corruption.name for corruption in list_corruptions())]:
+
+            def alone(table: str = table) -> object:
+                return pictures if table == "clean" else stressreel.corrupt(pictures, table, severity=3)
+
+            ways = {"all": loading(table), "apart": loading(table, count), "first": loading(table, slice(count))}
+            found = medians({**ways, "alone": alone}, arguments.rounds)
+            whole, apart, first = found["all"], found["apart"], found["first"]
+            print(
+                f"{table:18}{whole:9.1f}{apart:10.1f}{whole / apart:7.1f}x{first:10.1f}{whole / first:7.1f}x"
+                f"{found['alone']:8.1f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

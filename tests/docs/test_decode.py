@@ -1,0 +1,66 @@
+"""The snippets of docs/decode.md, in order, on the sample that the page names."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import run
+
+PAGE = Path(__file__).parents[2] / "docs" / "decode.md"
+SNIPPETS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+TORCHCODEC = "decoder = videos[0]"
+
+# Where torchcodec has no FFmpeg to load, its snippet alone is left out. A snippet that should not decode must not.
+RUN = """
+import sys
+import datasets
+decoded = []
+real = datasets.Video.decode_example
+datasets.Video.decode_example = lambda self, *a, **k: decoded.append(1) or real(self, *a, **k)
+names = {"__name__": "snippets"}
+for number, snippet in enumerate(sys.argv[1:]):
+    decoded.clear()
+    exec(compile(snippet, f"snippet {number}", "exec"), names)
+    assert bool(decoded) == snippet.startswith("decoder ="), f"snippet {number} decoded {len(decoded)} videos"
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with out/clavi, built from the sample."""
+    found = tmp_path_factory.mktemp("docs")
+    assert run("build-clavi", "--charades", "sample", "--out", found / "out" / "clavi", "--no-progress").code == 0
+    return found
+
+
+def torchcodec_fault() -> str:
+    """What keeps torchcodec from loading; empty if nothing does."""
+    done = subprocess.run([sys.executable, "-c", "import torchcodec"], capture_output=True, text=True)
+    return done.stderr.strip().splitlines()[-1][:80] if done.returncode else ""
+
+
+def execute(folder: Path, snippets: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *snippets],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "HF_HOME": str(folder / "cache")},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_every_snippet_runs_and_decodes_only_where_it_says(folder: Path) -> None:
+    assert len(SNIPPETS) >= 10
+    execute(folder, [snippet for snippet in SNIPPETS if TORCHCODEC not in snippet])
+
+
+def test_torchcodec_gives_tensors(folder: Path) -> None:
+    if fault := torchcodec_fault():
+        pytest.skip(f"torchcodec needs FFmpeg's shared libraries: {fault}")
+    execute(folder, [SNIPPETS[0], *(snippet for snippet in SNIPPETS if TORCHCODEC in snippet)])

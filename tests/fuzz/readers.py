@@ -1,0 +1,571 @@
+"""Every reader of files that others give, with good files for it to begin with."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from stressreel.cli import main
+from stressreel.errors import StressreelError
+
+COMMANDS = {"stressreel": main.main, "build-clavi": main.build_clavi, "build-perturbed": main.build_perturbed}
+COMMANDS["build-causal"] = main.build_causal
+MOST_SAID = 20_000  # characters on standard error
+FRAMES = 40  # decoded of each clip
+SMALL_CLIP = 300_000  # bytes
+
+
+class Fault(Exception):
+    """A command did not end as it should."""
+
+
+class Refusal(Exception):
+    """A command refused its input, as it may."""
+
+
+REFUSED = (StressreelError, click.ClickException, Refusal)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What is fuzzed.
+
+    Attributes:
+        name: Its name.
+        files: The files to damage, below the folder with good ones, and what each holds; see `mutations.mutate`.
+        read: Reads the folder in which one of them is damaged.
+        weight: How often it is taken, against the others.
+        folder: What of the good files it needs; by default what is named like itself.
+    """
+
+    name: str
+    files: dict[str, str]
+    read: Callable[[Path], object]
+    weight: float = 1
+    folder: str = ""
+
+
+def command(name: str, *arguments: object) -> str:
+    """Run a real command in this process; give what it wrote.
+
+    Raises:
+        Refusal: It ended with 1 or 2.
+        Fault: It ended otherwise than a command may, or said too much.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    sys.argv = [name, *map(str, arguments)]
+    code: object = None
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            COMMANDS[name]()
+        except SystemExit as end:
+            code = end.code
+    said = err.getvalue()
+    if code not in (0, 1, 2) or "fault in stressreel" in said or "Traceback" in said or len(said) > MOST_SAID:
+        raise Fault(f"{name} ended with {code}: {said[-600:]}")
+    if code:
+        raise Refusal(said)
+    return out.getvalue()
+
+
+def every(*reads: Callable[[], object]) -> None:
+    """Read all, whatever is refused; then refuse what was refused last."""
+    refusal: Exception | None = None
+    for read in reads:
+        try:
+            read()
+        except REFUSED as error:
+            refusal = error
+    if refusal is not None:
+        raise refusal
+
+
+# Good files
+
+
+def prepare(folder: Path, shared: Path | None, *, videos: bool) -> None:
+    """Write the good files.
+
+    Args:
+        folder: Where to; each reader's are in a folder of its own.
+        shared: A folder with `data` and `videos`, real annotations and clips, if there is one.
+        videos: Whether readers of videos get theirs, which takes a while.
+    """
+    _annotations(folder, shared / "data" if shared else None)
+    _predictions(folder)
+    built = folder / "built"
+    command("build-clavi", "--charades", folder / "charades", "--no-render", "--limit", 3, "--out", built / "clavi")
+    command("build-causal", "--annotations", folder / "questions" / "Annotations.csv", "--no-render", *SMALL_CAUSAL,
+            "--out", built / "causal")  # fmt: skip
+    command("build-perturbed", "--msrvtt", folder / "msrvtt", "--modality", "text", "--text-perturbations", "typos",
+            "--limit", 4, "--out", built / "suite")  # fmt: skip
+    for name in ("clavi", "causal", "suite"):
+        if not (built / name / "build.json").is_file():
+            raise Fault(f"{name} was not built")
+    _scores(folder)
+    if videos:
+        _videos(folder, shared / "videos" if shared else None)
+
+
+SMALL_CAUSAL = ("--negatives", "random", "--num-options", 3, "--confuse", 0, "--splits", "UD")
+
+
+def _cut(source: Path, target: Path, lines: int) -> None:
+    """Take the first lines of a real file; of Charades-STA those about the videos that were taken of Charades."""
+    text: Iterable[str] = io.StringIO(source.read_text(encoding="utf-8"))
+    if "charades_sta" in target.name:
+        videos = target.with_name(target.name.replace("charades_sta", "Charades_v1")).with_suffix(".csv").read_text()
+        text = (line for line in text if f"\n{line.split()[0]}," in videos)
+    target.write_text("".join(islice(text, lines)), encoding="utf-8")
+
+
+def _annotations(folder: Path, data: Path | None) -> None:
+    from stressreel.samples.causal import annotation_table as questions
+    from stressreel.samples.charades import annotation_table, class_tables, sample_videos, sentence_list
+    from stressreel.samples.msrvtt import caption_table, sample_clips
+    from stressreel.sources.causalchaos import FIRST_COLOUR, STABLE
+
+    real = {
+        **{f"charades/Charades_v1_{split}.csv": f"charades/Charades_v1_{split}.csv" for split in ("train", "test")},
+        **{
+            f"charades/charades_sta_{split}.txt": f"charades_sta/charades_sta_{split}.txt"
+            for split in ("train", "test")
+        },
+        "msrvtt/MSRVTT_JSFUSION_test.csv": "msrvtt/MSRVTT_JSFUSION_test.csv",
+        "youcook2/validation_youcook_milnce.csv": "youcook2/validation_youcook_milnce.csv",
+        "questions/Annotations.csv": "causalchaos/Annotations.csv",
+    }
+    drawn: dict[str, str] = {"msrvtt/MSRVTT_JSFUSION_test.csv": caption_table(sample_clips())}
+    for split in ("train", "test"):
+        videos = [video for video in sample_videos() if video.split == split]
+        drawn[f"charades/Charades_v1_{split}.csv"] = annotation_table(videos)
+        drawn[f"charades/charades_sta_{split}.txt"] = sentence_list(videos)
+    for name, text in class_tables().items():
+        drawn[f"charades/Charades_v1_{name}.txt"] = text
+    drawn["questions/Annotations.csv"] = questions()
+    drawn["youcook2/validation_youcook_milnce.csv"] = "end,start,task,text,video_id\n" + "".join(
+        f"{n + 4},{n},226,stir the soup {n},GLd3aX16zBg\n" for n in range(5)
+    )
+    segments = [{"segment": [n, n + 4], "id": n, "sentence": f"stir the soup {n}"} for n in range(4)]
+    one = {"duration": 61.5, "subset": "validation", "recipe_type": "226", "annotations": segments}
+    drawn["youcook2/youcookii_annotations_trainval.json"] = json.dumps(
+        {"database": {"GLd3aX16zBg": one, "fn9anlEL4FI": {**one, "subset": "training"}}}
+    )
+    videos_json = [{"video_id": f"video{n}", "split": split} for n, split in enumerate(("train", "validate", "test"))]
+    sentences = [{"video_id": f"video{n % 3}", "caption": f"a man runs {n}", "sen_id": n} for n in range(9)]
+    drawn["msrvtt_json/MSRVTT_data.json"] = json.dumps({"videos": videos_json, "sentences": sentences})
+    info = [["c000", "6.50", "14.70"], ["c063", "17.20", "24.50"]]
+    cuts = {"out_a": "5.701", "out_b": "24.525", "in_a": "14.927", "in_b": "16.603"}
+    pair = {"vid_id": "DOQ9Y", "info": info, "other_actions": ["c006", "c097"], "ext": cuts}
+    drawn["pairs/test_annotations.json"] = json.dumps({f"{n:08x}": pair for n in range(6)}, indent=4)
+    captions = [
+        {"video": f"v{n}.mp4", "caption": "a dog runs", "start": n, "end": n + 2.5, "id": f"c{n}"} for n in range(5)
+    ]
+    drawn["captions/captions.csv"] = _csv(captions)
+    drawn["captions/captions.jsonl"] = _lines(captions)
+    own = [
+        {"id": n, "question": f"Why {n}?", "answer": f"because {n}", "group": n % 3, "split": "test"} for n in range(9)
+    ]
+    drawn["questions/own.csv"], drawn["questions/own.jsonl"] = _csv(own), _lines(own)
+    drawn["questions/cast.txt"] = "Tom, male  # the cat\nMammy Two Shoes, female\nSpike\n"
+    drawn["causalchaos/fps.json"] = '{"S01E01": 23.976, "S01E02": "24000/1001"}'
+    drawn["causalchaos/fps.txt"] = "episode,fps\nS01E01,23.976\nS01E02=25\n"
+    frames = f"Episode,{FIRST_COLOUR},{STABLE}\n"
+    drawn["causalchaos/sync.csv"] = frames + "S01E01,100,120\nS01E02,NA (none),77\n"
+    drawn["causalchaos/offsets.csv"] = "Episode,Offset\nS01E01,-3\nS01E02,+12\n"
+    drawn["config/config.yaml"] = (
+        "seed: 3\nlimit: 2\nsource: actions\nrules: released\nrender: false\nsplit: test\nversion: 1.0.0\n"
+    )
+    for name, text in drawn.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    for name, source in real.items():
+        if data and (data / source).is_file():
+            _cut(data / source, folder / name, 40)
+    if data and (data / "clavi" / "train_annotations.json").is_file():
+        pairs = json.loads((data / "clavi" / "train_annotations.json").read_text(encoding="utf-8"))
+        text = json.dumps(dict(islice(pairs.items(), 20)), indent=4)
+        (folder / "pairs" / "test_annotations.json").write_text(text, encoding="utf-8")
+    for name in ("config", "built"):
+        shutil.copytree(folder / "charades", folder / name / "charades")
+
+
+def _csv(rows: list[dict[str, Any]], delimiter: str = ",") -> str:
+    target = io.StringIO()
+    writer = csv.DictWriter(target, list(rows[0]), delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows(rows)
+    return target.getvalue()
+
+
+def _lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+ITEMS = [f"q{n}" for n in range(20)]
+SAID = (
+    "A",
+    "(B)",
+    "Answer: C",
+    "the dog barked",
+    "<think>A or B?</think> B",
+    "1",
+    "yes",
+    "I cannot tell",
+    "B. It ran",
+    "",
+)
+
+
+def _predictions(folder: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [{"id": name, "answer": SAID[n % len(SAID)], "config": "ud"} for n, name in enumerate(ITEMS)]
+    place = folder / "predictions"
+    place.mkdir(parents=True)
+    (place / "p.jsonl").write_text(_lines(rows))
+    (place / "p.json").write_text(json.dumps({row["id"]: row["answer"] for row in rows}))
+    (place / "list.json").write_text(json.dumps(rows))
+    (place / "p.csv").write_text(_csv(rows))
+    (place / "p.tsv").write_text(_csv(rows, "\t"))
+    table = pa.table({name: [row[name] for row in rows] for name in rows[0]} | {"n": list(range(len(rows)))})
+    pq.write_table(table, place / "p.parquet")
+    pq.write_table(table, place / "plain.parquet", use_dictionary=False, compression="none")
+    logged = [{"doc_id": n, "stressreel": {**row, "fingerprint": "f"}, "resps": [["A"]]} for n, row in enumerate(rows)]
+    (place / "20_samples_ud.jsonl").write_text(_lines(logged))
+    options = ["Tom was hungry", "Jerry ran away", "the dog barked"]
+    items = [{"id": n, "answer": "B", "options": json.dumps(options), "video_id": f"v{n}"} for n in ITEMS]
+    (place / "items.csv").write_text(_csv(items))
+    (place / "items.jsonl").write_text(_lines([{**item, "options": options, "answer_index": 1} for item in items]))
+
+
+def _scores(folder: Path) -> None:
+    from safetensors.numpy import save_file
+    from stressreel.records.output import open_output
+
+    built, given = folder / "built", folder / "scored"
+    given.mkdir()
+    clavi = open_output(built / "clavi")
+    rows = [{"id": row["question_id"], "answer": ("yes", "no")[n % 2]} for n, row in enumerate(clavi.rows("questions"))]
+    for name in ("a", "b"):
+        (given / f"{name}.jsonl").write_text(_lines(rows))
+        command("stressreel", "score", built / "clavi", "--predictions", given / f"{name}.jsonl", "--split", "all")
+    suite = open_output(built / "suite")
+    clips = [row["clip_id"] for row in suite.rows("clean", ["clip_id"])]
+    matrices = folder / "similarity"
+    matrices.mkdir()
+    size = len(clips)
+    np.save(matrices / "clean.npy", np.eye(size, dtype=np.float32))
+    save_file({"similarity": np.eye(size, dtype=np.float32)}, matrices / "typos.safetensors")
+    (matrices / "clips.txt").write_text("\n".join(clips))
+    settings = [{"setting": name, "id": clip, "correct": 1} for name in ("clean", "typos") for clip in clips]
+    (given / "suite.jsonl").write_text(_lines(settings))
+    ranked = folder / "ranked"
+    ranked.mkdir()
+    for name in ("clean", "typos"):
+        (ranked / f"{name}.jsonl").write_text(_lines([{"id": clip, "ranked": clips} for clip in clips]))
+
+
+SMALLEST = 12
+
+
+def _videos(folder: Path, videos: Path | None) -> None:
+    from stressreel.samples.msrvtt import sample_clips, write_msrvtt_sample
+
+    place = folder / "clips"
+    place.mkdir()
+    write_msrvtt_sample(folder / "drawn", sample_clips()[:2])
+    found = sorted((folder / "drawn").rglob("*.mp4"))
+    if videos:
+        real = [path for path in videos.rglob("*") if path.suffix in (".mp4", ".mkv", ".webm", ".mov", ".avi", ".h264")]
+        found += sorted(real, key=lambda path: path.stat().st_size)[: 2 * SMALLEST]
+    for number, path in enumerate(found):
+        shutil.copy(path, place / f"{number:02d}{path.suffix}")
+
+
+# Readers
+
+
+def read_charades_(folder: Path) -> None:
+    from stressreel.sources.charades import read_charades
+    from stressreel.sources.charades_sta import read_charades_sta
+
+    read_charades_sta(folder, read_charades(folder))
+
+
+def read_pairs(folder: Path) -> None:
+    from stressreel.sources.clavi import read_released
+
+    read_released(folder / "test_annotations.json")
+
+
+def read_clips(folder: Path) -> None:
+    from stressreel.sources.captions import read_captions
+    from stressreel.sources.msrvtt import read_msrvtt
+    from stressreel.sources.youcook2 import read_youcook2
+
+    def read(path: Path) -> None:
+        whole = path.suffix == ".json"
+        if path.name.startswith("captions"):
+            read_captions(path)
+        elif path.name.startswith("MSRVTT"):
+            read_msrvtt(path, ("train", "validation", "test") if whole else ("test",))
+        else:
+            read_youcook2(path, ("train", "validation") if whole else ("validation",))
+
+    every(*(partial(read, path) for path in sorted(folder.iterdir())))
+
+
+def read_causal_files(folder: Path) -> None:
+    from stressreel.sources.causalchaos import read_fps_map, read_offsets, read_sync_frames
+
+    every(
+        lambda: read_fps_map(folder / "fps.json"),
+        lambda: read_fps_map(folder / "fps.txt"),
+        lambda: read_sync_frames(folder / "sync.csv"),
+        lambda: read_offsets(folder / "offsets.csv"),
+        lambda: read_offsets(folder / "sync.csv", folder / "sync.csv"),
+    )
+
+
+def read_question_files(folder: Path) -> None:
+    from stressreel.negatives.cast import read_cast
+    from stressreel.sources.causalchaos import read_causalchaos
+    from stressreel.sources.questions import read_questions
+
+    every(
+        lambda: read_causalchaos(folder / "Annotations.csv"),
+        lambda: read_cast(folder / "cast.txt"),
+        *(partial(read_questions, folder / name) for name in ("Annotations.csv", "own.csv", "own.jsonl")),
+    )
+
+
+def read_prediction_files(folder: Path) -> None:
+    from stressreel.metrics.items import read_items
+    from stressreel.metrics.predictions import join, read_predictions
+
+    options = [("Tom was hungry", "Jerry ran away", "the dog barked")] * len(ITEMS)
+
+    def read(path: Path) -> None:
+        if path.name.startswith("items"):
+            read_items(path)
+        else:
+            join(read_predictions(path, expected=len(ITEMS)), ITEMS, options, partial=True)
+
+    every(*(partial(read, path) for path in sorted(folder.iterdir())), lambda: read_predictions(folder))
+
+
+def build_json(folder: Path) -> None:
+    _output_checks(folder / "clavi")
+
+
+def _output_checks(out: Path) -> None:
+    from stressreel.api import checks_for
+    from stressreel.data_cards.card import render_card
+    from stressreel.metrics.inputs import read_columns
+    from stressreel.records.checks import VerifyOptions
+    from stressreel.records.output import reading
+    from stressreel.runtime.verify import run_checks
+
+    def card() -> None:
+        with reading(out) as output:
+            render_card(out, output.info)
+
+    def columns() -> None:
+        with reading(out) as output:
+            read_columns(output, "questions", ("question_id", "answer"), "all")
+
+    with reading(out) as output:
+        checks = checks_for(output, VerifyOptions(decode=False, workers=1))
+    quick = {name: check for name, check in checks.items() if name not in ("load_dataset", "decord", "card")}
+    failed = [problem for outcome in run_checks(output, quick) for problem in outcome.problems]
+    every(card, columns)
+    if failed:
+        raise Refusal(failed[0])
+
+
+def whole_output(folder: Path) -> None:
+    out = folder / "clavi"
+    every(
+        lambda: command("stressreel", "verify", out, "--no-decode"),
+        lambda: command("stressreel", "card", out),
+        lambda: command("stressreel", "permute", out, "--to", folder / "permuted.csv"),
+    )
+
+
+def causal_output(folder: Path) -> None:
+    out = folder / "causal"
+    every(
+        lambda: command("stressreel", "card", out),
+        lambda: command("stressreel", "permute", out, "--to", folder / "permuted.csv"),
+    )
+
+
+def resumed(folder: Path) -> None:
+    out = folder / "clavi"
+    (out / "build.json").unlink()
+    command("build-clavi", "--charades", folder / "charades", "--no-render", "--limit", 3, "--out", out)
+
+
+def compared(folder: Path) -> None:
+    command("stressreel", "compare", folder / "a.all.scores", folder / "b.all.scores", "--resamples", 100)
+
+
+def scored(folder: Path) -> None:
+    outputs, options = folder.parent / "outputs", ("--resamples", 100, "--partial")
+
+    def score(output: str, predictions: str, *more: str) -> None:
+        command("stressreel", "score", outputs / output, "--predictions", folder / predictions, "--out",
+                folder / f"of-{output}", *options, *more)  # fmt: skip
+
+    every(lambda: score("clavi", "a.jsonl", "--split", "all"), lambda: score("suite", "suite.jsonl"))
+
+
+def retrieved(folder: Path) -> None:
+    suite = folder.parent / "outputs" / "suite"
+    command("stressreel", "score", suite, "--similarity", folder, "--resamples", 100, "--out", folder.parent / "out")
+
+
+def configured(folder: Path) -> None:
+    command("build-clavi", "--config", folder / "config.yaml", "--charades", folder / "charades", "--dry-run")
+
+
+def planned(folder: Path) -> None:
+    command("build-clavi", "--charades", folder, "--source", "sta", "--dry-run")
+
+
+def decoded(folder: Path) -> None:
+    from stressreel.video.decode import decode, upright, with_index
+    from stressreel.video.sound import read_sound
+    from stressreel.video.thumbnails import UNDECODABLE, look_at
+
+    for path in folder.iterdir():
+        if os.stat(path).st_size < SMALL_CLIP:
+            with suppress(*UNDECODABLE):
+                look_at(path.read_bytes(), pictures=False)
+
+        def work(index: Any) -> None:
+            for frame in decode(index, range(min(index.num_frames, FRAMES))):
+                upright(frame)
+            read_sound(index, Fraction(0), min(index.seconds(index.num_frames), Fraction(60)))
+
+        with_index(path, work)
+
+
+def _files(kind: str, *names: str) -> dict[str, str]:
+    return dict.fromkeys(names, kind)
+
+
+CHARADES = {
+    **_files("csv", "Charades_v1_train.csv", "Charades_v1_test.csv"),
+    **_files(
+        "text", "charades_sta_train.txt", "charades_sta_test.txt", "Charades_v1_classes.txt", "Charades_v1_mapping.txt"
+    ),
+}
+READERS = (
+    Reader("Charades and Charades-STA", CHARADES, read_charades_, 3, "charades"),
+    Reader("Charades, by the command", CHARADES, planned, 0.5, "charades"),
+    Reader("released CLAVI pairs", _files("json", "test_annotations.json"), read_pairs, 2, "pairs"),
+    Reader("MSR-VTT CSV", _files("csv", "MSRVTT_JSFUSION_test.csv"), read_clips, 1.5, "msrvtt"),
+    Reader("MSR-VTT JSON", _files("json", "MSRVTT_data.json"), read_clips, 1.5, "msrvtt_json"),
+    Reader(
+        "YouCook2",
+        {"validation_youcook_milnce.csv": "csv", "youcookii_annotations_trainval.json": "json"},
+        read_clips,
+        2.5,
+        "youcook2",
+    ),
+    Reader("captions", {"captions.csv": "csv", "captions.jsonl": "json"}, read_clips, 2.5, "captions"),
+    Reader(
+        "questions and CausalChaos",
+        {"Annotations.csv": "csv", "own.csv": "csv", "own.jsonl": "json", "cast.txt": "text"},
+        read_question_files,
+        3,
+        "questions",
+    ),
+    Reader(
+        "frame rates and offsets",
+        {"fps.json": "json", "fps.txt": "text", "sync.csv": "csv", "offsets.csv": "csv"},
+        read_causal_files,
+        1.5,
+        "causalchaos",
+    ),
+    Reader(
+        "predictions and items",
+        {
+            **_files("json", "p.jsonl", "p.json", "list.json", "20_samples_ud.jsonl", "items.jsonl"),
+            **_files("csv", "p.csv", "p.tsv", "items.csv"),
+            **_files("bytes", "p.parquet", "plain.parquet"),
+        },
+        read_prediction_files,
+        5,
+        "predictions",
+    ),
+    Reader("scores, by the command", _files("json", "a.jsonl", "suite.jsonl"), scored, 0.5, "scored"),
+    Reader(
+        "matrices",
+        {**_files("bytes", "clean.npy", "typos.safetensors"), "clips.txt": "text"},
+        retrieved,
+        1.5,
+        "similarity",
+    ),
+    Reader("ranked lists", _files("json", "clean.jsonl", "typos.jsonl"), retrieved, 0.5, "ranked"),
+    Reader(
+        "score folders",
+        {"a.all.scores/scores.json": "json", "b.all.scores/per_source.parquet": "bytes"},
+        compared,
+        0.7,
+        "scored",
+    ),
+    Reader("config", _files("text", "config.yaml"), configured, 1, "config"),
+    Reader("build.json", _files("json", "clavi/build.json"), build_json, 1, "built"),
+    Reader(
+        "shards",
+        _files(
+            "bytes",
+            "clavi/pairs/train-00000-of-00001.parquet",
+            "clavi/questions/train-00000-of-00001.parquet",
+            "clavi/questions/test-00000-of-00001.parquet",
+        ),
+        build_json,
+        2,
+        "built",
+    ),
+    Reader(
+        "journal and plan",
+        _files("json", "clavi/.build/plan.json", "clavi/.build/journal.jsonl"),
+        resumed,
+        0.7,
+        "built",
+    ),
+    Reader(
+        "outputs, by the commands",
+        {"clavi/build.json": "json", "clavi/questions/test-00000-of-00001.parquet": "bytes", "clavi/README.md": "text"},
+        whole_output,
+        0.1,
+        "built",
+    ),
+    Reader(
+        "causal outputs, by the commands",
+        {"causal/build.json": "json", "causal/ud/test-00000-of-00001.parquet": "bytes"},
+        causal_output,
+        0.15,
+        "built",
+    ),
+    Reader("clips", {}, decoded, 3, "clips"),  # one of the folder's clips each time
+)

@@ -1,0 +1,160 @@
+"""What the core does without any extra, and what is said where one is missing."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from stressreel.errors import InputError
+from stressreel.extras import EXTRAS, MissingExtraError, import_extra, missing
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+BLOCKED = [name for name in EXTRAS if name not in ("torch", "torchcodec", "transformers", "safetensors")]
+"""`datasets` takes those four from the list of what is installed, so hiding them alone would break it."""
+WITH_EXTRA = {f"corruptions/visual/{name}.py" for name in ("blur", "camera", "digital", "noise")}
+"""Modules that import an extra's package at the top; they are reached by `import_extra` only."""
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Environment variables of a Python, and of its worker processes, that has no extra."""
+    folder = tmp_path_factory.mktemp("site")
+    code = f"import sys\nsys.modules.update(dict.fromkeys({BLOCKED}))\n"
+    (folder / "sitecustomize.py").write_text(code)
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "PYTHONPATH": path}
+
+
+def call(bare: dict[str, str], function: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    code = f"import sys; from stressreel.cli import main; sys.argv[0] = 'command'; main.{function}()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], env=bare, capture_output=True, text=True, timeout=280
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def test_the_first_commands_need_no_extra(bare: dict[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "clavi"
+    built = call(bare, "build_clavi", "--charades", "sample", "--out", out, "--limit", 2, "--no-progress")
+    assert built.returncode == 0, built.stderr
+    verified = call(bare, "main", "verify", out)
+    assert verified.returncode == 0, verified.stdout
+    assert "not checked: decord is not installed: pip install 'stressreel[decord]'" in verified.stdout
+    assert "FAIL" not in verified.stdout
+    assert call(bare, "main", "card", out).returncode == 0
+    assert call(bare, "main", "list", "visual").returncode == 0
+
+
+def test_the_samples_are_drawn_without_extras(bare: dict[str, str]) -> None:
+    code = """
+from stressreel.samples import cartoon, causal, charades
+print(next(charades.frames(charades.sample_videos()[0])).shape)
+print(next(cartoon.frames(causal.sample_episodes()[0], 0)).shape)
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=bare, capture_output=True, text=True)
+    assert done.stdout.splitlines()[:2] == ["(240, 320, 3)"] * 2, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "says"),
+    [
+        ("build_perturbed", ["--msrvtt", "sample", "--perturbations", "jpeg"], ("jpeg", "perturb")),
+        ("build_perturbed", ["--msrvtt", "sample", "--perturbations", "mpeg2"], ("FFmpeg's program", "perturb")),
+        ("build_perturbed", ["--msrvtt", "sample", "--modality", "text"], ("nltk", "text")),
+        ("build_clavi", ["--charades", "sample", "--source", "sta", "--no-render"], ("lemminflect", "text")),
+        ("build_causal", ["--annotations", "sample", "--no-render"], ("sentence-transformers", "sbert")),
+        ("main", ["data", "show"], ("nltk", "text")),
+        ("main", ["data", "download"], ("nltk", "text")),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_a_missing_extra_names_itself_and_its_command(
+    bare: dict[str, str], tmp_path: Path, function: str, arguments: list[str], says: tuple[str, str]
+) -> None:
+    out = [] if function == "main" else ["--out", tmp_path / "out", "--no-progress"]
+    done = call(bare, function, *arguments, *out)
+    assert done.returncode == 1
+    assert f"not installed here: pip install 'stressreel[{says[1]}]'" in done.stderr
+    assert says[0] in done.stderr
+    assert "fault in stressreel" not in done.stderr
+    assert not (tmp_path / "out" / "build.json").exists()
+
+
+def test_from_python_too(bare: dict[str, str]) -> None:
+    code = """
+import numpy, stressreel
+from stressreel.errors import InputError
+for call in (lambda: stressreel.corrupt(numpy.zeros((1, 8, 8, 3), numpy.uint8), "jpeg", severity=1, key="a"),
+             lambda: stressreel.corrupt_text("a man runs", "drop_last", key="a")):
+    try:
+        call()
+    except InputError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=bare, capture_output=True, text=True)
+    assert [line.rpartition("[")[2] for line in done.stdout.splitlines()] == ["perturb]'", "text]'"], done.stderr
+
+
+@pytest.mark.parametrize("module", EXTRAS)
+def test_every_extra_of_the_table_brings_its_package(module: str) -> None:
+    package, extra = EXTRAS[module]
+    listed = PROJECT["optional-dependencies"][extra]
+    if module == "safetensors":  # transformers brings it
+        package = "transformers"
+    assert any(line.startswith(f"{package}>=") for line in listed)
+    assert not any(line.startswith(f"{package}>=") for line in PROJECT["dependencies"])
+
+
+def test_every_package_has_bounds() -> None:
+    extras = {name: lines for name, lines in PROJECT["optional-dependencies"].items() if name not in ("dev", "bench")}
+    for line in [*PROJECT["dependencies"], *(line for lines in extras.values() for line in lines)]:
+        if not line.startswith("stressreel["):
+            assert ">=" in line, line
+            assert "<" in line.partition(";")[0], line
+
+
+def test_extras_are_imported_where_they_are_used() -> None:
+    eager = {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        if not {"tests", "benchmarks", "examples", ".ci", ".venv", "build"} & set(path.relative_to(ROOT).parts)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0)
+        for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""])
+        if name.split(".")[0] in EXTRAS
+    }
+    assert eager == WITH_EXTRA
+
+
+def test_only_video_talks_to_av() -> None:
+    users = {
+        path.parent.name
+        for path in ROOT.rglob("*.py")
+        if not {"tests", "benchmarks", "examples", ".ci", ".venv", "build"} & set(path.relative_to(ROOT).parts)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0)
+        for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""])
+        if name.split(".")[0] == "av"
+    }
+    assert users <= {"video", "records"}  # records names the version
+
+
+def test_one_text() -> None:
+    error = missing("torch", "transformers", what="back_trans")
+    assert isinstance(error, InputError)
+    assert str(error) == (
+        "back_trans needs torch and transformers, not installed here: pip install 'stressreel[models]'"
+    )
+
+
+def test_another_missing_module_stays_what_it_is() -> None:
+    with pytest.raises(ModuleNotFoundError, match="no_such_module") as caught:
+        import_extra("no_such_module")
+    assert not isinstance(caught.value, MissingExtraError)
