@@ -304,7 +304,7 @@ def test_templates_of_cards_name_no_benchmark_and_only_print_the_command() -> No
         for folder in packages().values()
         for path in folder.glob("*.md.j2")
     }
-    assert {"data_cards/base.md.j2", *(f"builders/{name}/card.md.j2" for name in FOLDERS)} == set(templates)
+    assert {"data_cards/base.md.j2", *(f"builders/{name}/card.md.j2" for name in FOLDERS)} <= set(templates)
     assert not re.search(rf"\b({'|'.join(FOLDERS)})\b", templates["data_cards/base.md.j2"], re.IGNORECASE)
     for name, text in templates.items():
         assert re.findall(r".*info\.command.*", text) in ([], ["{{ info.command }}"]), name

@@ -1,5 +1,6 @@
 import io
 import shutil
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -24,12 +25,9 @@ def decoded(content: bytes) -> list[NDArray[np.uint8]]:
 
 
 @pytest.fixture(scope="module")
-def suite(msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All 90 of two clips."""
-    out = tmp_path_factory.mktemp("suite") / "out"
-    done = run("build-perturbed", "--msrvtt", msrvtt, "--out", out, "--workers", 2, "--limit", 2, *FAST)
-    assert done.code == 0, done.err
-    return out
+def suite(msrvtt: Path, build_once: Callable[..., Path]) -> Path:
+    """All 90 of two clips; read only."""
+    return build_once("build-perturbed", "--msrvtt", msrvtt, "--workers", 2, "--limit", 2, *FAST)
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +42,10 @@ def long_source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def lossless(msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All at severity 4 of one clip, without loss."""
-    out = tmp_path_factory.mktemp("lossless") / "out"
+def lossless(msrvtt: Path, build_once: Callable[..., Path]) -> Path:
+    """All at severity 4 of one clip, without loss; read only."""
     arguments = ("--severity", 4, "--limit", 1, "--lossless", "--workers", 1, *FAST)
-    assert run("build-perturbed", "--msrvtt", msrvtt, "--out", out, *arguments).code == 0
-    return out
+    return build_once("build-perturbed", "--msrvtt", msrvtt, *arguments)
 
 
 class TestDataset:
