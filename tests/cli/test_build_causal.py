@@ -27,16 +27,6 @@ def causal() -> Path:
     return cached_sample("causal")
 
 
-@pytest.fixture(scope="module")
-def built_causal(causal: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole sample, built once; read only."""
-    out = tmp_path_factory.mktemp("built") / "causal"
-    arguments = ("--annotations", causal / "Annotations.csv", "--workers", 2, *FAST)
-    done = run("build-causal", *arguments, "--out", out)
-    assert done.code == 0, done.err
-    return out
-
-
 class TestDataset:
     def test_tables(self, built_causal: Path) -> None:
         counts = info(built_causal)["counts"]

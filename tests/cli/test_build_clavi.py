@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import av
@@ -25,11 +26,9 @@ def fingerprint(out: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def small(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four pairs with one worker, undisturbed."""
-    out = tmp_path_factory.mktemp("small") / "out"
-    assert run("build-clavi", "--charades", sample, "--out", out, "--workers", 1, *SMALL).code == 0
-    return out
+def small(sample: Path, build_once: Callable[..., Path]) -> Path:
+    """Four pairs with one worker, undisturbed; read only."""
+    return build_once("build-clavi", "--charades", sample, "--workers", 1, *SMALL)
 
 
 class TestDataset:

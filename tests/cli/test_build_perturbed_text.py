@@ -6,6 +6,7 @@ import shutil
 import signal
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import datasets
@@ -23,24 +24,18 @@ needs_wordnet = pytest.mark.skipif(find_wordnet() is None, reason="no WordNet: s
 
 
 @pytest.fixture(scope="module")
-def text(msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def text(msrvtt: Path, build_once: Callable[..., Path]) -> Path:
     """Five texts of the sample; read only."""
-    out = tmp_path_factory.mktemp("text") / "out"
     arguments = ("--modality", "text", "--text-perturbations", ",".join(TEXTS), *PLAIN)
-    done = run("build-perturbed", "--msrvtt", msrvtt, "--out", out, "--workers", 2, *arguments)
-    assert done.code == 0, done.err
-    return out
+    return build_once("build-perturbed", "--msrvtt", msrvtt, "--workers", 2, *arguments)
 
 
 @pytest.fixture(scope="module")
-def combined(msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def combined(msrvtt: Path, build_once: Callable[..., Path]) -> Path:
     """What two visual and these texts combine to, with videos; read only."""
-    out = tmp_path_factory.mktemp("combined") / "out"
     names = ("--perturbations", "jpeg,jumble,rotation", "--text-perturbations", ",".join(TEXTS))
     given = ("--modality", "multimodal", *names, "--preset", "ultrafast", "--limit", 3, *PLAIN)
-    done = run("build-perturbed", "--msrvtt", msrvtt, "--out", out, "--workers", 2, *given)
-    assert done.code == 0, done.err
-    return out
+    return build_once("build-perturbed", "--msrvtt", msrvtt, "--workers", 1, *given)
 
 
 class TestText:

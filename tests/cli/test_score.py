@@ -26,13 +26,10 @@ def answer(built: Path, path: Path, choose: Callable[[Row], object], split: str 
 
 
 @pytest.fixture(scope="session")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def suite(build_once: Callable[..., Path]) -> Path:
     """Recipes of the built-in captioned clips; read only."""
-    out = tmp_path_factory.mktemp("suite") / "out"
     arguments = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "noise,jpeg", "--no-render")
-    done = run("build-perturbed", *arguments, "--out", out, "--no-progress")
-    assert done.code == 0, done.err
-    return out
+    return build_once("build-perturbed", *arguments)
 
 
 def matrices(suite: Path, folder: Path) -> Path:

@@ -162,18 +162,8 @@ def test_a_csv_has_options_as_json_and_keys_that_count_like_answers(tmp_path: Pa
     )
 
 
-@pytest.fixture(scope="session")
-def causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("sentence_transformers")
-    out = tmp_path_factory.mktemp("modalities") / "causal"
-    arguments = ("--annotations", "sample", "--no-render", "--tagger", "pattern", "--out", out, "--no-progress")
-    done = run("build-causal", *arguments)
-    assert done.code == 0, done.err
-    return out
-
-
-def test_one_file_serves_all_tables_of_a_causal_output(causal: Path, tmp_path: Path) -> None:
-    output = open_output(causal)
+def test_one_file_serves_all_tables_of_a_causal_output(built_causal: Path, tmp_path: Path) -> None:
+    causal, output = built_causal, open_output(built_causal)
     rows: list[Row] = [
         {"config": table, "id": row["qid"], "answer": row["answer_index"], "fingerprint": output.info["fingerprint"]}
         for table in ("ud", "ps")

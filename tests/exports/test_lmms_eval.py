@@ -103,15 +103,15 @@ def test_clavi_documents(opened: dict[str, FinishedOutput], utils: Any) -> None:
     rows = list(opened["clavi"].rows("questions", None, "test"))
     sha = {row["video_id"]: row["sha256"] for row in opened["clavi"].rows("videos", ["video_id", "sha256"])}
     for row in rows:
-        (path,) = module.clavi_visual(row)
+        (path,) = module.video_visual(row)
         assert hashlib.sha256(Path(path).read_bytes()).hexdigest() == sha[row["video_id"]]
     assert module.question_text(rows[0], {"pre_prompt": "Q: ", "post_prompt": "?"}) == f"Q: {rows[0]['question']}?"
-    right = module.clavi_target(rows[0])
+    right = module.yes_no_target(rows[0])
     assert right == ("no", "yes")[rows[0]["answer"]]
-    found = module.clavi_results(rows[0], [f"{right.title()}."])
+    found = module.yes_no_results(rows[0], [f"{right.title()}."])
     assert (found["accuracy"], found["unreadable"]) == (1.0, 0.0)
     assert found["stressreel"]["id"] == rows[0]["question_id"]
-    assert module.clavi_results(rows[0], ["perhaps"])["unreadable"] == 1.0
+    assert module.yes_no_results(rows[0], ["perhaps"])["unreadable"] == 1.0
 
 
 def test_a_damaged_video_is_refused(opened: dict[str, FinishedOutput], utils: Any, monkeypatch: Any) -> None:
@@ -126,7 +126,7 @@ def test_a_damaged_video_is_refused(opened: dict[str, FinishedOutput], utils: An
 def test_causal_documents(opened: dict[str, FinishedOutput], utils: Any) -> None:
     module = utils("causal")
     row = next(opened["causal"].rows("un", None, "test"))
-    assert Path(module.causal_visual(row)[0]).read_bytes()[4:8] == b"ftyp"
+    assert Path(module.clip_visual(row)[0]).read_bytes()[4:8] == b"ftyp"
     text = module.explanation_text(row, {"pre_prompt": "", "post_prompt": ""})
     assert text.split("\n") == [
         row["question"],
@@ -374,7 +374,7 @@ def test_the_harness_and_score_judge_odd_answers_alike(
     module = load(exported["clavi"])
     rows = list(opened["clavi"].rows("questions", None, "test"))
     results = [
-        module.clavi_results(row, [said(number, ["no", "yes"], row["answer"], [])]) for number, row in enumerate(rows)
+        module.yes_no_results(row, [said(number, ["no", "yes"], row["answer"], [])]) for number, row in enumerate(rows)
     ]
     log(tmp_path / "clavi", "questions", results)
     found = scored("clavi", tmp_path / "clavi")

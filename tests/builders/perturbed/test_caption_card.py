@@ -4,13 +4,13 @@ import json
 import re
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 import yaml
 from cards import render_card
-from commands import run
 from stressreel.corruptions.registry import check_text_name
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.records.source import Source
@@ -22,15 +22,12 @@ CAPTIONS = ["a man rides a horse", "the red | car", "two dogs play", "a girl sin
 
 
 @pytest.fixture(scope="module")
-def output(tmp_path_factory: pytest.TempPathFactory) -> FinishedOutput:
-    folder = tmp_path_factory.mktemp("suite")
+def output(once: Callable[..., Path], build_once: Callable[..., Path]) -> FinishedOutput:
     lines = ["video,caption", *(f"film{number // 2},{caption}" for number, caption in enumerate(CAPTIONS))]
-    (folder / "c.csv").write_text("\n".join(lines))
+    captions = once("six_captions.csv", lambda path: path.write_text("\n".join(lines)))
     names = ("--perturbations", "jpeg,jumble", "--severity", 3, "--text-perturbations", ",".join(TEXTS))
-    given = ("--captions", folder / "c.csv", "--modality", "all", *names, "--tagger", "pattern", "--no-render")
-    done = run("build-perturbed", *given, "--out", folder / "out", "--no-progress")
-    assert done.code == 0, done.err
-    return open_output(folder / "out")
+    given = ("--captions", captions, "--modality", "all", *names, "--tagger", "pattern", "--no-render")
+    return open_output(build_once("build-perturbed", *given, "--workers", 1))
 
 
 def card(output: FinishedOutput, **settings: object) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import run
 from stressreel.builders.perturbed.caption_checks import lacking_tools, text_checks
 from stressreel.builders.perturbed.captions import text_tools
 from stressreel.corruptions.registry import check_text_name
@@ -21,15 +20,12 @@ TEXTS = "no_verbs,random_noun,shuffle_order"
 
 
 @pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("suite")
+def suite(once: Callable[..., Path], build_once: Callable[..., Path]) -> Path:
     lines = ["video,caption", "film,a man rides a horse", "film,the red car", "other,two dogs play in the snow"]
-    (folder / "c.csv").write_text("\n".join(lines))
+    captions = once("three_captions.csv", lambda path: path.write_text("\n".join(lines)))
     arguments = ("--modality", "all", "--text-perturbations", TEXTS, "--perturbations", "jpeg,jumble,freeze")
-    given = ("--captions", folder / "c.csv", *arguments, "--severity", "2,3", "--tagger", "pattern", "--no-render")
-    done = run("build-perturbed", *given, "--out", folder / "out", "--workers", 2, "--no-progress")
-    assert done.code == 0, done.err
-    return folder / "out"
+    given = ("--captions", captions, *arguments, "--severity", "2,3", "--tagger", "pattern", "--no-render")
+    return build_once("build-perturbed", *given, "--workers", 1)
 
 
 @pytest.fixture

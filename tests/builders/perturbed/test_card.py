@@ -12,7 +12,6 @@ import pytest
 import stressreel
 import yaml
 from cards import fields_not_needed, render_card
-from commands import run
 from jinja2 import UndefinedError
 from PIL import Image, ImageColor
 from stressreel.builders.perturbed.card import AMONG, FRAMES, decibels, grows, spread
@@ -31,35 +30,26 @@ from stressreel.video.thumbnails import frames_of
 
 NAMES = ("impulse_noise", "mpeg1", "reverse_sampling", "jumble", "freeze")
 SEVERITIES = (1, 3, 5)
-FAST = ("--preset", "ultrafast", "--no-progress", "--workers", 2)
+FAST = ("--preset", "ultrafast", "--no-progress", "--workers", 1)
 
 
 @pytest.fixture(scope="module")
-def output(msrvtt, tmp_path_factory) -> FinishedOutput:
-    out = tmp_path_factory.mktemp("suite") / "out"
+def output(msrvtt, build_once) -> FinishedOutput:
     arguments = ("--perturbations", ",".join(NAMES), "--severity", "1,3,5", "--limit", 2, *FAST)
-    assert run("build-perturbed", "--msrvtt", msrvtt, "--out", out, *arguments).code == 0
-    return open_output(out)
+    return open_output(build_once("build-perturbed", "--msrvtt", msrvtt, *arguments))
 
 
 @pytest.fixture(scope="module")
-def recipes(msrvtt, tmp_path_factory) -> FinishedOutput:
+def recipes(msrvtt, build_once) -> FinishedOutput:
     """All 18, without videos."""
-    out = tmp_path_factory.mktemp("recipes") / "out"
-    assert run("build-perturbed", "--msrvtt", msrvtt, "--out", out, "--no-render", "--no-progress").code == 0
-    return open_output(out)
+    return open_output(build_once("build-perturbed", "--msrvtt", msrvtt, "--no-render"))
 
 
 @pytest.fixture(scope="module")
-def parts(bars, tmp_path_factory) -> FinishedOutput:
+def parts(two_parts, build_once) -> FinishedOutput:
     """Two parts of one video, without loss."""
-    folder = tmp_path_factory.mktemp("parts")
-    bars.write(folder / "film.mp4", frames=90)
-    (folder / "c.csv").write_text("video,caption,start,end\nfilm,first | one,0.5,1.5\nfilm,second,1.2,2.6\n")
-    given = ("--captions", folder / "c.csv", "--perturbations", "sampling,reverse_sampling,jpeg")
-    given += ("--severity", 4, "--lossless", *FAST)
-    assert run("build-perturbed", *given, "--out", folder / "out").code == 0
-    return open_output(folder / "out")
+    given = ("--captions", two_parts / "c.csv", "--perturbations", "sampling,reverse_sampling,jpeg")
+    return open_output(build_once("build-perturbed", *given, "--severity", 4, "--lossless", *FAST))
 
 
 def card(output) -> str:

@@ -24,34 +24,21 @@ from stressreel.video.thumbnails import frames_of, look_at, misplaced
 
 Row = dict
 NAMES = ("impulse_noise", "mpeg1", "reverse_sampling", "jumble")
-FAST = ("--preset", "ultrafast", "--no-progress", "--workers", 2)
+FAST = ("--preset", "ultrafast", "--no-progress", "--workers", 1)
 
 
 @pytest.fixture(scope="module")
-def suite(msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def suite(msrvtt: Path, build_once: Callable[..., Path]) -> Path:
     """Two clips under four perturbations; read only."""
-    out = tmp_path_factory.mktemp("suite") / "out"
     arguments = ("--perturbations", ",".join(NAMES), "--severity", "1,4,5", "--limit", 2, *FAST)
-    done = run("build-perturbed", "--msrvtt", msrvtt, "--out", out, *arguments)
-    assert done.code == 0, done.err
-    return out
+    return build_once("build-perturbed", "--msrvtt", msrvtt, *arguments)
 
 
 @pytest.fixture(scope="module")
-def parts(bars, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Two parts of one bar-coded video, whose frames differ much."""
-    folder = tmp_path_factory.mktemp("parts")
-    bars.write(folder / "film.mp4", frames=90)
-    (folder / "c.csv").write_text("video,caption,start,end\nfilm,first,0.5,1.5\nfilm,second,1.2,2.6\n")
-
-    def build(name: str, *arguments: object) -> Path:
-        out = folder / name
-        given = ("--captions", folder / "c.csv", "--severity", "2", *arguments, *FAST)
-        done = run("build-perturbed", *given, "--out", out)
-        assert done.code == 0, done.err
-        return out
-
-    return build
+def parts(two_parts: Path, build_once: Callable[..., Path]) -> Callable[..., Path]:
+    """Builds two parts of one bar-coded video, whose frames differ much; read only."""
+    given = ("--captions", two_parts / "c.csv", "--severity", "2")
+    return lambda *arguments: build_once("build-perturbed", *given, *arguments, *FAST)
 
 
 @pytest.fixture
@@ -269,7 +256,7 @@ def test_both_checks_of_frames_share_one_pass(suite: Path, monkeypatch: pytest.M
 
 
 def test_two_exchanged_frames_are_found(parts: Callable[..., Path], tmp_path: Path) -> None:
-    out = parts("first", "--clip-first", "--perturbations", "box_jumble")
+    out = parts("--clip-first", "--perturbations", "box_jumble")
     output = open_output(out)
     assert problems(output, "index_maps") == []
 
@@ -289,7 +276,7 @@ TEMPORAL = ("sampling", "reverse_sampling", "jumble", "box_jumble", "freeze")
 @pytest.fixture(scope="module")
 def whole(parts: Callable[..., Path]) -> Path:
     """Parts of a source that was perturbed as a whole; read only."""
-    return parts("whole", "--perturbations", "temporal,jpeg", "--severity", "2,5")
+    return parts("--perturbations", "temporal,jpeg", "--severity", "2,5")
 
 
 def put(row: Row, frames: Iterable[NDArray[np.uint8]], path: Path) -> None:
