@@ -93,6 +93,8 @@ class _Reading:
 
     def joins(self, number: int) -> bool:
         """Return whether a token opens a subordinate or relative clause: "as", "who"; not "that" of "that cup"."""
+        if self.lower(number) == "so":
+            return self.lower(number + 1) in word_lists("clipped").subjects
         if self.tag(number) in ("DT", "RB", "RP", "CC") or self.lower(number + 1) == "of":
             return False
         if self.lower(number) == "that" and self.tag(number + 1)[:2] in ("NN", "JJ", "IN", "RB", ""):
@@ -119,7 +121,9 @@ def _phrase(reading: _Reading) -> list[Part]:
     number, opening = reading.found.index(main), reading.found[0]
     between = range(opening.verb.main + 1, main.verb.first)
     inside = any(reading.joins(n) for n in between) or _is_joined(reading, main) or _in_contact(reading, main)
-    if number and not opening.finite and inside:
+    fronted = any(reading.joins(n) for n in range(opening.verb.tokens[0]))
+    active = reading.tag(opening.verb.main) == "VBG"
+    if number and active and not fronted and inside:
         number = 0
     _check_subject(reading, number)
     return _written(reading, number)
@@ -144,7 +148,7 @@ def _check_subject(reading: _Reading, number: int) -> None:
     """Refuse a subject that is nobody: another noun phrase behind the person, or no person at all."""
     lists, start = word_lists("clipped"), reading.found[number].verb.tokens[0]
     people = lists.people | lists.subject_pronouns | lists.subjects
-    persons = [n for n in range(start) if reading.lower(n) in people]
+    persons = [n for n in range(start) if reading.lower(n) in people and not _determines(reading, n)]
     if not persons:
         there = reading.tag(start - 1) == "EX" and any(token.lower in people for token in reading.tokens[start:])
         if not there and not all(reading.tag(n) in ("RB", "CC", ",") for n in range(start)):
@@ -165,6 +169,12 @@ def _check_subject(reading: _Reading, number: int) -> None:
             raise Refused("run_on")  # "as they turn it the light turns on"
         if reading.tag(n).startswith("NN") and not held and reading.lower(n) not in lists.labels:
             raise Refused("other_subject")
+
+
+def _determines(reading: _Reading, number: int) -> bool:
+    """Return whether a word that can be a person belongs to a noun here: "the other side"."""
+    alone = reading.lower(number) in word_lists("clipped").people | word_lists("clipped").subjects
+    return not alone and reading.tag(number + 1).startswith("NN")
 
 
 def _action(reading: _Reading, number: int) -> int:
@@ -200,6 +210,8 @@ def _leads(reading: _Reading, number: int, later: int) -> bool:
         return False  # "goes back to close"
     if verb.lemma == "go":
         return next_verb.to is not None or (tag in ("VB", "VBP") and word not in lists.noun_first)
+    if verb.lemma == "have":
+        return next_verb.to is not None
     return verb.lemma in lists.aspect or (verb.lemma == "come" and tag == "VBG")
 
 
@@ -253,7 +265,9 @@ class _Draft:
         self.at = main + 1
         if lemma == "lay" and _lies(self.reading, self.at):
             lemma = "lie"
-        if lemma == "drink" and joint == ["and"] and _is_bare(self.reading, self.at):
+        drinks = number == action and self.reading.lower(main) in ("drink", "drinks")
+        drinks = drinks and bool(joint) and self.reading.lower(main - 1) == "and"
+        if drinks and _is_bare(self.reading, self.at):
             raise Refused("run_on")  # "takes a cup and drinks": a verb or a noun
         self.parts += [*(Part(word) for word in joint), Part(inflect(lemma, "VBG"), lemma)]
 
@@ -295,6 +309,8 @@ def _written(reading: _Reading, number: int) -> list[Part]:
         if not clause.finite:
             if reading.lower(draft.at - 1) in ("a", "an") and reading.tag(clause.verb.main + 1) == "DT":
                 raise Refused("run_on")
+            if draft.opener == draft.at - 1:
+                draft.licensed = False  # "while curled up"
             verbal = reading.tag(clause.verb.main) in ("VB", "VBG") and clause.verb.lemma != "be"
             draft.copy(clause.verb.main + 1, clause.verb if verbal else None)
         elif clause.role == "coordinate" and clause.previous in draft.members:
@@ -305,7 +321,7 @@ def _written(reading: _Reading, number: int) -> list[Part]:
             return _written(reading, place)
         elif len(draft.parts) == 1 and draft.parts[0].lemma in lists.never_joined:
             raise Refused("no_verb")
-        elif _has_new_subject(reading, clause):
+        elif not _is_joined(reading, clause) and _has_new_subject(reading, clause):
             raise Refused("run_on")
         else:
             draft.turn(place, draft.cut_joint(clause.verb) or ["and"])
@@ -387,7 +403,7 @@ def _is_contact(reading: _Reading, at: int, clause: Clause) -> bool:
 def _has_new_subject(reading: _Reading, clause: Clause) -> bool:
     """Return whether a noun phrase before a verb is its own subject: "opens a closet | a light comes on"."""
     subject, start = clause.subject, clause.verb.tokens[0]
-    if reading.lower(start - 1) in word_lists("clipped").determiners:
+    if reading.lower(start - 1) in word_lists("clipped").determiners | word_lists("clipped").people:
         return True
     if subject is None or subject.stop != start or reading.tag(subject.first - 1) in ("IN", "TO"):
         return False
@@ -397,8 +413,9 @@ def _has_new_subject(reading: _Reading, clause: Clause) -> bool:
 
 def _is_bare(reading: _Reading, at: int) -> bool:
     """Return whether no noun and nothing that stands for one follows."""
-    anaphor = {reading.lower(at), reading.lower(at + 1)} & word_lists("clipped").anaphors
-    return not (reading.lower(at) and can_be_noun(reading.lower(at))) and not anaphor
+    lists, word = word_lists("clipped"), reading.lower(at)
+    anaphor = {word, reading.lower(at + 1)} & lists.anaphors
+    return not (word and (can_be_noun(word) or word in lists.determiners | lists.pronouns)) and not anaphor
 
 
 def _lies(reading: _Reading, at: int) -> bool:

@@ -11,6 +11,8 @@ import yaml
 
 from ..errors import InputError
 
+FOLDER = Path(__file__).parent
+
 
 @cache
 def words(name: str) -> frozenset[str]:
@@ -20,7 +22,7 @@ def words(name: str) -> frozenset[str]:
 
 def lexicon_hashes() -> dict[str, str]:
     """Return the SHA-256 of every file of word lists of this folder, by file name."""
-    paths = sorted(Path(__file__).parent.glob("*.yaml"))
+    paths = sorted(FOLDER.glob("*.yaml"))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
@@ -66,7 +68,7 @@ def read_lexicon(name: str = "lexicon") -> dict[str, Any]:
         InputError: It is not YAML, or no mapping with a version.
     """
     try:
-        content = yaml.safe_load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8"))
+        content = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         raise InputError(f"language/{name}.yaml is not YAML; it is damaged ({error})") from error
     if not isinstance(content, dict) or "version" not in content:

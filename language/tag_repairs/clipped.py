@@ -42,6 +42,8 @@ def repair_clipped(words: Sequence[str], tags: list[str]) -> None:
         if (word in SUBORDINATORS and word != "than") or word in ("who", "which"):
             licensed = True
         elif number <= predicate:
+            if number and words[number - 1] in SUBORDINATORS and verb_form(word) == "past":
+                tags[number] = "VBN"  # "when finished they leave"
             licensed = licensed and number != predicate
         elif licensed and word == "the" and _is_clipped_they(padded, number, lists):
             tags[number] = "PRP"
@@ -49,7 +51,11 @@ def repair_clipped(words: Sequence[str], tags: list[str]) -> None:
             tags[number], tags[number + 1] = "CC", "VBZ"  # a slip for "then"
         else:
             awaited = licensed and bool(verb_form(word)) and _is_subject(padded, tags, number - 1, lists)
-            tags[number] = _inner_tag(padded, tags, number, licensed, lists)
+            finite = [n for n in range(number) if tags[n] in FINITE or n == predicate]
+            if _is_joined_verb(padded, number, verb_form(padded[finite[-1]]) if finite else "", lists):
+                tags[number] = _TAGS[verb_form(word)]
+            else:
+                tags[number] = _inner_tag(padded, tags, number, licensed, lists)
             licensed = licensed and not awaited and tags[number] not in FINITE
 
 
@@ -71,7 +77,7 @@ def _inner_tag(words: Sequence[str], tags: Sequence[str], number: int, licensed:
     if before in lists.do and word in lists.noun_first:
         return "NN"
     if form == "base":
-        if before in lists.subjects and tag == "VB":
+        if before in lists.subjects and not licensed:
             return "VBP"
         if before in ("go", "come") and word not in lists.noun_first | lists.adverbs:
             return "VB"
@@ -80,8 +86,10 @@ def _inner_tag(words: Sequence[str], tags: Sequence[str], number: int, licensed:
         if before in BE:
             slip = is_act(word) and can_follow_verb(words, number + 1, lists) and tag != "JJ"
             return "VBP" if slip else tag  # "is look at"
+    if form == "past" and (before in ("being", "been") or (licensed and before in SUBORDINATORS)):
+        return "VBN"  # "while curled up"
     if licensed and form and _is_subject(words, tags, number - 1, lists):
-        return tag if tag.startswith("VB") or tag == "MD" else _TAGS[form]
+        return tag if tag in FINITE else _TAGS[form]
     if form == "base" and (tags[number - 1] == "MD" or _is_perceived(words, number, lists)):
         return "VB"
     if form == "s" and before in lists.people - lists.quantities and is_act(word) and tag != "POS":
@@ -137,6 +145,30 @@ def _repair_predicate(words: Sequence[str], tags: list[str], lists: WordLists) -
             tags[number] = _TAGS[form]
             return number
     return -1
+
+
+def _is_joined_verb(words: Sequence[str], number: int, first: Form, lists: WordLists) -> bool:
+    """Return whether a connective joins a verb to the predicate, whose form is given: "sits down and laughs"."""
+    word, after, form = words[number], words[number + 1], verb_form(words[number])
+    place = number - 1
+    while place > 0 and words[place].endswith("ly"):
+        place -= 1
+    joined = place >= 0 and (words[place] in lists.conjunctions or words[place] == ",")
+    if not joined or not is_act(word) or form == "ing":
+        return False
+    if form == "base" and first != "base":
+        return first == "past" and is_verb_form(word, "VBD")  # "walked in and put it down"
+    if words[place] == "," and word in lists.state_participles:
+        return False  # "sits there, wrapped in a blanket"
+    lemma = lemma_of(word)
+    if form == "past" or not ("NOUN" in readings(word) or word in lists.noun_first):
+        return True
+    if after in lists.determiners or after in lists.pronouns:
+        return True
+    if word in lists.noun_first and lemma not in lists.infinitives:
+        return False
+    ends = not after or after in lists.prepositions or can_be_noun(after) or after.endswith("ly")
+    return lemma in lists.strong or (form == "s" and ends) or after in ("at", "to")
 
 
 def _is_subject(words: Sequence[str], tags: Sequence[str], number: int, lists: WordLists) -> bool:
