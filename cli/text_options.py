@@ -131,7 +131,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--glove",
-            type=click.Path(path_type=Path),
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
             metavar="FILE",
             help="GloVe vectors for swap_syn_word_embedding.  [default: neighbours of the SBERT model]",
         ),
