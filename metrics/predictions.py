@@ -255,17 +255,11 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
         with pq.ParquetFile(path) as file:
             about, schema = file.metadata, file.schema_arrow
             once([(name, None) for name in schema.names])
-            chunks = [
-                about.row_group(group).column(column)
-                for group in range(about.num_row_groups)
-                for column in range(about.num_columns)
-            ]
-            size = sum(chunk.total_uncompressed_size for chunk in chunks)
-            values = max((chunk.num_values for chunk in chunks), default=0)
-            if size > room or values > room:
+            size = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+            if size > room or about.num_rows > room:
                 raise InputError(
-                    f"{path} has {about.num_rows:,} rows, {values:,} values in a column and {size:,} bytes unpacked, "
-                    "too much for its size. Give one row for each question, and only the columns that are needed."
+                    f"{path} has {about.num_rows:,} rows and {size:,} bytes unpacked, too much for its size. Give one "
+                    "row for each question, and only the columns that are needed."
                 )
         texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_binary(field.type)]
         with pq.ParquetFile(path, read_dictionary=texts) as file:

@@ -15,6 +15,7 @@ from ..extras import named
 from ..records.documents import parse_json, read_text
 
 MATRIX_KINDS = (".npy", ".safetensors", ".jsonl")
+HEADER = 1_000_000  # bytes of a safetensors file besides the tensor
 
 
 def order_of(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
@@ -31,13 +32,19 @@ def order_of(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
     return np.array([place[name] for name in given], np.intp)
 
 
-def _safetensor(path: Path) -> NDArray[Any]:
+def _safetensor(path: Path, shape: tuple[int, int]) -> NDArray[Any]:
     """Read the one tensor of a file; NumPy has no bfloat16, which is the upper half of a float32."""
     try:
         from safetensors import deserialize
         from safetensors.numpy import load
     except ModuleNotFoundError as error:
         raise named(error, path.name) from error
+    largest = 8 * shape[0] * shape[1] + HEADER
+    if path.stat().st_size > largest:
+        raise InputError(
+            f"{path} has {path.stat().st_size:,} bytes, more than the one tensor of {shape[0]} clips x {shape[1]} "
+            "captions can take. Save that tensor alone."
+        )
     content = path.read_bytes()
     tensors: dict[str, Any] = dict(deserialize(content))  # type: ignore[no-untyped-call]
     if len(tensors) != 1:
@@ -56,7 +63,7 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
         InputError: It is not a matrix of numbers of that shape.
     """
     try:
-        matrix = np.load(path, mmap_mode="r", allow_pickle=False) if path.suffix == ".npy" else _safetensor(path)
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False) if path.suffix == ".npy" else _safetensor(path, shape)
     except InputError:
         raise
     except Exception as error:  # each library has its own

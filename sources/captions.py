@@ -223,6 +223,8 @@ def entries(path: Path, required: Sequence[str], advice: str, problems: Problems
                 yield Entry(value, path, problems, line)
             else:
                 problems.add(path, line, None, "one JSON object on each line", text.strip())
+    elif not path.exists():
+        raise UsageError(f"there is no file {path}. {advice}")
     else:
         raise InputError(f"{path.name}: expected the ending .csv or {', '.join(JSON_SUFFIXES)}. {advice}")
 

@@ -186,6 +186,7 @@ class PerturbedSettings(BuildSettings):
         "GloVe vectors for swap_syn_word_embedding.",
         metavar="FILE",
         shown="neighbours of the SBERT model",
+        exists=True,
         content=False,
         write=lambda given: "FILE",
         counts=worded,

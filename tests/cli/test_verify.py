@@ -300,7 +300,7 @@ def test_shards_that_claim_too_much(copy: Path) -> None:
     path = shard(copy, "pairs", "test")
     nulls = pa.table({field.name: pa.nulls(20_000_000) for field in pq.read_schema(path)})
     pq.write_table(nulls, path, row_group_size=20_000_000)
-    assert sum("row group 0 has 20,000,000 values" in line for line in problems(copy)) == 1
+    assert sum("row group 0 has 20,000,000 rows" in line for line in problems(copy)) == 1
 
 
 @pytest.mark.parametrize(

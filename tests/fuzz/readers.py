@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -66,7 +66,7 @@ def command(name: str, *arguments: object) -> str:
         Refusal: It ended with 1 or 2.
         Fault: It ended otherwise than a command may, or said too much.
     """
-    out, err = io.StringIO(), io.StringIO()
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors) for errors in ("strict", "backslashreplace"))
     sys.argv = [name, *map(str, arguments)]
     code: object = None
     with redirect_stdout(out), redirect_stderr(err):
@@ -74,12 +74,18 @@ def command(name: str, *arguments: object) -> str:
             COMMANDS[name]()
         except SystemExit as end:
             code = end.code
-    said = err.getvalue()
+    written, said = (stream.buffer.getvalue().decode() for stream in _flushed(out, err))
     if code not in (0, 1, 2) or "fault in stressreel" in said or "Traceback" in said or len(said) > MOST_SAID:
         raise Fault(f"{name} ended with {code}: {said[-600:]}")
     if code:
         raise Refusal(said)
-    return out.getvalue()
+    return written
+
+
+def _flushed(*streams: io.TextIOWrapper) -> Iterator[Any]:
+    for stream in streams:
+        stream.flush()
+        yield stream
 
 
 def every(*reads: Callable[[], object]) -> None:

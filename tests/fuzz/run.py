@@ -56,7 +56,7 @@ def in_child(work: Callable[[Callable[[str], None]], None]) -> Iterator[str]:
         os.close(receive)
         code = 1
         try:
-            with os.fdopen(send, "w", buffering=1) as pipe:
+            with os.fdopen(send, "w", buffering=1, encoding="utf-8", errors="backslashreplace") as pipe:
                 work(lambda line: print(line, file=pipe, flush=True))
             code = 0
         except BaseException:
@@ -64,7 +64,7 @@ def in_child(work: Callable[[Callable[[str], None]], None]) -> Iterator[str]:
         finally:
             os._exit(code)
     os.close(send)
-    with os.fdopen(receive) as pipe:
+    with os.fdopen(receive, encoding="utf-8") as pipe:
         for line in pipe:
             yield line.rstrip("\n")
     _, status = os.waitpid(child, 0)

@@ -1,5 +1,6 @@
 """Answers are read forgivingly and never guessed."""
 
+import contextlib
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -8,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from stressreel.errors import InputError
+from stressreel.metrics import predictions
 from stressreel.metrics.answers import YES_NO, read_answer
 from stressreel.metrics.predictions import MISSING, UNREADABLE, Predictions, join, of_output, read_predictions
 
@@ -296,3 +298,58 @@ def test_what_says_two_things_is_refused(tmp_path: Path, name: str, content: str
     with pytest.raises(InputError) as refused:
         join(read_predictions(path), ["q1"])
     assert says in str(refused.value)
+
+
+class TestHostileFiles:
+    def test_rows_far_above_what_is_expected_are_not_read(self, tmp_path: Path) -> None:
+        pq.write_table(pa.table({"id": pa.nulls(3_000_000), "answer": pa.nulls(3_000_000)}), tmp_path / "p.parquet")
+        (tmp_path / "p.jsonl").write_text('{"id": 1, "answer": 1}\n' * 20_000)
+        (tmp_path / "p.csv").write_text("id,answer\n" + "1,1\n" * 20_000)
+        for name in ("p.parquet", "p.jsonl", "p.csv"):
+            with pytest.raises(InputError, match=r"has more than 10,200 rows, far more than there are questions"):
+                read_predictions(tmp_path / name, expected=20)
+
+    def test_a_small_file_that_unpacks_to_a_large_one_is_not_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(predictions, "LEAST_ROOM", 1_000_000)
+        path = tmp_path / "p.parquet"
+        pq.write_table(pa.table({"id": ["q"], "answer": ["a" * 5_000_000]}), path, compression="zstd")
+        with pytest.raises(InputError, match=r"bytes unpacked, too much for its size"):
+            read_predictions(path)
+        listed = pa.table({"id": [0], "options": [[None] * 2_000_000]})  # a few bytes, by run lengths
+        pq.write_table(listed.cast(pa.schema([("id", pa.int64()), ("options", pa.list_(pa.int64()))])), path)
+        with pytest.raises(InputError, match="takes too much memory"):
+            read_predictions(path)
+
+    def test_equal_texts_are_held_once(self, tmp_path: Path) -> None:
+        text = "B. " + "x" * 10_000
+        pq.write_table(pa.table({"id": ["a", "b"], "answer": [text, text]}), tmp_path / "p.parquet")
+        one, other = read_predictions(tmp_path / "p.parquet").rows
+        assert one == {"id": "a", "answer": text}
+        assert one["answer"] is other["answer"]
+
+    def test_all_types_of_columns_are_read(self, tmp_path: Path) -> None:
+        row = {"id": "a", "n": 1, "x": 0.5, "t": True, "none": None, "b": b"\xff", "list": ["p", "q"], "o": {"k": "v"}}
+        pq.write_table(pa.Table.from_pylist([row, {**row, "id": None, "list": None}]), tmp_path / "p.parquet")
+        assert read_predictions(tmp_path / "p.parquet").rows == [row, {**row, "id": None, "list": None}]
+
+    def test_long_lines_and_deep_ones(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = tmp_path / "p.jsonl"
+        path.write_text('{"id": 1, "answer": ' + "[" * 100_000 + "\n")
+        with pytest.raises(InputError, match="line 1: lists and objects are nested more than"):
+            read_predictions(path)
+        monkeypatch.setattr(predictions, "LONGEST_LINE", 1000)
+        path.write_text('{"id": 1, "answer": 1}\n' + '{"id": 2, "answer": "' + "x" * 1000 + '"}\n')
+        with pytest.raises(InputError, match="line 2: it has more than 1,000 characters"):
+            read_predictions(path)
+
+    def test_a_parquet_file_whose_types_contradict_one_another(self, tmp_path: Path) -> None:
+        """PyArrow ends the process if it is asked about such a column."""
+        path = tmp_path / "p.parquet"
+        pq.write_table(pa.table({"id": ["a"], "answer": ["b"]}), path)
+        content = path.read_bytes()
+        for place in range(len(content) - 400, len(content) - 8):
+            path.write_bytes(content[:place] + bytes([content[place] ^ 8]) + content[place + 1 :])
+            with contextlib.suppress(InputError):
+                read_predictions(path, expected=1)

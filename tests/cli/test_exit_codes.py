@@ -1,0 +1,195 @@
+"""A command leaves with 2 if a path or a value on its command line is wrong, with 1 if its work fails."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import pytest
+from commands import rows
+from stressreel.cli import main
+
+STARTS = {
+    "build-clavi": main.build_clavi,
+    "build-perturbed": main.build_perturbed,
+    "build-causal": main.build_causal,
+    "stressreel": main.main,
+}
+WRITTEN = {"--out", "--to", "--items", "sample folder"}  # need not be there
+TEXTS = {"--charades", "--msrvtt", "--annotations", "--questions", "given"}  # paths among other words
+MISSING = "MISSING"
+# What has to be said besides, for each path that is read. OUT, SUITE and CAUSAL are outputs, FOLDER a folder.
+CASES: dict[tuple[str, str], str] = {
+    ("stressreel card", "out"): "MISSING",
+    ("stressreel compare", "a"): "MISSING FOLDER",
+    ("stressreel compare", "b"): "ANSWERS MISSING --on OUT",
+    ("stressreel compare", "--on"): "ANSWERS ANSWERS --on MISSING",
+    ("stressreel export lmms-eval", "out"): "MISSING --to NEW",
+    ("stressreel mine", "--questions"): "--questions MISSING --out NEW.jsonl",
+    ("stressreel permute", "out"): "MISSING",
+    ("stressreel score answers", "out"): "MISSING --predictions ANSWERS",
+    ("stressreel score answers", "--predictions"): "OUT --predictions MISSING",
+    ("stressreel score answers", "--similarity"): "SUITE --similarity MISSING",
+    ("stressreel score modalities", "out"): "MISSING video=ANSWERS text=ANSWERS video+text=ANSWERS",
+    ("stressreel score modalities", "given"): "OUT video=ANSWERS text=MISSING video+text=ANSWERS",
+    ("stressreel score open-ended", "out"): "MISSING --predictions ANSWERS",
+    ("stressreel score open-ended", "--predictions"): "CAUSAL --predictions MISSING --no-sbert",
+    ("stressreel score text-shift", "out"): "MISSING",
+    ("stressreel verify", "out"): "MISSING",
+    ("build-clavi", "--charades"): "--charades MISSING --out NEW",
+    ("build-clavi", "--videos"): "--charades CHARADES --videos MISSING --out NEW",
+    ("build-clavi", "--charades-sta"): "--charades CHARADES --source sta --charades-sta MISSING --out NEW",
+    ("build-clavi", "--pairs"): "--charades CHARADES --pairs MISSING --out NEW",
+    ("build-clavi", "--config"): "--charades CHARADES --config MISSING --out NEW",
+    ("build-perturbed", "--msrvtt"): "--msrvtt MISSING --out NEW",
+    ("build-perturbed", "--youcook2"): "--youcook2 MISSING --out NEW",
+    ("build-perturbed", "--captions"): "--captions MISSING --out NEW",
+    ("build-perturbed", "--videos"): "--msrvtt MSRVTT --videos MISSING --out NEW",
+    ("build-perturbed", "--glove"): "--msrvtt MSRVTT --modality text --text-perturbations swap_syn_word_embedding "
+    "--glove MISSING --out NEW",
+    ("build-perturbed", "--config"): "--msrvtt MSRVTT --config MISSING --out NEW",
+    ("build-causal", "--annotations"): "--annotations MISSING --out NEW",
+    ("build-causal", "--videos"): "--annotations QUESTIONS --videos MISSING --out NEW",
+    ("build-causal", "--fps-map"): "--annotations QUESTIONS --fps-map MISSING --out NEW",
+    ("build-causal", "--offsets"): "--annotations QUESTIONS --offsets MISSING --out NEW",
+    ("build-causal", "--released-offsets"): "--annotations QUESTIONS --released-offsets MISSING --out NEW",
+    ("build-causal", "--cast"): "--annotations QUESTIONS --cast MISSING --out NEW",
+    ("build-causal", "--config"): "--annotations QUESTIONS --config MISSING --out NEW",
+}
+VALUES = (
+    "stressreel score answers OUT --predictions ANSWERS --split unknown",
+    "stressreel score answers OUT --predictions ANSWERS --config unknown",
+    "stressreel score answers OUT --predictions ANSWERS --out OUT/scores",
+    "stressreel permute OUT --split unknown",
+    "stressreel permute OUT --to NEW.txt",
+    "stressreel permute OUT --to OUT/permuted.csv",
+    "stressreel export lmms-eval OUT --to NEW --name a-b",
+    "stressreel export lmms-eval OUT --to OUT/tasks",
+    "stressreel mine --questions QUESTIONS --out NEW.jsonl --num-options 1",
+    "stressreel mine --questions QUESTIONS --out NEW.txt",
+    "stressreel mine --questions QUESTIONS --out NEW.jsonl --train-split unknown",
+    "stressreel mine --questions QUESTIONS --out NEW.jsonl --columns unknown=x",
+    "stressreel sample NEW --kind unknown",
+    "stressreel unknown",
+    "build-clavi --charades CHARADES --out NEW --crf 99",
+    "build-perturbed --msrvtt MSRVTT --out NEW --perturbations unknown",
+    "build-perturbed --msrvtt MSRVTT --out NEW --modality text --text-perturbations unknown",
+    "build-perturbed --msrvtt MSRVTT --out NEW --modality all --pairs jpeg",
+    "build-causal --annotations QUESTIONS --out NEW --top-k 0",
+    "build-causal --annotations QUESTIONS --out NEW --columns unknown=x",
+)
+
+
+def leave(*arguments: str) -> int:
+    """Run a command in this process; give its exit code."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", list(arguments))
+        with pytest.raises(SystemExit) as end:
+            STARTS[arguments[0]]()
+    assert isinstance(end.value.code, int)
+    return end.value.code
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The paths that `CASES` names."""
+    from stressreel.samples.causal import annotation_table as questions
+    from stressreel.samples.charades import annotation_table, sample_videos
+    from stressreel.samples.msrvtt import caption_table, sample_clips
+
+    folder = tmp_path_factory.mktemp("places")
+    texts = {
+        "charades/Charades_v1_train.csv": annotation_table(list(sample_videos())),
+        "charades/charades_sta_train.txt": "",
+        "msrvtt/MSRVTT_JSFUSION_test.csv": caption_table(sample_clips()),
+        "questions.csv": questions(),
+        "empty/nothing": "",
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    sources = {
+        "clavi": f"build-clavi --charades {folder}/charades --no-render --limit 1",
+        "suite": f"build-perturbed --msrvtt {folder}/msrvtt --modality text --limit 2 --text-perturbations typos",
+        "causal": f"build-causal --annotations {folder}/questions.csv --no-render --confuse 0 --negatives random "
+        "--num-options 3 --splits UD",
+    }
+    for name, command in sources.items():
+        assert leave(*command.split(), "--out", str(folder / name), "--no-progress") == 0
+    ids = [row["question_id"] for row in rows(folder / "clavi", "questions")]
+    (folder / "answers.jsonl").write_text("".join(f'{{"id": "{name}", "answer": "yes"}}\n' for name in ids))
+    return {
+        "MISSING": str(folder / "not" / "there"),
+        "NEW": str(folder / "new"),
+        "FOLDER": str(folder / "empty"),
+        "ANSWERS": str(folder / "answers.jsonl"),
+        "QUESTIONS": str(folder / "questions.csv"),
+        "CHARADES": str(folder / "charades"),
+        "MSRVTT": str(folder / "msrvtt"),
+        "OUT": str(folder / "clavi"),
+        "SUITE": str(folder / "suite"),
+        "CAUSAL": str(folder / "causal"),
+    }
+
+
+def spelled(line: str, places: dict[str, str]) -> list[str]:
+    words = line.split()
+    for name in sorted(places, key=len, reverse=True):
+        words = [word.replace(name, places[name]) if not word.startswith("/") else word for word in words]
+    return words
+
+
+def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for inner in command.list_commands(context):
+            found = command.get_command(context, inner)
+            assert found is not None
+            yield from commands(found, f"{name} {inner}")
+    else:
+        yield name, command
+
+
+def test_every_path_that_is_read_has_a_case() -> None:
+    roots: list[tuple[str, Any]] = [(name, main.load_command(name)) for name in STARTS if name != "stressreel"]
+    read = set()
+    for root, start in [*roots, ("stressreel", main.stressreel)]:
+        for name, command in commands(start, root):
+            for param in command.params:
+                option = param.opts[0] if param.param_type_name == "option" else str(param.name)
+                path = isinstance(param.type, click.Path) or option in TEXTS
+                if path and option not in WRITTEN and f"{name.split()[-1]} {option}" not in WRITTEN:
+                    read.add((name, option))
+    assert read == set(CASES)
+
+
+@pytest.mark.parametrize(("command", "option"), CASES)
+def test_a_missing_path_is_wrong_usage(
+    command: str, option: str, places: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert leave(*command.split(), *spelled(CASES[command, option], places)) == 2
+    said = capsys.readouterr().err
+    assert "not/there" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("line", VALUES)
+def test_an_unknown_value_is_wrong_usage(line: str, places: dict[str, str]) -> None:
+    assert leave(*spelled(line, places)) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "stressreel card FOLDER",
+        "stressreel verify FOLDER",
+        "stressreel score answers OUT --predictions QUESTIONS",
+        "stressreel compare FOLDER FOLDER",
+        "build-clavi --charades FOLDER --out NEW",
+        "build-clavi --charades CHARADES --out FOLDER",
+    ],
+)
+def test_work_that_fails_is_no_wrong_usage(line: str, places: dict[str, str]) -> None:
+    assert leave(*spelled(line, places)) == 1
