@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from ...errors import VideoError
 from ...records.files import sha256_file
-from ...records.plan import Facts, Skip, Unit
+from ...records.plan import Facts, Plan, Skip, Unit
 from ...records.schema import Row
 from ...video.decode import with_index
 from ...video.edit import write_edits
 from ...video.encode import EncodeSettings
+from ...video.estimate import Footage, frames_in
 from ...video.index import FrameIndex
 from ..source_videos import missing_source, source_stamp
 from .questions import question_rows
@@ -119,3 +121,17 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
             f"the pair needs {pair['out_a']:.3f} to {pair['out_b']:.3f} s",
         )
     return range(out_a, in_a), range(in_a, in_b), range(in_b, out_b)
+
+
+def pair_footage(plan: Plan) -> list[Footage]:
+    """List the segments of a plan's pairs; each is encoded twice, as V and as V′."""
+    found = []
+    for unit in plan.units:
+        seconds = unit.payload["out_b"] - unit.payload["out_a"]
+        found.append(Footage(unit.source_id, partial(frames_in, seconds), partial(_segment, unit)))
+    return found
+
+
+def _segment(unit: Unit, index: FrameIndex) -> range:
+    a, _, b = pieces(index, unit)
+    return range(a.start, b.stop)
