@@ -72,6 +72,7 @@ def run_build(
     """
     from .data_cards.card import write_card
     from .runtime.build import Options, run
+    from .runtime.estimates import in_words
     from .runtime.output import claim
 
     if options.out is None and not options.dry_run:
@@ -82,7 +83,10 @@ def run_build(
         say(f"note: {warning}")
     workers = options.workers or os.cpu_count() or 1
     if options.dry_run:
-        show(prepared.describe(workers))
+        lines = [prepared.describe()]
+        if prepared.estimate:
+            lines += in_words(prepared.estimate(workers, True), workers, options.out)
+        show("\n".join(lines))
         return None
     plan = prepared.plan
     info = {
@@ -97,12 +101,14 @@ def run_build(
     def card(out: Path, done: dict[str, Any]) -> None:
         write_card(FinishedOutput(out, done), benchmark.configs(done), card_of(benchmark))
 
+    estimate = prepared.estimate if options.check_space else None
+    needs = (lambda probe: estimate(workers, probe).disk) if estimate else None
     with claim(options.out or Path()) as output:
         return run(
             plan,
             prepared.builder,
             output,
-            Options(workers, settings.max_skip, settings.allow_missing, options.progress),
+            Options(workers, settings.max_skip, settings.allow_missing, options.progress, needs),
             fresh=not options.resume,
             info=info,
             write_card=card,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .records.output import FinishedOutput
     from .records.plan import Builder, Plan
     from .records.schema import Config, Row
+    from .video.estimate import Estimate
 
 Info = Mapping[str, Any]
 """The content of `build.json`."""
@@ -34,14 +35,17 @@ class Prepared:
     Attributes:
         plan: Its units.
         builder: Renders and describes them.
-        describe: Writes what a dry run prints, for a number of workers.
+        describe: Writes what a dry run prints, but for sizes and times.
+        estimate: Estimates size, time and disk space for a number of workers, either from a few encoded frames or from
+            usual contents; None if no videos are made.
         recorded: Texts for options in the recorded command, where what was given does not say enough.
         warnings: What the user has to know before work starts.
     """
 
     plan: Plan
     builder: Builder
-    describe: Callable[[int], str]
+    describe: Callable[[], str]
+    estimate: Callable[[int, bool], Estimate] | None = None
     recorded: Mapping[str, str | None] = field(default_factory=dict)
     warnings: Sequence[str] = ()
 

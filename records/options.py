@@ -114,13 +114,18 @@ class RunOptions:
         workers: Processes; None for one a core.
         resume: Whether to go on where an earlier run stopped; if not, that is thrown away.
         dry_run: Whether to describe the plan and stop.
+        check_space: Whether to compare the free disk space with an estimate first.
         progress: Whether to show progress.
     """
 
     out: Path | None = option(None, "Output folder: new, empty, or an earlier run of the same build.")
     workers: int | None = option(None, "Processes. The result does not depend on it.", minimum=1, shown="one a core")
     resume: bool = option(True, "Go on where an earlier run stopped, or throw it away and start again.", off="fresh")
-    dry_run: bool = option(False, "Print the plan and stop; no video is decoded, nothing is written.")
+    dry_run: bool = option(
+        False,
+        "Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is written.",
+    )
+    check_space: bool = option(True, "Compare the free disk space with an estimate before work starts.")
     progress: bool = option(True, "Show progress.")
 
 

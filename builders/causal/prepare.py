@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...benchmark import Prepared
-from ...errors import InputError, UsageError, VideoError
+from ...errors import InputError, UsageError
 from ...negatives.cast import Cast
 from ...negatives.embeddings_cache import embed
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
@@ -26,12 +26,12 @@ from ...sources.causalchaos import (
     source_of_rows,
 )
 from ...sources.files import find_videos, video_folder
-from ...video.estimate import PROBED, estimate
-from ...video.index import index_frames
+from ...video.encode import EncodeSettings
+from ...video.estimate import Estimate, estimate_cuts, survey
 from .divisions import divide
 from .inputs import CausalFiles, causal_identity, encoder_name, make_confuser, read_inputs
 from .plan import Generated, plan_causal, text_of
-from .render import CausalBuilder
+from .render import CausalBuilder, clip_footage
 from .settings import CausalSettings, confused
 from .tables import TARGETS
 
@@ -91,10 +91,23 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     cost = estimate_cost(confused_texts(rows, settings)) if generator and dry_run else ""
     wanted = {unit.source_id for unit in plan.units if unit.source_id}
     found = find_videos(places or [file.parent], wanted, source.video_folders) if settings.render else {}
+
+    def estimate(workers: int, probe: bool) -> Estimate:
+        return estimate_cuts(
+            survey(clip_footage(plan), found, plan.builder),
+            EncodeSettings(settings.crf, settings.preset),
+            table="clips",
+            copies=1,
+            keep_sound=settings.audio == "keep",
+            workers=workers,
+            probe=probe,
+        )
+
     return Prepared(
         plan,
         CausalBuilder(settings, {name: str(path) for name, path in found.items()}),
-        describe=lambda workers: describe(plan, settings, found, workers, cost),
+        describe=lambda: describe(plan, settings, found, cost),
+        estimate=estimate if settings.render else None,
         recorded={
             "confuse": str(settings.confuse),
             "tagger": confuser.tagger.name.split()[0].rstrip(",") if confuser else None,
@@ -151,7 +164,7 @@ def ask(
     return made
 
 
-def describe(plan: Plan, settings: CausalSettings, found: Mapping[str, Path], workers: int, cost: str = "") -> str:
+def describe(plan: Plan, settings: CausalSettings, found: Mapping[str, Path], cost: str = "") -> str:
     """Write what a build would do; `cost` is that of the language model."""
     sizes: dict[str, dict[str, int]] = {}
     for unit in plan.units:
@@ -172,22 +185,4 @@ def describe(plan: Plan, settings: CausalSettings, found: Mapping[str, Path], wo
         return "\n".join([*lines, "  no clips are cut (--no-render)"])
     clips = [unit for unit in plan.units if unit.source_id]
     needed = {unit.source_id for unit in clips}
-    lines.append(f"  {len(clips):,} clips of {len(needed):,} episodes; videos found: {len(found):,}")
-    frames = sum(unit.cost for unit in clips)
-    if not found:
-        return "\n".join([*lines, f"  {frames:,.0f} frames; size and time: unknown without the videos"])
-    seconds = frames / usual_rate(found)
-    guess = estimate(list(found.values()), seconds, settings.crf, settings.preset, workers)
-    return "\n".join([*lines, f"  {seconds / 3600:,.2f} hours of video; {guess}"])
-
-
-def usual_rate(found: Mapping[str, Path]) -> float:
-    """Look at a few videos for their frames per second."""
-    rates = []
-    for path in list(found.values())[:PROBED]:
-        try:
-            index = index_frames(path)
-        except VideoError:
-            continue
-        rates.append(float(index.num_frames / (index.seconds(index.num_frames) - index.seconds(0))))
-    return sum(rates) / len(rates) if rates else 25.0
+    return "\n".join([*lines, f"  {len(clips):,} clips of {len(needed):,} episodes; videos found: {len(found):,}"])

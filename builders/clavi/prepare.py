@@ -14,9 +14,10 @@ from ...samples.cache import cached_sample
 from ...sources.charades import CHARADES, SAMPLE
 from ...sources.files import find_file, find_videos, video_folder
 from ...templates import load_questions
-from ...video.estimate import estimate
+from ...video.encode import EncodeSettings
+from ...video.estimate import Estimate, estimate_cuts, survey
 from .inputs import read_plan
-from .render import ClaviBuilder
+from .render import ClaviBuilder, pair_footage
 from .settings import ClaviSettings
 
 SPLITS = ("train", "test")
@@ -48,10 +49,23 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     wanted = {unit.source_id for unit in plan.units}
     places = [video_folder(settings.videos)] if settings.videos else [folder, *annotation_folders(folder)]
     found = find_videos(places, wanted, CHARADES.video_folders) if settings.render else {}
+
+    def estimate(workers: int, probe: bool) -> Estimate:
+        return estimate_cuts(
+            survey(pair_footage(plan), found, plan.builder),
+            EncodeSettings(settings.crf, settings.preset),
+            table="videos",
+            copies=2,
+            keep_sound=settings.audio == "keep",
+            workers=workers,
+            probe=probe,
+        )
+
     return Prepared(
         plan,
         ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
-        describe=lambda workers: describe(plan, settings, found, workers),
+        describe=lambda: describe(plan, settings, found),
+        estimate=estimate if settings.render else None,
         recorded={"rules": settings.rules},
         warnings=[
             f"there is no {name}, so its split is left out"
@@ -72,8 +86,8 @@ def annotation_folders(folder: Path) -> list[Path]:
     return [path.parent for path in found if path]
 
 
-def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path], workers: int) -> str:
-    """Write what a build would do: pairs, videos, questions, size and time."""
+def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path]) -> str:
+    """Write what a build would do: pairs, videos, questions."""
     lines = ["Plan (nothing was written):"]
     per_video = len(load_questions())
     for split in plan.splits:
@@ -90,8 +104,4 @@ def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path], wor
     if not settings.render:
         return "\n".join([*lines, "  no videos are made (--no-render)"])
     needed = {unit.source_id for unit in plan.units}
-    lines.append(f"  source videos found: {len(found):,} of {len(needed):,}")
-    seconds = 2 * sum(unit.payload["out_b"] - unit.payload["out_a"] for unit in plan.units)
-    guess = estimate(list(found.values()), seconds, settings.crf, settings.preset, workers)
-    lines.append(f"  {seconds / 3600:,.1f} hours of video; {guess}")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"  source videos found: {len(found):,} of {len(needed):,}"])

@@ -10,7 +10,7 @@ from typing import Any
 from ...benchmark import Prepared
 from ...corruptions.registry import check_name, check_text_name, select_corruptions
 from ...corruptions.text.tools import Tools
-from ...errors import InputError, UsageError, VideoError
+from ...errors import InputError, UsageError
 from ...records.plan import Plan
 from ...records.source import Source
 from ...records.versions import tool_versions
@@ -19,11 +19,10 @@ from ...sources.captions import CAPTIONS, CaptionedClips
 from ...sources.files import find_videos, video_folder
 from ...sources.msrvtt import MSRVTT, SAMPLE
 from ...sources.youcook2 import YOUCOOK2
-from ...video.estimate import PROBED, estimate
 from ...video.ffmpeg import ffmpeg_version
-from ...video.index import index_frames
 from .captions import choose_texts, text_tools
 from .combinations import Pair, choose_pairs, combinations
+from .estimate import estimate_suite
 from .inputs import read_clips
 from .plan import plan_perturbed
 from .render import PerturbedBuilder
@@ -74,9 +73,10 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     return Prepared(
         plan,
         PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools),
-        describe=lambda workers: describe(
-            plan, settings, found, workers, describe_texts(plan, settings, given, tools, bias=bias)
-        ),
+        describe=lambda: describe(plan, settings, found, describe_texts(plan, settings, given, tools, bias=bias)),
+        estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
+        if settings.render
+        else None,
         recorded={
             "tagger": tools.tagger.name.split()[0].rstrip(",") if texts else None,
             "caption-style": settings.caption_style if texts else None,
@@ -162,9 +162,7 @@ def chosen(settings: PerturbedSettings, tools: Tools, source: Source, *, bias: b
     )
 
 
-def describe(
-    plan: Plan, settings: PerturbedSettings, found: Mapping[str, Path], workers: int, texts: Sequence[str] = ()
-) -> str:
+def describe(plan: Plan, settings: PerturbedSettings, found: Mapping[str, Path], texts: Sequence[str] = ()) -> str:
     """Write what a build would do; `texts` are the lines about captions."""
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
     recipes = len(settings.perturbations) * len(settings.severities)
@@ -179,28 +177,7 @@ def describe(
     lines += [f"  {name.replace('_', ' ')}: {count:,}" for name, count in plan.notes.items() if count]
     if not settings.render:
         return "\n".join([*lines, "  no videos are made" + (" (--no-render)" if recipes else "")])
-    lines.append(f"  source videos found: {len(found):,} of {len(needed):,}")
-    spans = [clip["end_s"] - clip["start_s"] for clip in clips.values() if clip["start_s"] is not None]
-    if len(spans) < len(clips):
-        lengths = probed_lengths(list(found.values()))
-        if not lengths:
-            return "\n".join([*lines, "  size and time: unknown without the videos"])
-        spans += [sum(lengths) / len(lengths)] * (len(clips) - len(spans))
-    seconds = sum(spans) * (recipes + 1)
-    guess = estimate(list(found.values()), seconds, settings.crf, settings.preset, workers)
-    return "\n".join([*lines, f"  {seconds / 3600:,.1f} hours of video; {guess}"])
-
-
-def probed_lengths(paths: list[Path]) -> list[float]:
-    """Look at a dozen videos for their length in seconds."""
-    lengths = []
-    for path in paths[:PROBED]:
-        try:
-            index = index_frames(path)
-        except VideoError:
-            continue
-        lengths.append(float(index.seconds(index.num_frames)))
-    return lengths
+    return "\n".join([*lines, f"  source videos found: {len(found):,} of {len(needed):,}"])
 
 
 def describe_texts(

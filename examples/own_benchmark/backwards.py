@@ -114,7 +114,7 @@ def prepare(settings: BackwardsSettings, *, dry_run: bool = False, progress: boo
     places = [settings.videos] if settings.videos else [folder]
     found = find_videos(places, {unit.source_id for unit in plan.units}, clips.subfolders)
     builder = BackwardsBuilder(videos={name: str(path) for name, path in found.items()})
-    return Prepared(plan, builder, lambda workers: f"{len(plan.units):,} clips, {2 * len(plan.units):,} videos")
+    return Prepared(plan, builder, lambda: f"{len(plan.units):,} clips, {2 * len(plan.units):,} videos")
 
 
 def items(output: FinishedOutput, config: str, split: str) -> Items:
