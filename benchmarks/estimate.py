@@ -93,7 +93,8 @@ def measure(text: str) -> Iterable[Row]:
                 for severity in (0,) if perturbation == CLEAN else SEVERITIES:
                     recipe = recipe_for(perturbation, severity, 0, "clip")
                     began = cpu()
-                    pictures = [as_encoded(p, store, lossless=False) for p in perturbed_frames(store, recipe, wanted)]
+                    made = perturbed_frames(store, recipe, wanted, range(first, stop))
+                    pictures = [as_encoded(p, store, lossless=False) for p in made]
                     perturbing = cpu() - began
                     began = cpu()
                     with Mp4Writer(file, time_base=index.time_base, rate=25, settings=EncodeSettings()) as writer:

@@ -260,11 +260,13 @@ def perturb_stretches(
     for stretch, store in found:
         recipe = Recipe(corruption, severity, 0, stretch.index.path.name)
         if corruption.scope != "file":
-            list(perturbed_frames(store, recipe, stretch.frames[:1]))  # what is only done once is not timed
+            list(
+                perturbed_frames(store, recipe, stretch.frames[:1], stretch.frames)
+            )  # what is only done once is not timed
         began = time.process_time()
         pictures = [
             as_encoded(picture, store, lossless=encoding.lossless)
-            for picture in perturbed_frames(store, recipe, stretch.frames[:STRETCH])
+            for picture in perturbed_frames(store, recipe, stretch.frames[:STRETCH], stretch.frames)
         ]
         seconds.append((time.process_time() - began) / len(pictures) / (store.width * store.height))
         measured.append(measure(pictures, stretch, encoding, file))
