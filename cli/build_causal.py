@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..runtime.estimates import in_words
 from .build_clavi import PRESETS
 from .carry_out import carry_out
 from .mine import read_columns
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..negatives.llm import Generator
     from ..records.plan import Plan
     from ..sources.causalchaos import CausalRow
+    from ..video.estimate import Estimate
 
 SCHEMES = ("UD", "PS", "UN")
 
@@ -141,6 +143,7 @@ def command(
     dataset_version: str,
     resume: bool,
     dry_run: bool,
+    check_space: bool,
     progress: bool,
     max_skip: float,
     allow_missing: bool,
@@ -182,12 +185,14 @@ def command(
         read_inputs,
     )
     from ..builders.causal.plan import plan_causal
-    from ..builders.causal.render import CausalBuilder
+    from ..builders.causal.render import CausalBuilder, clip_footage
     from ..builders.causal.settings import CausalSettings
     from ..errors import InputError
     from ..negatives.embeddings_cache import embed
     from ..records.versions import tool_versions
     from ..sources.files import find_videos
+    from ..video.encode import EncodeSettings
+    from ..video.estimate import estimate_cuts, survey
 
     chosen: dict[str, Any] = {"crf": crf, "preset": preset, "audio": audio} if render else {}  # else nothing depends
     chosen |= {"places": ps_by} if "ps" in schemes else {}
@@ -250,8 +255,20 @@ def command(
     wanted = {unit.source_id for unit in plan.units if unit.source_id}
     found = find_videos([videos] if videos else [file.parent], wanted, VIDEO_FOLDERS) if render else {}
     builder = CausalBuilder(settings, {name: str(path) for name, path in found.items()})
+
+    def estimate(probe: bool = True) -> Estimate:
+        return estimate_cuts(
+            survey(clip_footage(plan), found, "causal"),
+            EncodeSettings(settings.crf, settings.preset),
+            table="clips",
+            copies=1,
+            keep_sound=settings.audio == "keep",
+            workers=workers,
+            probe=probe,
+        )
+
     if dry_run:
-        click.echo(describe(plan, settings, found, workers))
+        click.echo(describe(plan, settings, found, estimate, workers, out))
         return
     carry_out(
         plan,
@@ -292,6 +309,7 @@ def command(
         max_skip=max_skip,
         allow_missing=allow_missing,
         dataset_version=dataset_version,
+        needs=(lambda probe: estimate(probe).disk) if check_space and render else None,
     )
 
 
@@ -362,10 +380,15 @@ def _ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generat
     return made
 
 
-def describe(plan: Plan, settings: CausalSettings, found: Mapping[str, Path], workers: int) -> str:
+def describe(
+    plan: Plan,
+    settings: CausalSettings,
+    found: Mapping[str, Path],
+    estimate: Callable[[], Estimate],
+    workers: int,
+    out: Path | None,
+) -> str:
     """Say what a build would do."""
-    from ..video.estimate import estimate
-
     sizes: dict[str, dict[str, int]] = {}
     for unit in plan.units:
         if "config" in unit.payload:
@@ -386,25 +409,4 @@ def describe(plan: Plan, settings: CausalSettings, found: Mapping[str, Path], wo
     clips = [unit for unit in plan.units if unit.source_id]
     needed = {unit.source_id for unit in clips}
     lines.append(f"  {len(clips):,} clips of {len(needed):,} episodes; videos found: {len(found):,}")
-    frames = sum(unit.cost for unit in clips)
-    if not found:
-        return "\n".join([*lines, f"  {frames:,.0f} frames; size and time: unknown without the videos"])
-    seconds = frames / _usual_rate(found)
-    guess = estimate(list(found.values()), seconds, settings.crf, settings.preset, workers)
-    return "\n".join([*lines, f"  {seconds / 3600:,.2f} hours of video; {guess}"])
-
-
-def _usual_rate(found: Mapping[str, Path]) -> float:
-    """Look at a few videos for their frames per second."""
-    from ..errors import VideoError
-    from ..video.estimate import PROBED
-    from ..video.index import index_frames
-
-    rates = []
-    for path in list(found.values())[:PROBED]:
-        try:
-            index = index_frames(path)
-        except VideoError:
-            continue
-        rates.append(float(index.num_frames / (index.seconds(index.num_frames) - index.seconds(0))))
-    return sum(rates) / len(rates) if rates else 25.0
+    return "\n".join([*lines, *in_words(estimate(), workers, out)])

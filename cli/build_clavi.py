@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..runtime.estimates import in_words
 from .carry_out import carry_out
 from .options import DEFAULT_MAX_SKIP, build_options, exact_command
 
 if TYPE_CHECKING:
     from ..builders.clavi.settings import ClaviSettings
     from ..records.plan import Plan
+    from ..video.estimate import Estimate
 
 PRESETS = ["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"]
 
@@ -80,6 +82,7 @@ def command(
     dataset_version: str,
     resume: bool,
     dry_run: bool,
+    check_space: bool,
     progress: bool,
     max_skip: float,
     allow_missing: bool,
@@ -102,11 +105,13 @@ def command(
     if pairs and source == "sta":
         raise click.UsageError("--pairs holds pairs of action classes; it cannot be used with --source sta.")
     from ..builders.clavi.inputs import read_plan
-    from ..builders.clavi.render import ClaviBuilder
+    from ..builders.clavi.render import ClaviBuilder, pair_footage
     from ..builders.clavi.settings import ClaviSettings
     from ..records.versions import tool_versions
     from ..sources.charades import VIDEO_FOLDERS
     from ..sources.files import find_videos
+    from ..video.encode import EncodeSettings
+    from ..video.estimate import estimate_cuts, survey
 
     chosen: dict[str, Any] = (
         {"crf": crf, "preset": preset, "audio": audio} if render else {}
@@ -132,8 +137,20 @@ def command(
         raise click.BadParameter(f"there is no folder {videos}", param_hint="--videos")
     found = find_videos(places, {unit.source_id for unit in plan.units}, VIDEO_FOLDERS) if render else {}
     builder = ClaviBuilder(settings, {name: str(path) for name, path in found.items()})
+
+    def estimate(probe: bool = True) -> Estimate:
+        return estimate_cuts(
+            survey(pair_footage(plan), found, "clavi"),
+            EncodeSettings(settings.crf, settings.preset),
+            table="videos",
+            copies=2,
+            keep_sound=settings.audio == "keep",
+            workers=workers,
+            probe=probe,
+        )
+
     if dry_run:
-        click.echo(describe(plan, settings, found, workers))
+        click.echo(describe(plan, settings, found, estimate, workers, out))
         return
     carry_out(
         plan,
@@ -166,6 +183,7 @@ def command(
         max_skip=max_skip,
         allow_missing=allow_missing,
         dataset_version=dataset_version,
+        needs=(lambda probe: estimate(probe).disk) if check_space and render else None,
     )
 
 
@@ -184,10 +202,16 @@ def _annotation_files(folder: Path) -> list[Path]:
     return [path for path in found if path]
 
 
-def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path], workers: int) -> str:
+def describe(
+    plan: Plan,
+    settings: ClaviSettings,
+    found: Mapping[str, Path],
+    estimate: Callable[[], Estimate],
+    workers: int,
+    out: Path | None,
+) -> str:
     """Say what a build would do: pairs, videos, questions, size and time."""
     from ..templates import load_questions
-    from ..video.estimate import estimate
 
     lines = ["Plan (nothing was written):"]
     per_video = len(load_questions())
@@ -208,7 +232,4 @@ def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path], wor
         return "\n".join([*lines, "  no videos are made (--no-render)"])
     needed = {unit.source_id for unit in plan.units}
     lines.append(f"  source videos found: {len(found):,} of {len(needed):,}")
-    seconds = 2 * sum(unit.payload["out_b"] - unit.payload["out_a"] for unit in plan.units)
-    guess = estimate(list(found.values()), seconds, settings.crf, settings.preset, workers)
-    lines.append(f"  {seconds / 3600:,.1f} hours of video; {guess}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *in_words(estimate(), workers, out)])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..runtime.estimates import in_words
 from .build_clavi import PRESETS
 from .carry_out import carry_out
 from .options import DEFAULT_MAX_SKIP, build_options, exact_command
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from ..builders.perturbed.settings import PerturbedSettings
     from ..records.plan import Plan
     from ..sources.captions import CaptionedClips
+    from ..video.estimate import Estimate
 
 
 def read_severities(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
@@ -85,6 +88,7 @@ def command(
     dataset_version: str,
     resume: bool,
     dry_run: bool,
+    check_space: bool,
     progress: bool,
     max_skip: float,
     allow_missing: bool,
@@ -115,6 +119,7 @@ def command(
         raise click.BadParameter(f"there is no folder {videos}", param_hint="--videos")
     options = read_text_options(others, severities)
     from ..builders.perturbed.captions import text_tools
+    from ..builders.perturbed.estimate import estimate_suite
     from ..builders.perturbed.plan import plan_perturbed
     from ..builders.perturbed.render import PerturbedBuilder
     from ..builders.perturbed.settings import PerturbedSettings
@@ -160,9 +165,10 @@ def command(
     wanted = {unit.source_id for unit in plan.units if unit.source_id}
     found = find_videos([videos] if videos else [folder, folder.parent], wanted, clips.subfolders) if render else {}
     builder = PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools)
+    estimate = partial(estimate_suite, plan, settings, found, workers=workers)
     if dry_run:
         words = describe_texts(plan, settings, options, bias=youcook2 is None)
-        click.echo(describe(plan, settings, found, workers, words))
+        click.echo(describe(plan, settings, found, estimate, workers, out, words))
         return
     source = next(option for option, value in given.items() if value is not None)
     carry_out(
@@ -197,6 +203,7 @@ def command(
         max_skip=max_skip,
         allow_missing=allow_missing,
         dataset_version=dataset_version,
+        needs=(lambda probe: estimate(probe=probe).disk) if check_space and render else None,
     )
 
 
@@ -220,11 +227,15 @@ def read_clips(
 
 
 def describe(
-    plan: Plan, settings: PerturbedSettings, found: Mapping[str, Path], workers: int, texts: Sequence[str] = ()
+    plan: Plan,
+    settings: PerturbedSettings,
+    found: Mapping[str, Path],
+    estimate: Callable[[], Estimate],
+    workers: int,
+    out: Path | None,
+    texts: Sequence[str] = (),
 ) -> str:
     """Say what a build would do; `texts` are the lines about captions."""
-    from ..video.estimate import estimate
-
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
     recipes = len(settings.perturbations) * len(settings.severities)
     needed = {unit.source_id for unit in plan.units if unit.source_id}
@@ -242,28 +253,4 @@ def describe(
     if not settings.render:
         return "\n".join([*lines, "  no videos are made" + (" (--no-render)" if recipes else "")])
     lines.append(f"  source videos found: {len(found):,} of {len(needed):,}")
-    spans = [clip["end_s"] - clip["start_s"] for clip in clips.values() if clip["start_s"] is not None]
-    if len(spans) < len(clips):
-        lengths = probed_lengths(list(found.values()))
-        if not lengths:
-            return "\n".join([*lines, "  size and time: unknown without the videos"])
-        spans += [sum(lengths) / len(lengths)] * (len(clips) - len(spans))
-    seconds = sum(spans) * (recipes + 1)
-    guess = estimate(list(found.values()), seconds, settings.crf, settings.preset, workers)
-    return "\n".join([*lines, f"  {seconds / 3600:,.1f} hours of video; {guess}"])
-
-
-def probed_lengths(paths: list[Path]) -> list[float]:
-    """Look at a dozen videos for their length in seconds."""
-    from ..errors import VideoError
-    from ..video.estimate import PROBED
-    from ..video.index import index_frames
-
-    lengths = []
-    for path in paths[:PROBED]:
-        try:
-            index = index_frames(path)
-        except VideoError:
-            continue
-        lengths.append(float(index.seconds(index.num_frames)))
-    return lengths
+    return "\n".join([*lines, *in_words(estimate(), workers, out)])

@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from ..records.plan import Builder, Plan
+    from ..runtime.space import Needs
 
 FEW = 4
 
@@ -27,6 +28,7 @@ def carry_out(
     max_skip: float,
     allow_missing: bool,
     dataset_version: str,
+    needs: Needs | None,
 ) -> None:
     """Build in `out`, write the card and say how to open the result.
 
@@ -41,6 +43,7 @@ def carry_out(
         max_skip: Largest share of units that may be skipped.
         allow_missing: Go on without missing videos.
         dataset_version: Semantic version of the dataset.
+        needs: Space that the build takes, to be compared with what is free; None to build whatever is free.
     """
     from ..data_cards.card import write_card
     from ..runtime.build import Options, run
@@ -52,7 +55,7 @@ def carry_out(
         "command": command,
         **{key: value for key, value in plan.identity.items() if key != "dataset_version"},
     }
-    options = Options(workers, max_skip, allow_missing, progress)
+    options = Options(workers, max_skip, allow_missing, progress, needs)
     with claim(out) as output:
         done = run(
             plan,

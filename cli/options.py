@@ -120,7 +120,15 @@ def _add_options(command: Any, splits: tuple[str, ...]) -> Any:
             help="Go on where an earlier run stopped, or throw it away and start again.",
         ),
         click.option(
-            "--dry-run", is_flag=True, help="Print the plan and stop; no video is decoded, nothing is written."
+            "--dry-run",
+            is_flag=True,
+            help="Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is written.",
+        ),
+        click.option(
+            "--check-space/--no-check-space",
+            default=True,
+            show_default=True,
+            help="Compare the free disk space with an estimate before work starts.",
         ),
         click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress."),
         click.option(

@@ -19,6 +19,7 @@ from .executor import execute
 from .interrupt import check
 from .output import Journal, Output, read_state
 from .progress import Progress
+from .space import Needs, check_space
 
 Say = Callable[[str], None]
 WriteCard = Callable[[Path, dict[str, Any]], None]
@@ -33,12 +34,14 @@ class Options:
         max_skip: Largest share of units that may be skipped for their videos' faults.
         allow_missing: Go on without videos that are not there or do not open.
         progress: Whether to show progress.
+        needs: Space that the build takes, to be compared with what is free; None to build whatever is free.
     """
 
     workers: int = 1
     max_skip: float = 0.01
     allow_missing: bool = False
     progress: bool = True
+    needs: Needs | None = None
 
 
 def run(
@@ -71,7 +74,7 @@ def run(
         InputError: The plan is empty, or videos are missing and not allowed to be.
         MismatchError: Another plan was started here.
         BuildError: Too many skips, or a worker failed.
-        OutputError: The folder cannot be written.
+        OutputError: The folder cannot be written, or has too little space.
     """
     if not plan.units:
         raise InputError(
@@ -80,6 +83,8 @@ def run(
     absent: list[Skip] | None = None
     if fresh:
         absent = _absent(builder, [unit for unit in plan.units if builder.renders(unit)], plan.noun, options)
+        if options.needs:
+            check_space(output.path, options.needs, say)
         output.clear()
     journal = output.start(plan)
     done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
@@ -92,6 +97,8 @@ def run(
             )
         say(f"{output.path} is complete already; --fresh builds it again")
         return done
+    if options.needs and not fresh:
+        check_space(output.path, options.needs, say)
     if journal.packing is None:
         skips = _work(plan, builder, output, journal, options, say, absent)
         _check_skips(plan, skips, options)

@@ -1,50 +1,444 @@
-"""Rough size and time of encoding, before anything is decoded."""
+"""How large a build will be and how long it takes, from short stretches of its sources encoded beforehand."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import exp
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from math import ceil
 from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import yaml
 
 from ..errors import VideoError
-from .encode import PRESETS
-from .index import open_video
+from .encode import AAC_BITS_PER_SECOND, EncodeSettings, Mp4Writer
+from .index import FrameIndex, IndexMismatchError, index_frames, open_video
+from .pyav import Frame, open_input, rgb_frame, to_rgb
+from .store import MEMORY_BYTES, FrameStore
 
-CHARADES_480 = (480 * 360, 30.0)
-PROBED = 12
-# Measured with benchmarks/clavi.py on one core at veryfast and crf 23; other presets from x264's own relations.
-PIXELS_PER_SECOND = 120e6
-BITS_PER_PIXEL = 0.045
-RELATIVE_TIME = dict(zip(PRESETS, (0.4, 0.6, 1.0, 1.7, 2.1, 2.6, 4.5, 8.0, 16.0), strict=True))
+LOOKED = 256  # sources whose headers are read
+STRETCH = 12  # frames encoded together, at least
+LONGEST = 48  # and at most
+STRETCHES = 3, 8, 16  # at least; of one source; of many
+PIXELS = 60e6  # encoded as they are, about: a second of CPU
+KEY_EVERY = 250  # x264 puts a key frame at least so often
+SHARD_BYTES = 500_000_000  # a shard is written while the files that go into it are still there
 
 
-def estimate(sources: Sequence[Path], seconds: float, crf: int, preset: str, workers: int) -> str:
-    """Guess the size and the time of a build.
+@dataclass(frozen=True)
+class Shape:
+    """What a header says about a video.
+
+    Attributes:
+        width: Pixels.
+        height: Pixels.
+        fps: Frames per second.
+        num_frames: Frames, as far as the header knows.
+    """
+
+    width: int
+    height: int
+    fps: float
+    num_frames: float
+
+    @property
+    def area(self) -> int:
+        """Pixels of a frame."""
+        return self.width * self.height
+
+
+@dataclass(frozen=True)
+class Footage:
+    """A part of a source that a build encodes.
+
+    Attributes:
+        source_id: The source.
+        count: Gives the number of its frames from the shape of the source, about.
+        find: Gives its frames from the index of the source.
+    """
+
+    source_id: str
+    count: Callable[[Shape], float]
+    find: Callable[[FrameIndex], range]
+
+
+def frames_in(seconds: float | None, shape: Shape) -> float:
+    """Return the frames that a source shows in some seconds (None: all of it), as far as its header knows."""
+    return shape.num_frames if seconds is None else min(seconds * shape.fps, shape.num_frames)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What something takes: bytes of output and seconds of CPU."""
+
+    size: float = 0.0
+    cpu_s: float = 0.0
+
+    def __add__(self, other: Cost) -> Cost:
+        """Add two costs."""
+        return Cost(self.size + other.size, self.cpu_s + other.cpu_s)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a build takes.
+
+    Attributes:
+        parts: Costs by table and severity (0 where there are none).
+        fixed: What is not one table's: start-up, decoding, packing, the card.
+        basis: What it rests on, for people.
+        seconds: Length of everything that is encoded.
+        spool: Bytes of frames that are kept in files while long sources are perturbed.
+    """
+
+    parts: Mapping[tuple[str, int], Cost]
+    fixed: Cost
+    basis: str
+    seconds: float
+    spool: float = 0.0
+
+    @property
+    def total(self) -> Cost:
+        """Everything together."""
+        return sum(self.parts.values(), self.fixed)
+
+    @property
+    def disk(self) -> float:
+        """Most bytes on disk at a time: every finished file, and the one shard that is being written from them."""
+        tables: dict[str, float] = {}
+        for (table, _), cost in self.parts.items():
+            tables[table] = tables.get(table, 0.0) + cost.size
+        return self.total.size + min(SHARD_BYTES, max(tables.values(), default=0.0)) + self.spool
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The footage of a build, and what the headers of its sources say.
+
+    Attributes:
+        footage: Everything that is encoded once.
+        sources: Path of each source video that is there.
+        shapes: Of the sources that were looked at.
+        usual: Stands for the others: the mean of those looked at, or what is assumed.
+    """
+
+    footage: Sequence[Footage]
+    sources: Mapping[str, Path]
+    shapes: Mapping[str, Shape]
+    usual: Shape
+
+    def shape(self, source_id: str) -> Shape:
+        """Return the shape of a source, or the usual one."""
+        return self.shapes.get(source_id, self.usual)
+
+    @property
+    def frames(self) -> float:
+        """Frames of all footage."""
+        return sum(part.count(self.shape(part.source_id)) for part in self.footage)
+
+    @property
+    def seconds(self) -> float:
+        """Length of all footage."""
+        shapes = ((part, self.shape(part.source_id)) for part in self.footage)
+        return sum(part.count(shape) / shape.fps for part, shape in shapes)
+
+    @property
+    def pixels(self) -> float:
+        """Pixels of all frames of all footage."""
+        shapes = ((part, self.shape(part.source_id)) for part in self.footage)
+        return sum(part.count(shape) * shape.area for part, shape in shapes)
+
+    @property
+    def spool(self) -> float:
+        """Bytes of the longest source's frames, if they are too many for memory."""
+        size = max((shape.area * shape.num_frames * 1.5 for shape in self.shapes.values()), default=0.0)
+        return size if size > MEMORY_BYTES else 0.0
+
+    def basis(self, stretches: Sequence[Stretch]) -> str:
+        """Say what an estimate rests on."""
+        if not self.shapes:
+            usual = self.usual
+            return (
+                f"without the videos: assumed are {usual.width}x{usual.height} at {usual.fps:g} frames a second, "
+                f"{usual.num_frames / usual.fps:g} s where the annotations have no times, and usual contents; as "
+                "contents differ, it may be half or twice as much"
+            )
+        if not stretches:
+            return (
+                "from the sizes of the pictures and usual contents, as nothing was encoded beforehand; as contents "
+                "differ, it may be half or twice as much"
+            )
+        videos = len({stretch.index.path for stretch in stretches})
+        frames = sum(len(stretch.frames) for stretch in stretches)
+        return f"from {frames} frames of {videos} video{'s' * (videos > 1)}, encoded beforehand on this machine; ±30 %"
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A few frames of footage that stand for all of it.
+
+    Attributes:
+        index: The source.
+        frames: Those encoded.
+        keys: Share of key frames to expect in the footage around it.
+        first: The frame at which decoding starts.
+    """
+
+    index: FrameIndex
+    frames: range
+    keys: float
+    first: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a stretch came to: bits of each pixel, and seconds of CPU of each.
+
+    Attributes:
+        key: Bits of a pixel in a key frame.
+        later: Bits of a pixel in other frames.
+        encode_s: Seconds of encoding it.
+    """
+
+    key: float
+    later: float
+    encode_s: float
+
+
+@cache
+def costs() -> Any:
+    """Read the measured factors of `costs.yaml`."""
+    return yaml.safe_load((Path(__file__).parent / "costs.yaml").read_text(encoding="utf-8"))
+
+
+def spread(items: Sequence[Any], count: int) -> list[Any]:
+    """Pick at most `count` items at equal distances."""
+    chosen = min(count, len(items))
+    return [items[int((number + 0.5) * len(items) / chosen)] for number in range(chosen)]
+
+
+def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: str) -> Survey:
+    """Look at the headers of the sources, of at most `LOOKED` at equal distances.
 
     Args:
-        sources: Source videos that are there; a dozen are looked at for their size and rate.
-        seconds: Length of everything to be encoded.
-        crf: x264's rate factor; six steps halve the size.
-        preset: x264's preset.
-        workers: Processes.
-
-    Returns:
-        A phrase such as "about 5.3 GB and 2.1 hours with 2 workers".
+        footage: Everything that is encoded once.
+        sources: Path of each source video that is there.
+        benchmark: Whose assumptions stand where no video is there.
     """
-    looked = [shape for path in sources[:PROBED] if (shape := _shape(path))]
-    pixels = sum(area * rate for area, rate in looked or [CHARADES_480]) / len(looked or [CHARADES_480])
-    size = seconds * pixels * BITS_PER_PIXEL / 8 * exp((23 - crf) / 6 * 0.693)
-    hours = seconds * pixels / PIXELS_PER_SECOND * RELATIVE_TIME[preset] / workers / 3600
-    basis = "" if looked else " (assuming 480x360 at 30 fps)"
-    time = (
-        f"{hours:.1f} hours" if hours >= 1 else f"{hours * 60:.0f} minutes" if hours > 0.03 else f"{hours * 3600:.0f} s"
+    wanted = sorted({part.source_id for part in footage} & set(sources))
+    shapes = {name: shape for name in spread(wanted, LOOKED) if (shape := look(sources[name]))}
+    usual = Shape(**costs()["assumed"][benchmark])
+    if shapes:
+        found = np.array([(s.width, s.height, s.fps, s.num_frames) for s in shapes.values()]).mean(axis=0)
+        usual = Shape(round(found[0]), round(found[1]), float(found[2]), float(found[3]))
+    return Survey(footage, sources, shapes, usual)
+
+
+def look(path: Path) -> Shape | None:
+    """Read a video's header; None if it does not open or does not say."""
+    with suppress(VideoError), open_video(path) as (container, stream):
+        fps = float(stream.average_rate or stream.guessed_rate or 0)
+        seconds = float(stream.duration * stream.time_base) if stream.duration and stream.time_base else 0.0
+        seconds = seconds or (container.duration or 0) / av.time_base
+        frames = stream.frames or seconds * fps or index_frames(path).num_frames
+        if fps and frames and stream.width:
+            return Shape(stream.width, stream.height, fps, frames)
+    return None
+
+
+def stretches(looked: Survey) -> list[Stretch]:
+    """Choose stretches at equal distances in all pixels of the footage whose source is there and opens."""
+    parts = [part for part in looked.footage if part.source_id in looked.shapes]
+    ends = np.cumsum([part.count(looked.shape(part.source_id)) * looked.shape(part.source_id).area for part in parts])
+    if not len(ends) or not ends[-1]:
+        return []
+    frames = PIXELS / looked.usual.area
+    fewest, few, many = STRETCHES
+    count = max(fewest, min(many, max(few, len(parts)), int(frames // STRETCH)))
+    available = min(frames, sum(part.count(looked.shape(part.source_id)) for part in parts))
+    length = max(STRETCH, min(LONGEST, int(available // count)))
+    places = (np.arange(count) + 0.5) / count * ends[-1]
+    chosen = {}
+    for place, number in zip(places, np.searchsorted(ends, places), strict=True):
+        start = ends[number - 1] if number else 0.0
+        part = parts[number]
+        with suppress(VideoError, IndexMismatchError):
+            index = _index(looked.sources[part.source_id])
+            whole = part.find(index)
+            middle = whole.start + float((place - start) / (ends[number] - start)) * len(whole)
+            begin = max(whole.start, min(round(middle - length / 2), whole.stop - length))
+            shown = range(begin, min(begin + length, whole.stop))
+            earlier = index.keyframes[index.keyframes <= index.pts[begin]]
+            first = int(np.searchsorted(index.pts, earlier[-1])) if len(earlier) else 0
+            chosen[index.path, shown] = Stretch(index, shown, key_share(index, whole), first)
+    return list(chosen.values())
+
+
+@cache
+def _index(path: Path) -> FrameIndex:
+    return index_frames(path)
+
+
+def key_share(index: FrameIndex, frames: range) -> float:
+    """Guess the share of key frames that x264 will make of some frames.
+
+    It puts them at cuts, and at least every `KEY_EVERY` frames. The cuts are guessed from the source's own key frames:
+    those that came before the encoder's largest distance was used up.
+    """
+    keys = np.searchsorted(index.pts, index.keyframes)
+    distances = np.diff(np.append(keys, index.num_frames))
+    if len(distances) < 2:
+        return ceil(len(frames) / KEY_EVERY) / len(frames)
+    early = keys[1:][distances[:-1] < distances.max()]
+    cuts = [frames.start, *(int(key) for key in early if frames.start < key < frames.stop), frames.stop]
+    return sum(ceil((stop - start) / KEY_EVERY) for start, stop in pairwise(cuts)) / len(frames)
+
+
+def measure(pictures: Sequence[Frame], stretch: Stretch, settings: EncodeSettings, path: Path) -> Measured:
+    """Encode the first frames of a stretch as a build does.
+
+    Args:
+        pictures: As they are encoded.
+        stretch: Whose they are.
+        settings: Quality and speed.
+        path: Where the file may be.
+    """
+    index, pixels = stretch.index, pictures[0].width * pictures[0].height
+    began = time.process_time()
+    with Mp4Writer(path, time_base=index.time_base, rate=Fraction(25), settings=settings) as writer:
+        for number, picture in zip(stretch.frames, pictures, strict=False):
+            writer.write(picture, index.boundary(number + 1) - index.boundary(number))
+    spent = time.process_time() - began
+    keys: list[float] = []
+    later: list[float] = []
+    with open_input(path) as container:
+        for packet in container.demux(video=0):
+            if packet.size:
+                (keys if packet.is_keyframe else later).append(packet.size * 8 / pixels)
+    key = float(np.mean(keys))
+    return Measured(key, float(np.mean(later or [key])), max(0.0, spent / len(pictures) / pixels))
+
+
+def measure_clean(
+    stretch: Stretch, store: FrameStore, settings: EncodeSettings, path: Path, frames: int = LONGEST
+) -> Measured:
+    """Encode the first frames of a stretch as they are.
+
+    x264 spends less on the last frames, as nothing builds on them; that is made up for by the table.
+    """
+    pictures = [store.yuv(number) for number in stretch.frames[:frames]]
+    if settings.lossless:
+        pictures = [rgb_frame(to_rgb(picture)) for picture in pictures]
+    measured = measure(pictures, stretch, settings, path)
+    tail = 0.0 if settings.lossless else costs()["clean"]["tail"]
+    return replace(measured, later=measured.later * (1 + tail / len(pictures)))
+
+
+def mean(measured: Sequence[Measured]) -> Measured:
+    """Average what stretches came to."""
+    key, later, encode_s = np.mean([(m.key, m.later, m.encode_s) for m in measured], axis=0)
+    return Measured(float(key), float(later), float(encode_s))
+
+
+@contextmanager
+def opened(chosen: Sequence[Stretch]) -> Iterator[tuple[list[tuple[Stretch, FrameStore]], float]]:
+    """Decode stretches; give those that could be, and the CPU seconds of decoding a pixel."""
+    found, spent, pixels = [], 0.0, 0.0
+    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder, ExitStack() as stack:
+        for stretch in chosen:
+            with suppress(VideoError, IndexMismatchError):
+                began = time.process_time()
+                store = stack.enter_context(FrameStore(stretch.index, stretch.frames, Path(folder)))
+                spent += time.process_time() - began
+                pixels += store.width * store.height * (stretch.frames.stop - stretch.first)
+                found.append((stretch, store))
+        yield found, spent / pixels if pixels else costs()["clean"]["decode_ns"] * 1e-9
+
+
+def usual(settings: EncodeSettings) -> Measured:
+    """Return what usual contents come to as they are, from the table."""
+    table = costs()["clean"]
+    bits = 2 ** ((costs()["crf"] - settings.crf) / 6)
+    seconds = table["encode_ns"] * 1e-9 * costs()["presets"][settings.preset]
+    if settings.lossless:
+        return Measured(costs()["lossless_bits"], costs()["lossless_bits"], seconds * 2)
+    return Measured(table["key"] * bits, table["later"] * bits, seconds)
+
+
+def bits(measured: Measured, keys: float) -> float:
+    """Return the bits of a pixel on average, given the share of key frames."""
+    return keys * measured.key + (1 - keys) * measured.later
+
+
+def fixed(size: float, files: float, units: float, workers: int, decode_s: float, slowness: float = 1.0) -> Cost:
+    """Return what is not one table's: start-up, opening, decoding, hashing and packing, the card.
+
+    Args:
+        size: Bytes of all files.
+        files: How many.
+        units: Units of work.
+        workers: Processes.
+        decode_s: CPU seconds of all decoding.
+        slowness: How many times as long as in the table work takes here.
+    """
+    table = costs()["fixed"]
+    spent = table["command_s"] + table["worker_s"] * min(workers, units) + table["unit_s"] * units
+    spent += table["file_s"] * files + table["gigabyte_s"] * size / 1e9
+    return Cost(0.0, spent * slowness + decode_s)
+
+
+def container_bytes(files: float, frames: float) -> float:
+    """Return the bytes of MP4 files beside their frames."""
+    table = costs()["fixed"]
+    return float(table["file_bytes"] * files + table["frame_bytes"] * frames)
+
+
+def estimate_cuts(
+    looked: Survey,
+    settings: EncodeSettings,
+    *,
+    table: str,
+    copies: int,
+    keep_sound: bool,
+    workers: int,
+    probe: bool,
+) -> Estimate:
+    """Estimate a build that encodes its footage as it is.
+
+    Args:
+        looked: Its footage.
+        settings: Quality and speed.
+        table: The table that holds the videos.
+        copies: How often each footage is encoded.
+        keep_sound: Whether there is sound in the files.
+        workers: Processes.
+        probe: Encode stretches; if not, contents are taken to be usual.
+    """
+    chosen = stretches(looked) if probe else []
+    measured, keys = usual(settings), 1 / KEY_EVERY
+    decode_s = costs()["clean"]["decode_ns"] * 1e-9
+    if chosen:
+        with opened(chosen) as (found, decode_s), tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+            file = Path(folder) / "stretch.mp4"
+            done = [(stretch, measure_clean(stretch, store, settings, file)) for stretch, store in found]
+        chosen = [stretch for stretch, _ in done]
+        if done:
+            measured = mean([one for _, one in done])
+            keys = float(np.mean([stretch.keys for stretch in chosen]))
+    pixels, files = looked.pixels * copies, len(looked.footage) * copies
+    size = pixels * bits(measured, keys) / 8 + container_bytes(files, looked.frames * copies)
+    size += looked.seconds * copies * AAC_BITS_PER_SECOND / 8 * keep_sound
+    return Estimate(
+        {(table, 0): Cost(size, pixels * measured.encode_s)},
+        fixed(size, files, len(looked.footage), workers, looked.pixels * decode_s),
+        looked.basis(chosen),
+        seconds=looked.seconds * copies,
     )
-    return f"about {size / 1e9:.2f} GB and {time} with {workers} worker{'s' * (workers > 1)}{basis}"
-
-
-def _shape(path: Path) -> tuple[int, float] | None:
-    try:
-        with open_video(path) as (_, stream):
-            return stream.width * stream.height, float(stream.average_rate or 30)
-    except VideoError:
-        return None

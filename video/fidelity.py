@@ -10,8 +10,8 @@ import numpy as np
 from av.audio.stream import AudioStream
 from numpy.typing import NDArray
 
-from .decode import plane_view
 from .encode import Sound
+from .pyav import plane_view
 from .thumbnails import frames_of
 
 BLOCK = 8

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from ...errors import VideoError
 from ...records.files import sha256_file
-from ...records.plan import Facts, Skip, Unit
+from ...records.plan import Facts, Plan, Skip, Unit
 from ...records.schema import Row
 from ...video.decode import with_index
 from ...video.edit import EditList, write_edits
 from ...video.encode import EncodeSettings
+from ...video.estimate import Footage, frames_in
 from ...video.index import FrameIndex
 from ..source_videos import missing_source, source_stamp
 from .questions import question_rows
@@ -128,3 +130,17 @@ def edits(index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
     """
     a, filler, b = pieces(index, unit)
     return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)
+
+
+def pair_footage(plan: Plan) -> list[Footage]:
+    """List the segments of a plan's pairs; each is encoded twice, as V and as V′."""
+    found = []
+    for unit in plan.units:
+        seconds = unit.payload["out_b"] - unit.payload["out_a"]
+        found.append(Footage(unit.source_id, partial(frames_in, seconds), partial(_segment, unit)))
+    return found
+
+
+def _segment(unit: Unit, index: FrameIndex) -> range:
+    a, _, b = pieces(index, unit)
+    return range(a.start, b.stop)

@@ -1,0 +1,372 @@
+"""What the dry run of build-perturbed rests on: measure its factors, and compare what it says with what comes out.
+
+    python benchmarks/estimate.py measure clip.mp4 other.mp4@200:90   # all 90 of clips, or of 90 frames from 200 on
+    python benchmarks/estimate.py write                               # factors from all that was measured so far
+    python benchmarks/estimate.py fixed                               # start-up, card, packing: what no clip decides
+    python benchmarks/estimate.py compare held_out.mp4 third.mp4      # dry run and real build, by perturbation
+
+`measure` appends to a file of JSON lines (--measured), which `write` condenses into builders/perturbed_costs.yaml and
+the clean part of video/costs.yaml, as geometric means over the clips. CPU seconds count, not wall time. `compare` must
+be given other clips than `measure`; options behind `--` go to the build (`-- --severity 3`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import cv2
+import numpy as np
+import pyarrow.parquet as pq
+import yaml
+from stressreel.builders.perturbed import estimate as perturbed_estimate
+from stressreel.builders.perturbed.estimate import estimate_suite, perturb_stretches
+from stressreel.builders.perturbed.plan import plan_perturbed
+from stressreel.builders.perturbed.render import as_encoded, perturbed_frames, recipe_for
+from stressreel.builders.perturbed.settings import PerturbedSettings
+from stressreel.builders.perturbed.tables import CLEAN
+from stressreel.cli import build_perturbed
+from stressreel.corruptions.registry import SEVERITIES, check_name, select_corruptions, visual_corruptions
+from stressreel.records.shards import write_shard
+from stressreel.sources.captions import read_captions
+from stressreel.sources.files import find_videos
+from stressreel.video import estimate
+from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
+from stressreel.video.estimate import (
+    Estimate,
+    Footage,
+    Measured,
+    Stretch,
+    key_share,
+    measure_clean,
+    opened,
+    stretches,
+    survey,
+)
+from stressreel.video.index import index_frames
+from stressreel.video.store import FrameStore
+
+ROOT = Path(__file__).parents[1]
+TABLES = {"general": ROOT / "video" / "costs.yaml", "perturbed": ROOT / "builders" / "perturbed_costs.yaml"}
+Row = dict[str, Any]
+
+
+def cpu() -> float:
+    """CPU seconds of this process and of the children it waited for."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + spent.ru_utime + spent.ru_stime
+
+
+def part_of(text: str) -> tuple[Path, int, int | None]:
+    """Read "clip.mp4" or "clip.mp4@200:90"."""
+    name, _, span = text.partition("@")
+    first, _, count = span.partition(":")
+    return Path(name), int(first or 0), int(count) if count else None
+
+
+def measure(text: str) -> Iterable[Row]:
+    """Perturb and encode all 90 and the clean one; give sizes and times."""
+    path, first, count = part_of(text)
+    index = index_frames(path)
+    stop = min(index.num_frames, first + (count or index.num_frames))
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        file = Path(name) / "x.mp4"
+        began = cpu()
+        with FrameStore(index, range(first, stop), Path(name)) as store:
+            decoding = cpu() - began
+            wanted = list(store.frames)
+            for perturbation in (CLEAN, *visual_corruptions()):
+                for severity in (0,) if perturbation == CLEAN else SEVERITIES:
+                    recipe = recipe_for(perturbation, severity, 0, "clip")
+                    began = cpu()
+                    pictures = [
+                        as_encoded(p, store, lossless=False)
+                        for p in perturbed_frames(store, recipe, wanted, store.frames)
+                    ]
+                    perturbing = cpu() - began
+                    began = cpu()
+                    with Mp4Writer(file, time_base=index.time_base, rate=25, settings=EncodeSettings()) as writer:
+                        for number, picture in zip(wanted, pictures, strict=True):
+                            writer.write(picture, index.boundary(number + 1) - index.boundary(number))
+                    encoding = cpu() - began
+                    with av.open(str(file)) as container:
+                        packets = [(p.size, bool(p.is_keyframe)) for p in container.demux(video=0) if p.size]
+                    keys = [size for size, key in packets if key]
+                    yield {
+                        "clip": str(path),
+                        "first": first,
+                        "n": len(wanted),
+                        "w": store.width,
+                        "h": store.height,
+                        "name": perturbation,
+                        "sev": severity,
+                        "pert": perturbing,
+                        "enc": encoding,
+                        "dec": decoding,
+                        "packets": sum(size for size, _ in packets),
+                        "keys": len(keys),
+                        "key": sum(keys),
+                    }
+
+
+def geometric(values: Iterable[float]) -> float:
+    """Geometric mean, to four digits."""
+    return float(f"{np.exp(np.mean(np.log([max(value, 1e-6) for value in values]))):.4g}")
+
+
+def write(measured: Path) -> None:
+    """Condense what was measured into the tables."""
+    clips: dict[tuple[str, int, int], dict[tuple[str, int], Row]] = defaultdict(dict)
+    for line in measured.read_text().splitlines():
+        row = json.loads(line)
+        clips[row["clip"], row["first"], row["n"]][row["name"], row["sev"]] = row
+    whole = {clip: rows for clip, rows in clips.items() if len(rows) == 91}
+    general, perturbed = (yaml.safe_load(path.read_text()) or {} for path in TABLES.values())
+    every = perturbed["codec"]["key_every"]
+    launch = perturbed["codec"]["launch_s"]
+    shares = {clip: key_share(index_frames(Path(clip[0])), range(clip[1], clip[1] + clip[2])) for clip in whole}
+
+    def pixels(row: Row) -> int:
+        return row["w"] * row["h"] * row["n"]
+
+    def key_bits(row: Row) -> float:
+        return row["key"] / row["keys"] * row["n"] / pixels(row) * 8
+
+    def later_bits(row: Row, key: float, share: float) -> float:
+        """Bits of a pixel in frames that are no key frames, if key frames come as often as foretold."""
+        return (row["packets"] * 8 / pixels(row) - share * key) / (1 - share)
+
+    clean = {clip: rows[CLEAN, 0] for clip, rows in whole.items()}
+    general["clean"] = {
+        "key": geometric(key_bits(row) for row in clean.values()),
+        "later": geometric(later_bits(row, key_bits(row), shares[clip]) for clip, row in clean.items()),
+        "encode_ns": geometric(row["enc"] / pixels(row) * 1e9 for row in clean.values()),
+        "decode_ns": geometric(row["dec"] / pixels(row) * 1e9 for row in clean.values()),
+        "tail": 0.0,
+    }
+    perturbed["perturbations"] = {}
+    for name, corruption in visual_corruptions().items():
+        lists: dict[str, list[float]] = {"later": [], "perturb_ns": [], "encode_ns": []}
+        for severity in SEVERITIES:
+            rows = {clip: rows[name, severity] for clip, rows in whole.items()}
+            later = []
+            for clip, row in rows.items():
+                share = max(shares[clip], 1 / every) if corruption.scope == "file" else shares[clip]
+                later.append(later_bits(row, key_bits(clean[clip] if corruption.scope == "index" else row), share))
+            lists["later"].append(geometric(later))
+            off = launch if corruption.scope == "file" else 0.0
+            lists["perturb_ns"].append(geometric((row["pert"] - off) / pixels(row) * 1e9 for row in rows.values()))
+            lists["encode_ns"].append(geometric(row["enc"] / pixels(row) * 1e9 for row in rows.values()))
+        middle = geometric(key_bits(rows[name, 3]) for rows in whole.values())
+        perturbed["perturbations"][name] = {"key": middle, **lists, "stretch": 1.0}
+    save(general, perturbed)
+    for table in (estimate.costs, perturbed_estimate.factors, perturbed_estimate._table):
+        table.cache_clear()
+    off: dict[str, list[float]] = defaultdict(list)
+    tails: list[float] = []
+    follow: dict[str, list[float]] = defaultdict(list)
+    for clip, rows in whole.items():
+        chosen, clean_found, found = stretches_of(clip)
+        key = np.mean([one.key for one in clean_found])
+        short = np.array([one.later for one in clean_found])
+        frames = np.mean([len(stretch.frames) for stretch in chosen])
+        tails.append((later_bits(rows[CLEAN, 0], key, shares[clip]) / short.mean() - 1) * frames)
+        for name, ones in found.items():
+            share = max(shares[clip], 1 / every) if check_name(name).scope == "file" else shares[clip]
+            later = np.array([one.later for one in ones])
+            off[name].append(later_bits(rows[name, 3], np.mean([one.key for one in ones]), share) / later.mean())
+            x, y = (np.log(values) - np.log(values).mean() for values in (short, later))
+            follow[name].append(float((x * y).sum() / (x * x).sum()))
+        print(
+            Path(clip[0]).name,
+            round(tails[-1], 2),
+            {name: round(float(values[-1]), 2) for name, values in off.items()},
+            flush=True,
+        )
+    general["clean"]["tail"] = round(float(np.mean(tails)), 2)
+    for name, values in off.items():
+        slope = float(np.clip(np.median(follow[name]), 0, 1))
+        perturbed["perturbations"][name] |= {"stretch": round(float(np.median(values)), 3), "contents": round(slope, 2)}
+    save(general, perturbed)
+
+
+def stretches_of(clip: tuple[str, int, int]) -> tuple[list[Stretch], list[Measured], dict[str, list[Measured]]]:
+    """Encode the stretches that a dry run would choose, clean and each of them under everything."""
+    span, settings = range(clip[1], clip[1] + clip[2]), EncodeSettings()
+    footage = Footage(clip[0], lambda shape: len(span), lambda index: span)
+    chosen = stretches(survey([footage], {clip[0]: Path(clip[0])}, "perturbed"))
+    with opened(chosen) as (found, _), tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        file = Path(folder) / "x.mp4"
+        clean = [measure_clean(stretch, store, settings, file) for stretch, store in found]
+        return (
+            chosen,
+            clean,
+            {
+                name: [perturb_stretches(corruption, 3, found=[one], encoding=settings, file=file)[0] for one in found]
+                for name, corruption in visual_corruptions().items()
+                if corruption.scope != "index"
+            },
+        )
+
+
+def save(general: Mapping[str, Any], perturbed: Mapping[str, Any]) -> None:
+    """Write the tables; the comment on top of each stays."""
+    for path, content in zip(TABLES.values(), (general, perturbed), strict=True):
+        top = [line for line in path.read_text().splitlines() if line.startswith("#")]
+        text = yaml.safe_dump(dict(content), sort_keys=False, default_flow_style=None, width=118)
+        path.write_text("\n".join(top) + "\n" + text)
+
+
+def command(*arguments: object) -> tuple[float, str]:
+    """Run build-perturbed; give its CPU seconds and what it printed."""
+    start = [sys.executable, "-c", "from stressreel.cli.main import build_perturbed; build_perturbed()"]
+    began = cpu()
+    done = subprocess.run([*start, *map(str, arguments)], check=True, capture_output=True, text=True)
+    return cpu() - began, done.stdout
+
+
+def fixed() -> None:
+    """Measure what no clip decides: builds of tiny clips, of which one thing at a time is more."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        flat = np.full((64, 64, 3), 128, np.uint8)
+        write_video(folder / "a0.mp4", [flat] * 2, rate=Fraction(25))
+        for number in range(1, 48):
+            shutil.copy(folder / "a0.mp4", folder / f"a{number}.mp4")
+
+        def build(clips: int, workers: int, *more: object) -> float:
+            (folder / "c.csv").write_text("video,caption\n" + "".join(f"a{n},x\n" for n in range(clips)))
+            out = folder / "out"
+            shutil.rmtree(out, ignore_errors=True)
+            given = ("--captions", folder / "c.csv", "--workers", workers, "--out", out, "--no-progress")
+            return float(np.median([command(*given, "--fresh", *more)[0] for _ in range(3)]))
+
+        one = build(2, 1, "--perturbations", "sampling", "--severity", 3)
+        two = build(2, 2, "--perturbations", "sampling", "--severity", 3)
+        many = build(48, 1, "--perturbations", "sampling", "--severity", 3)
+        files = build(48, 1, "--perturbations", "sampling", "--severity", "1-5")
+        held = build(48, 1, "--perturbations", "sampling", "--severity", "1-2")
+        codec = build(48, 1, "--perturbations", "mpeg1", "--severity", "1-2")
+    file_s = (files - many) / (48 * 4)
+    unit_s = (many - one) / 46 - 2 * file_s
+    worker_s = two - one
+    general, perturbed = (yaml.safe_load(path.read_text()) or {} for path in TABLES.values())
+    general["fixed"] |= {
+        "command_s": round(one - worker_s - 2 * unit_s - 4 * file_s, 2),
+        "worker_s": round(worker_s, 2),
+        "unit_s": round(max(0.0, unit_s), 4),
+        "file_s": round(file_s, 4),
+        "gigabyte_s": round(packing(), 1),
+    }
+    perturbed["codec"]["launch_s"] = round((codec - held) / (48 * 2), 4)
+    save(general, perturbed)
+    print(general["fixed"], perturbed["codec"])
+
+
+def packing() -> float:
+    """CPU of hashing and packing a gigabyte of files."""
+    from stressreel.builders.perturbed.tables import perturbed_configs
+
+    config = perturbed_configs(["jpeg"], videos=True)[0]
+    content = os.urandom(3_000_000)
+    empty = {column.name: None for column in config.columns}
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        began = cpu()
+        files = [Path(name) / f"{number}" for number in range(100)]
+        for file in files:
+            file.write_bytes(content)
+            hashlib.sha256(file.read_bytes()).hexdigest()
+
+        def rows() -> Iterable[tuple[Row, int]]:
+            for file in files:
+                read = file.read_bytes()
+                hashlib.sha256(read).hexdigest()
+                yield empty | {"video": {"bytes": read, "path": "x.mp4"}, "clip_id": "x", "severity": 1}, len(read)
+
+        write_shard(Path(name) / "x.parquet", config, rows())
+        return (cpu() - began) / (len(files) * len(content)) * 1e9
+
+
+def compare(clips: list[str], more: list[str]) -> None:
+    """Print what the dry run foretells of each clip over what comes out: sizes, and CPU of everything."""
+    ratios: dict[str, list[str]] = defaultdict(list)
+    for text in clips:
+        path = Path(text)
+        with tempfile.TemporaryDirectory(prefix="bench-") as name:
+            folder = Path(name)
+            (folder / path.name).symlink_to(path.resolve())
+            (folder / "c.csv").write_text(f"video,caption\n{path.name},a clip\n")
+            given = ["--captions", folder / "c.csv", "--workers", 1, *more]
+            asked, printed = command(*given, "--dry-run")
+            said = foretold(folder, given)
+            spent, _ = command(*given, "--out", folder / "out", "--no-progress")
+            sizes: dict[str, float] = defaultdict(float)
+            worst = []
+            for table in sorted({shard.parent for shard in (folder / "out").glob("*/*.parquet")}):
+                rows = pq.read_table(table, columns=["severity", "video"]).to_pylist()
+                for row in rows:
+                    size = len(row["video"]["bytes"])
+                    sizes[table.name] += size
+                    worst.append((said.parts[table.name, row["severity"]].size / size, table.name, row["severity"]))
+        print(f"\n{path.name}\n{printed}\nthe dry run took {asked:.1f} s of CPU; farthest off: ", end="")
+        worst.sort()
+        print(", ".join(f"{name} {severity} x{ratio:.2f}" for ratio, name, severity in (*worst[:3], *worst[-3:])))
+        for table, size in sizes.items():
+            ratios[table].append(f"{sum(c.size for (t, _), c in said.parts.items() if t == table) / size:.2f}")
+        whole = sum(sizes.values())
+        ratios["all sizes"].append(f"{said.total.size / whole:.2f} of {whole / 1e6:.0f} MB")
+        ratios["CPU"].append(f"{said.total.cpu_s / spent:.2f} of {spent:.0f} s")
+    print(f"\nforetold over real\n{'':18}" + "".join(f"{Path(clip).name[:22]:>24}" for clip in clips))
+    for name in (CLEAN, *visual_corruptions(), "all sizes", "CPU"):
+        if name in ratios:
+            print(f"{name:18}" + "".join(f"{ratio:>24}" for ratio in ratios[name]))
+
+
+def foretold(folder: Path, given: Iterable[object]) -> Estimate:
+    """Estimate as the dry run with these arguments does."""
+    params = build_perturbed.command.make_context("build-perturbed", [*map(str, given), "--dry-run"]).params
+    names = select_corruptions(params["perturbations"].split(","))
+    same = {name: params[name] for name in ("severities", "clip_first", "crf", "preset", "lossless")}
+    settings = PerturbedSettings(perturbations=tuple(c.name for c in names), **same)
+    clips = read_captions(folder / "c.csv").clips
+    sources = find_videos([folder], {clip.source_id for clip in clips}, ["."])
+    return estimate_suite(plan_perturbed(clips, settings), settings, sources, workers=1)
+
+
+def main() -> None:
+    """Measure, write or compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("measure", "write", "fixed", "compare"))
+    parser.add_argument("clips", nargs="*")
+    parser.add_argument("--measured", type=Path, default=Path("measured.jsonl"))
+    arguments, more = parser.parse_known_args()
+    cv2.setNumThreads(1)  # as in a worker
+    if arguments.what == "measure":
+        for clip in arguments.clips:
+            with open(arguments.measured, "a") as file:
+                for row in measure(clip):
+                    file.write(json.dumps(row) + "\n")
+    elif arguments.what == "write":
+        write(arguments.measured)
+    elif arguments.what == "fixed":
+        fixed()
+    else:
+        compare(arguments.clips, more)
+
+
+if __name__ == "__main__":
+    main()
