@@ -21,7 +21,8 @@ import yaml
 from ..errors import VideoError
 from .encode import AAC_BITS_PER_SECOND, EncodeSettings, Mp4Writer
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
-from .store import MEMORY_BYTES, FrameStore, to_rgb
+from .pyav import Frame, open_input, rgb_frame, to_rgb
+from .store import MEMORY_BYTES, FrameStore
 
 LOOKED = 256  # sources whose headers are read
 STRETCH = 12  # frames encoded together, at least
@@ -301,7 +302,7 @@ def key_share(index: FrameIndex, frames: range) -> float:
     return sum(ceil((stop - start) / KEY_EVERY) for start, stop in pairwise(cuts)) / len(frames)
 
 
-def measure(pictures: Sequence[av.VideoFrame], stretch: Stretch, settings: EncodeSettings, path: Path) -> Measured:
+def measure(pictures: Sequence[Frame], stretch: Stretch, settings: EncodeSettings, path: Path) -> Measured:
     """Encode the first frames of a stretch as a build does.
 
     Args:
@@ -318,7 +319,7 @@ def measure(pictures: Sequence[av.VideoFrame], stretch: Stretch, settings: Encod
     spent = time.process_time() - began
     keys: list[float] = []
     later: list[float] = []
-    with av.open(str(path)) as container:
+    with open_input(path) as container:
         for packet in container.demux(video=0):
             if packet.size:
                 (keys if packet.is_keyframe else later).append(packet.size * 8 / pixels)
@@ -335,7 +336,7 @@ def measure_clean(
     """
     pictures = [store.yuv(number) for number in stretch.frames[:frames]]
     if settings.lossless:
-        pictures = [av.VideoFrame.from_ndarray(to_rgb(picture), "rgb24") for picture in pictures]
+        pictures = [rgb_frame(to_rgb(picture)) for picture in pictures]
     measured = measure(pictures, stretch, settings, path)
     tail = 0.0 if settings.lossless else costs()["clean"]["tail"]
     return replace(measured, later=measured.later * (1 + tail / len(pictures)))

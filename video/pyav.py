@@ -35,8 +35,7 @@ def open_input(path: Path) -> av.container.InputContainer:
     Raises:
         FFmpegError, OSError, ValueError: It cannot be opened.
     """
-    options: dict[str, Any] = {"metadata_errors": "ignore"} if MAJOR < 19 else {}
-    return av.open(str(path), **options)
+    return av.open(str(path), metadata_errors="ignore") if MAJOR < 19 else av.open(str(path))
 
 
 def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iterator[av.Packet[VideoStream]]:

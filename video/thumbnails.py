@@ -72,7 +72,8 @@ class Look:
 def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Return the means of 32 x 32 equal areas of a plane, row by row: float32, shape (1024,)."""
     height, width = plane.shape
-    return (_shares(height) @ plane.astype(np.float32) @ _shares(width).T).ravel()
+    means: NDArray[np.float32] = _shares(height) @ plane.astype(np.float32) @ _shares(width).T
+    return means.ravel()
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -16,6 +16,7 @@ import yaml
 
 from ...corruptions.registry import VisualCorruption, check_name
 from ...corruptions.visual.engine import Recipe
+from ...extras import import_extra
 from ...records.plan import Plan
 from ...video.encode import EncodeSettings
 from ...video.estimate import (
@@ -192,7 +193,7 @@ def probe_suite(
         some = [found[number] for number in chosen]
         short = [measure_clean(stretch, store, encoding, file, STRETCH) for stretch, store in some]
         work = partial(perturb_stretches, found=some, encoding=encoding, file=file)
-        with _one_thread():
+        with _one_thread() if shown else nullcontext():
             measured = {c: {severity: work(c, severity) for severity in severities} for c in shown}
     timed = [(c, s, seconds) for c in measured for s, (_, seconds) in measured[c].items() if c.scope != "file"]
     spent = sum(seconds for _, _, seconds in timed)
@@ -215,8 +216,7 @@ def probe_suite(
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """Let OpenCV compute as it does in a worker."""
-    import cv2
-
+    cv2 = import_extra("cv2", what="perturbing")
     before = cv2.getNumThreads()
     cv2.setNumThreads(1)
     try:

@@ -25,7 +25,6 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
-import av
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +32,7 @@ from ...corruptions.registry import QUANTISER_LIMIT, SEVERITIES, VisualCorruptio
 from ...errors import VideoError
 from ...video.encode import EncodeSettings, Mp4Writer
 from ...video.index import index_frames
+from ...video.pyav import Frame
 from ...video.store import FrameStore
 from ...video.thumbnails import frames_of, samples_of
 from .render import as_encoded, perturbed_frames, recipe_for
@@ -258,16 +258,14 @@ def alike(name: str) -> list[tuple[str, int]]:
     return [(codec, severity) for codec in codecs for severity in SEVERITIES[::2]]
 
 
-def _through_encoder(
-    frames: Iterable[av.VideoFrame], rate: Fraction, encode: EncodeSettings, path: Path
-) -> Iterable[av.VideoFrame]:
+def _through_encoder(frames: Iterable[Frame], rate: Fraction, encode: EncodeSettings, path: Path) -> Iterable[Frame]:
     with Mp4Writer(path, time_base=1 / rate, rate=rate, settings=encode) as writer:
         for frame in frames:
             writer.write(frame, 1)
     return frames_of(path.read_bytes())
 
 
-def stacked(frames: Iterable[av.VideoFrame]) -> Samples:
+def stacked(frames: Iterable[Frame]) -> Samples:
     """Take the samples that are compared out of frames."""
     return np.stack([compared(samples_of(frame)) for frame in frames])
 
