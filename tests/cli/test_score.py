@@ -43,6 +43,7 @@ def matrices(suite: Path, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("paint")
 def test_clavi_writes_and_prints_the_same_numbers(built: Path, tmp_path: Path) -> None:
     file = answer(built, tmp_path / "yes.jsonl", lambda row: "Yes.")
     done = run("stressreel", "score", built, "--predictions", file)
@@ -175,6 +176,7 @@ def test_an_output_with_missing_files_is_refused(built: Path, tmp_path: Path) ->
     assert "table questions, split test: 0 rows are there, 114 were built" in done.err
 
 
+@pytest.mark.usefixtures("paint")
 def test_retrieval_from_matrices(suite: Path, tmp_path: Path) -> None:
     folder = matrices(suite, tmp_path / "sim")
     done = run("stressreel", "score", suite, "--similarity", folder, "--json")

@@ -40,6 +40,7 @@ def test_wrong_options_are_counted_by_kind() -> None:
     assert found.places == {0: 1}
 
 
+@pytest.mark.usefixtures("paint")
 def test_figures_are_the_same_each_time() -> None:
     guesses = {"ud": {"test": {"answer": [Guess("longest", 3, 9, 0.2)], "explanation": [Guess("longest", 1, 9, 0.2)]}}}
     assert blind_png(guesses) == blind_png(guesses)

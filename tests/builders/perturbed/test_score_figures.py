@@ -71,6 +71,7 @@ def test_pairs_are_not_drawn_relative_to_nothing() -> None:
     assert list(nothing) == ["severity.png", "text.png"]
 
 
+@pytest.mark.usefixtures("paint")
 @pytest.mark.parametrize("settings", [SETTINGS, (*SETTINGS, *(Setting("jpeg", 3, name) for name in ("ocr", "tense")))])
 def test_the_heat_map_fills_its_width(settings: tuple[Setting, ...]) -> None:
     values = {setting: 0.9 if setting == Setting() else 0.6 for setting in settings}
