@@ -18,7 +18,8 @@ from pathlib import Path
 
 from stressreel.language.tagger import load_tagger
 from stressreel.negatives.cast import derive_cast
-from stressreel.negatives.confusion import Confuser, Confusion
+from stressreel.negatives.confuser import Confuser
+from stressreel.negatives.confusion import Confusion
 
 NEGATIVE = re.compile(r"\b(?:not|cannot|never|no|didnt|wasnt|without)\b")
 

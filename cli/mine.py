@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..negatives.mining import Choice, Item, Kind, Mined, MiningSettings
+    from ..negatives.mining import Item, Kind, Mined, MiningSettings, OptionSet
     from ..sources.questions import Questions
     from .mining_options import Choice as MiningChoice
 
@@ -259,7 +259,7 @@ def _rows(questions: Questions, mined: Mapping[Kind, Sequence[Mined]], seed: int
     return rows
 
 
-def source_rows(choice: Choice) -> list[dict[str, Any] | None]:
+def source_rows(choice: OptionSet) -> list[dict[str, Any] | None]:
     """Give where each option comes from as JSON values; None for the right one."""
     return [
         {

@@ -89,7 +89,7 @@ class Neighbours:
         object.__setattr__(self, "rows", {word: row for row, word in enumerate(self.words)})
 
     def of(self, word: str) -> tuple[tuple[str, float], ...]:
-        """Give the nearest words with their cosines, the nearest first; nothing for a word that has no vector."""
+        """Return the nearest words with their cosines, the nearest first; nothing for a word that has no vector."""
         row = self.rows.get(word)
         if row is None:
             return ()
@@ -163,7 +163,7 @@ def load_encoder(model: str | None = None) -> Encoder:
 
 @cache
 def sbert_neighbours(model: str | None = None) -> Neighbours:
-    """Give the neighbours, by the encoder, of the dictionary words that its tokenizer has as one piece.
+    """Return the neighbours, by the encoder, of the dictionary words that its tokenizer has as one piece.
 
     The first time this takes half a minute; then the encoder is not even loaded.
 
@@ -203,7 +203,7 @@ def _glove_hash(path: Path) -> str:
 
 @cache
 def glove_neighbours(path: str) -> Neighbours:
-    """Give the neighbours by vectors from a file in GloVe's text format.
+    """Return the neighbours by vectors from a file in GloVe's text format.
 
     Each line has a word and its numbers; a header line may precede. Only lemmas of the dictionary are kept.
     The first time a large file takes a minute; then it is only hashed.
@@ -241,7 +241,7 @@ def _read_glove(path: Path) -> tuple[list[str], NDArray[np.float32]]:
 
 
 def _whole_words(tokenizer: Any) -> Iterator[str]:
-    """Give the lemmas that a tokenizer has as one piece, in alphabetical order."""
+    """Return the lemmas that a tokenizer has as one piece, in alphabetical order."""
     pieces = {piece.lstrip("▁Ġ") for piece in tokenizer.get_vocab() if not piece.startswith("##")}
     for word in sorted(filter(_is_lemma, pieces)):
         if len(tokenizer.tokenize(word)) == 1:
@@ -249,7 +249,7 @@ def _whole_words(tokenizer: Any) -> Iterator[str]:
 
 
 def _is_lemma(word: str) -> bool:
-    """Tell whether a word is the base form of a noun, verb, adjective or adverb in the dictionary."""
+    """Return whether a word is the base form of a noun, verb, adjective or adverb in the dictionary."""
     if len(word) < SHORTEST or not (word.isascii() and word.isalpha() and word.islower()):
         return False
     return any(word in lemmas for part, lemmas in readings(word).items() if part != "AUX")

@@ -37,7 +37,7 @@ class ModelFiles:
     revision: str = ""
 
     def identity(self) -> dict[str, str]:
-        """Tell what decides a model's answers: its revision and hashes of its weights and its other files."""
+        """Return what decides a model's answers: its revision and hashes of its weights and its other files."""
         return {"name": self.name, "revision": self.revision, **_hashes(self.folder)}
 
 
@@ -87,7 +87,7 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
 
 
 def _cached_snapshot(model: str, revision: str) -> Path | None:
-    """Give the folder of a snapshot that the hub's cache holds whole, without asking the network."""
+    """Return the folder of a snapshot that the hub's cache holds whole, without asking the network."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -99,7 +99,7 @@ def _cached_snapshot(model: str, revision: str) -> Path | None:
 
 
 def weights(folder: Path) -> list[Path]:
-    """Give the files with a model's weights."""
+    """Return the files with a model's weights."""
     return sorted(folder.glob("*.safetensors")) or sorted(folder.glob(OLD_WEIGHTS))
 
 

@@ -1,4 +1,4 @@
-"""Forms of English words: lemmas and inflections of lemminflect, with what it gets wrong mended."""
+"""Forms of English words: lemmas and inflections of lemminflect, with its mistakes corrected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BE = {"VB": "be", "VBZ": "is", "VBP": "are", "VBD": "was", "VBN": "been", "VBG":
 
 @lru_cache(maxsize=1 << 14)
 def readings(word: str) -> dict[str, tuple[str, ...]]:
-    """Give the lemmas that a word can have as "NOUN", "VERB", "ADJ", "ADV" and "AUX", from lemminflect's dictionary."""
+    """Return the lemmas that a word can have as "NOUN", "VERB", "ADJ", "ADV", "AUX", from lemminflect's dictionary."""
     lemminflect = import_extra("lemminflect")
     lower = word.lower()
     found: dict[str, tuple[str, ...]] = dict(lemminflect.getAllLemmas(lower))
@@ -28,7 +28,7 @@ def readings(word: str) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1 << 14)
 def verb_lemma(word: str) -> str:
-    """Give the base form of a verb form; the word itself if it is unknown."""
+    """Return the base form of a verb form; the word itself if it is unknown."""
     lower = word.lower()
     if lower in BE.values() or lower in ("were", "am"):
         return "be"
@@ -50,7 +50,7 @@ def _rank(lemma: str, form: str) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def inflect(lemma: str, tag: Tag) -> str:
-    """Give a form of a lemma; particles stay ("pick up", "VBG" gives "picking up")."""
+    """Return a form of a lemma; particles stay ("pick up", "VBG" gives "picking up")."""
     lemminflect = import_extra("lemminflect")
     head, _, rest = lemma.partition(" ")
     if head == "be" and tag in BE:
@@ -67,7 +67,7 @@ def inflect(lemma: str, tag: Tag) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _forms(lemma: str, tag: Tag) -> tuple[str, ...]:
-    """Give all forms of a verb for a tag: "lighted" and "lit"."""
+    """Return all forms of a verb for a tag: "lighted" and "lit"."""
     lemminflect = import_extra("lemminflect")
     found: tuple[str, ...] = lemminflect.getInflection(lemma, tag)
     # The regular form is in use beside the irregular one where both exist; "lied" is never of "lie (down)".
@@ -76,30 +76,30 @@ def _forms(lemma: str, tag: Tag) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def is_verb_form(word: str, tag: Tag) -> bool:
-    """Tell whether a word can be this form of a verb in the dictionary."""
+    """Return whether a word can be this form of a verb in the dictionary."""
     lower = word.lower()
     return any(lower in _forms(lemma, tag) for lemma in readings(lower).get("VERB", ()))
 
 
 def can_be_verb(word: str) -> bool:
-    """Tell whether the dictionary has a word as a verb form."""
+    """Return whether the dictionary has a word as a verb form."""
     return "VERB" in readings(word)
 
 
 def is_only_verb(word: str) -> bool:
-    """Tell whether the dictionary has a word as the base of a verb and as nothing else but an auxiliary."""
+    """Return whether the dictionary has a word as the base of a verb and as nothing else but an auxiliary."""
     return is_verb_form(word, "VB") and set(readings(word)) <= {"VERB", "AUX"}
 
 
 @lru_cache(maxsize=1 << 14)
 def is_plural_noun(word: str) -> bool:
-    """Tell whether a word is the plural of a noun, and not its singular too."""
+    """Return whether a word is the plural of a noun, and not its singular too."""
     lower = word.lower()
     return any(lower != lemma and inflect(lemma, "NNS") == lower for lemma in readings(lower).get("NOUN", ()))
 
 
 @lru_cache(maxsize=1 << 14)
 def noun_lemma(word: str) -> str:
-    """Give the singular of a noun; the word itself if it is unknown."""
+    """Return the singular of a noun; the word itself if it is unknown."""
     found = readings(word).get("NOUN", ())
     return next((lemma for lemma in found if lemma != word.lower()), word.lower())

@@ -66,23 +66,23 @@ class WordNet:
     counts: Mapping[tuple[str, Pos], int]
 
     def count(self, lemma: str, pos: Pos) -> int:
-        """Tell how often a lemma occurs as a part of speech in the tagged texts: 0 for what is rare."""
+        """Return how often a lemma occurs as a part of speech in the tagged texts: 0 for what is rare."""
         return self.counts.get((lemma, pos), 0)
 
     def has(self, lemma: str, pos: Pos) -> bool:
-        """Tell whether WordNet has a lemma, or a phrase, as a part of speech, as it stands."""
+        """Return whether WordNet has a lemma, or a phrase, as a part of speech, as it stands."""
         return bool(_offsets(self, lemma, pos))
 
     def parts(self, lemma: str) -> frozenset[Pos]:
-        """Tell what parts of speech a lemma has; satellite adjectives are adjectives."""
+        """Return what parts of speech a lemma has; satellite adjectives are adjectives."""
         return frozenset(pos for pos in POSES if self.has(lemma, pos))
 
     def lemmas(self, pos: Pos) -> Iterator[str]:
-        """Give all single lemmas of a part of speech that occur in the tagged texts, in alphabetical order."""
+        """Return all single lemmas of a part of speech that occur in the tagged texts, in alphabetical order."""
         return iter(sorted(lemma for lemma, part in self.counts if part == pos and lemma.isalpha()))
 
     def synonyms(self, lemma: str, pos: Pos, sense: int = 0) -> tuple[Synonym, ...]:
-        """Give what shares a sense with a lemma, the most frequent first.
+        """Return what shares a sense with a lemma, the most frequent first.
 
         Args:
             lemma: The word.
@@ -92,12 +92,12 @@ class WordNet:
         return _synonyms(self, lemma, pos, sense)
 
     def lexname(self, lemma: str, pos: Pos, sense: int = 0) -> str:
-        """Give the lexicographer file of a sense, such as "noun.person"; empty if there is no such sense."""
+        """Return the lexicographer file of a sense, such as "noun.person"; empty if there is no such sense."""
         senses = _senses(self, lemma, pos)
         return str(senses[sense].lexname()) if sense < len(senses) else ""
 
     def antonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
-        """Give the opposites of a lemma in any of its senses; for adjectives also those of its near senses."""
+        """Return the opposites of a lemma in any of its senses; for adjectives also those of its near senses."""
         return _antonyms(self, lemma, pos)
 
 
@@ -108,7 +108,7 @@ def _offsets(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[int, ...]:
 
 @cache
 def _senses(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[Any, ...]:
-    """Give NLTK's synsets of a lemma; inflected forms, which NLTK reduces by itself, have none of their own."""
+    """Return NLTK's synsets of a lemma; inflected forms, which NLTK reduces by itself, have none of their own."""
     key = lemma.replace(" ", "_")
     found = wordnet.reader.synsets(key, pos)
     return tuple(sense for sense in found if key in (name.lower() for name in sense.lemma_names()))

@@ -6,9 +6,11 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 Style = Literal["declarative", "imperative", "noun_phrase"]
+StyleOption = Literal["declarative", "imperative", "auto"]  # what a data set's captions are
 
 _LETTER = r"[\w\u0300-\u036f]"  # with accents that are characters of their own
 TOKEN = re.compile(
@@ -117,6 +119,14 @@ def tokenize(text: str) -> tuple[Token, ...]:
     return tuple(Token(found[0], found.start(), found.end()) for found in TOKEN.finditer(text))
 
 
+@cache
+def name_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Return what finds names, however their capitals are written; None for no names."""
+    if not names:
+        return None
+    return re.compile(r"\b(?:" + "|".join(re.escape(name) for name in names) + r")(?!\w)", re.IGNORECASE)
+
+
 def sentence_ranges(tokens: Sequence[Token]) -> tuple[range, ...]:
     """Divide tokens into sentences, each with the marks that end it and the quotes and brackets closed behind them."""
     found, start, ended = [], 0, False
@@ -136,7 +146,7 @@ def _ends(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _closes(tokens: Sequence[Token], number: int) -> bool:
-    """Tell whether a token is a quote or bracket that follows without a space."""
+    """Return whether a token is a quote or bracket that follows without a space."""
     return number > 0 and tokens[number].text in _CLOSING and tokens[number].start == tokens[number - 1].end
 
 

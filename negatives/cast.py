@@ -13,7 +13,7 @@ from typing import Any, Literal
 import yaml
 
 from ..errors import InputError
-from ..language.words import TOKEN
+from ..language.words import TOKEN, name_pattern
 
 Gender = Literal["female", "male", ""]
 OFTEN = 3
@@ -106,7 +106,7 @@ def derive_cast(texts: Iterable[str]) -> Cast:
 
 def _genders(texts: Iterable[str], cast: Cast) -> dict[str, str]:
     found: dict[str, Counter[str]] = defaultdict(Counter)
-    pattern = name_pattern(cast)
+    pattern = name_pattern(cast.names)
     if pattern is None:
         return {}
     for text in texts:
@@ -116,13 +116,6 @@ def _genders(texts: Iterable[str], cast: Cast) -> dict[str, str]:
             if len(pronouns) == 1:
                 found[names.pop()][pronouns.pop()] += 1
     return {name: counts.most_common(1)[0][0] for name, counts in sorted(found.items())}
-
-
-def name_pattern(cast: Cast) -> re.Pattern[str] | None:
-    """Give what finds the names of a cast, however their capitals are written."""
-    if not cast.names:
-        return None
-    return re.compile(r"\b(?:" + "|".join(re.escape(name) for name in cast.names) + r")(?!\w)", re.IGNORECASE)
 
 
 def read_cast(path: Path) -> Cast:

@@ -21,12 +21,12 @@ PARTS = ("NOUN", "ADJ", "ADV")
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Give the content words of a text as lemmas, "n't" as "not"; of a language other than English, its words."""
+    """Return the content words of a text as lemmas, "n't" as "not"; of a language other than English, its words."""
     return frozenset(lemma for word in WORD.findall(text.casefold()) for lemma in _lemmas(word))
 
 
 def says_no_more(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Tell whether the content words of one of two texts are all among the other's.
+    """Return whether the content words of one of two texts are all among the other's.
 
     A text without any says nothing here, and one that is negated says no part of what the other says, but its opposite.
     """
@@ -35,7 +35,7 @@ def says_no_more(one: frozenset[str], other: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _lemmas(word: str) -> tuple[str, ...]:
-    """Give the lemma of a word, always the same whatever stands around it; nothing for a function word."""
+    """Return the lemma of a word, always the same whatever stands around it; nothing for a function word."""
     if word in function_words():
         return ()
     if word == "cannot" or (NEGATED.search(word) and ("'" in word or "’" in word)):
@@ -51,6 +51,6 @@ def _lemmas(word: str) -> tuple[str, ...]:
 
 @cache
 def function_words() -> frozenset[str]:
-    """Give the list."""
+    """Return the list."""
     content = yaml.safe_load((Path(__file__).parent / "tables" / "function_words.yaml").read_text(encoding="utf-8"))
     return frozenset(str(content["words"]).split())

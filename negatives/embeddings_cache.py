@@ -69,7 +69,7 @@ def embed(texts: Sequence[str], model: str | None = None, *, progress: Progress 
 
 
 def cache_folder(model: str | None = None) -> Path:
-    """Give the folder with the embeddings of a model.
+    """Return the folder with the embeddings of a model.
 
     Raises:
         InputError: sentence-transformers or the model is missing.

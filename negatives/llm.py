@@ -23,9 +23,10 @@ from typing import Any, Protocol
 from ..errors import BuildError, InputError
 from ..extras import named
 from ..language.hub import ModelFiles, model_files
+from ..language.words import name_pattern
 from ..records.documents import parse_json
 from ..records.files import sha256_text, write_json
-from .cast import Cast, name_pattern
+from .cast import Cast
 from .confusion import KINDS, Confusion, Kind, Unconfused
 from .mining import text_key
 
@@ -187,7 +188,7 @@ def _load_local(path: str) -> tuple[Any, Any]:
 
 
 def check_confusion(kind: Kind, right: str, made: str, cast: Cast, options: Sequence[str] = ()) -> str:
-    """Say what is wrong with a confusion; "" if nothing is.
+    """Return what is wrong with a confusion; "" if nothing is.
 
     A negation changes the number of negations and nobody's name; an exchange keeps both but moves names. Both keep the
     final mark and the length within half of the right answer's, and say the same as no other option.
@@ -200,7 +201,7 @@ def check_confusion(kind: Kind, right: str, made: str, cast: Cast, options: Sequ
         return "its length is too different"
     if made.rstrip()[-1:].isalnum() != right.rstrip()[-1:].isalnum():
         return "its final mark differs"
-    pattern = name_pattern(cast)
+    pattern = name_pattern(cast.names)
     before, after = ([m[0].lower() for m in pattern.finditer(t)] if pattern else [] for t in (right, made))
     if set(after) - set(before):
         return "it names somebody new"
@@ -254,7 +255,7 @@ def ask_all(
 
 
 def estimate(texts: Sequence[str]) -> str:
-    """Say about how many requests and tokens texts cost, four characters being a token."""
+    """Return about how many requests and tokens texts cost, four characters being a token."""
     requests = len(texts) * len(KINDS)
     asked = sum(len(INSTRUCTIONS) + len(task) + len(text) for text in texts for task in TASKS.values()) // 4
     answered = sum(len(text) for text in texts) * len(KINDS) // 4

@@ -25,18 +25,18 @@ from numpy.typing import NDArray
 from ..errors import InputError, UsageError
 from ..seeds import digest_for, rng_for
 from .content_words import content_words, says_no_more
-from .search import Whole, nearest
+from .search import Indices, nearest
 
 Floats = NDArray[np.float32]
 Cosines = NDArray[np.float64]
 Rows = NDArray[np.int64]
-Lots = NDArray[np.uint64]
+Draws = NDArray[np.uint64]
 Kind = Literal["answer", "explanation"]
 Progress = Callable[[int, int], None]
 
 COSINE_DIGITS = 4  # cosines are rounded before anything is decided, so that noise in the last places decides nothing
 SCORE_DIGITS = 8
-JITTER = 1e-9  # below the last digit of a score: of equal offers the lot decides
+JITTER = 1e-9  # below the last digit of a score: of equal offers a seeded draw decides
 REACH = 4  # a search gives this many times top_k questions, so that widening seldom needs the whole pool
 FAR = 16  # who finds nothing among this many times top_k questions that may still lend goes over the limit
 FEW = 64  # that many numbers are drawn one by one before a permutation of the pool is made
@@ -95,7 +95,7 @@ class MiningSettings:
         }
         wrong = [text for text, good in checks.items() if not good]
         if wrong:
-            raise UsageError(f"{'; '.join(wrong)}. Mend the settings of the negatives.")
+            raise UsageError(f"{'; '.join(wrong)}. Fix the settings of the negatives.")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Mined:
 
 
 @dataclass(frozen=True)
-class Choice:
+class OptionSet:
     """A question's options in their order.
 
     Attributes:
@@ -174,7 +174,7 @@ def text_key(text: str) -> str:
     return " ".join(words[1:] if words[:1] == ["because"] and len(words) > 1 else words)
 
 
-def arrange(right: str, negatives: Sequence[Negative], seed: int, item_id: str, kind: Kind) -> Choice:
+def arrange(right: str, negatives: Sequence[Negative], seed: int, item_id: str, kind: Kind) -> OptionSet:
     """Put the options in an order that is drawn for this question.
 
     Args:
@@ -190,7 +190,7 @@ def arrange(right: str, negatives: Sequence[Negative], seed: int, item_id: str, 
     sources: list[Negative | None] = [None, *negatives]
     order = rng_for(seed, "options", item_id, kind).permutation(len(sources)).tolist()
     placed = tuple(sources[place] for place in order)
-    return Choice(tuple(source.text if source else right for source in placed), placed.index(None), placed)
+    return OptionSet(tuple(source.text if source else right for source in placed), placed.index(None), placed)
 
 
 def mine(
@@ -206,27 +206,27 @@ def mine(
 ) -> tuple[Mined, ...]:
     """Choose the wrong options of every item.
 
-    Candidates come from the `top_k` questions of the pool with the largest cosine, equal ones by lot (`ties`), without
-    those that ask the same (`same_question`) or are kept apart. Their texts are scored by
+    Candidates come from the `top_k` questions of the pool with the largest cosine (`ties` says how ties are broken),
+    without those that ask the same (`same_question`) or are kept apart. Their texts are scored by
     `alpha·cos_question · cos_text · (beta if cos_text >= tau else 1)`, cosines below 0 counting as 0, and taken from
-    the best down, equal ones by cosine of the question, then by lot. Never taken is a text that says the same as the
-    right one or as one taken before: equal but for case, stops and apostrophes, with a cosine of `same_text` or more,
-    or with content words that are all among the other's, unless one alone is negated.
+    the best down; ties are broken by the cosine of the question, then by a seeded draw. Never taken is a text that
+    says the same as the right one or as one taken before: equal but for case, stops and apostrophes, with a cosine of
+    `same_text` or more, or with content words that are all among the other's, unless one alone is negated.
 
     If too few are left, as many questions again are looked at, those next nearest, then twice as many and so on, at
     last the whole pool; what comes from them ranks behind what was there.
 
     A text lends at most `max_lend` times its even share, rounded up: the options that the pool needs, divided by the
     rows that lend, times the rows whose right option it is. If more want it, it stays with those whom it fits best by
-    score, equal ones by lot; the others take their next best, and if need be look further, to 16·top_k questions. Who
-    then still has too few takes its best whatever the limit.
+    score, ties broken by a seeded draw; the others take their next best, and if need be look further, to 16·top_k
+    questions. Who then still has too few takes its best whatever the limit.
 
     Args:
         items: The questions; their order does not matter.
         questions: Embeddings of the questions, float32 of shape (items, dimensions), each of length 1.
         texts: Embeddings of the right options, likewise.
         settings: How to choose.
-        seed: The dataset's seed, for lots and random negatives.
+        seed: The dataset's seed, for broken ties and random negatives.
         kept_apart: By id, the ids of items that must not lend their text, such as those on the same part of a video.
         ranked_by: Embeddings whose cosine scores the texts in place of their own. The released options of CausalChaos
             were ranked by their explanations, answers too.
@@ -266,35 +266,35 @@ class _Pool:
     Attributes:
         items: The items; an item's place is its row.
         text_of: The text of each row, by number: rows that say the same in the same words share one.
-        room: How often each text may lend.
+        lendable: How often each text may lend.
         words: The content words of each row's text; none where only equal words count.
-        apart: The rows that each item is kept apart from.
+        kept_apart: The rows that each item is kept apart from.
         texts: Embeddings of their texts.
         ranking: Embeddings that score.
         asked: Embeddings of the distinct questions: rows that ask with the same words share one, and its search.
         rows_of: The rows that ask a distinct question and may lend, rising.
         sizes: How many these are.
         question_of: The distinct question of each row.
-        lots: A number drawn for each row, by which ties are broken.
+        draws: A number drawn for each row, by which ties are broken.
         settings: How to choose.
     """
 
     items: Sequence[Item]
     text_of: Rows
-    room: Sequence[float]
+    lendable: Sequence[float]
     words: Sequence[frozenset[str]]
-    apart: Sequence[frozenset[int]]
+    kept_apart: Sequence[frozenset[int]]
     texts: Floats
     ranking: Floats
     asked: Floats
     rows_of: Sequence[Rows]
     sizes: Rows
     question_of: Rows
-    lots: Lots
+    draws: Draws
     settings: MiningSettings
 
     def hard(self, progress: Progress | None) -> list[Mined]:
-        """Give the hard negatives of each row."""
+        """Return the hard negatives of each row."""
         reach = REACH * self.settings.top_k
         near, _ = nearest(self.asked, reach, below=self._limit, progress=progress)
         askers = (_Asker(self, row, near[int(self.question_of[row])]) for row in range(len(self.items)))
@@ -307,8 +307,8 @@ class _Pool:
 
         This is deferred acceptance (Gale and Shapley 1962).
         """
-        holders: list[list[tuple[float, int]]] = [[] for _ in self.room]
-        bars = np.where(np.array(self.room) > 0, -np.inf, np.inf)  # what an asker must offer to be taken
+        holders: list[list[tuple[float, int]]] = [[] for _ in self.lendable]
+        bars = np.where(np.array(self.lendable) > 0, -np.inf, np.inf)  # what an asker must offer to be taken
         waiting = list(reversed(askers))
         while waiting:
             asker = waiting.pop()
@@ -316,11 +316,11 @@ class _Pool:
                 asker.hold(place)
                 text = int(asker.says[place])
                 heappush(holders[text], (float(asker.offers[place]), asker.row))
-                if len(holders[text]) > self.room[text]:
+                if len(holders[text]) > self.lendable[text]:
                     loser = askers[heappop(holders[text])[1]]
                     loser.drop(text)
                     waiting.append(loser)
-                if len(holders[text]) >= self.room[text]:
+                if len(holders[text]) >= self.lendable[text]:
                     bars[text] = holders[text][0][0]
         for asker in askers:  # whoever found too few asks again, and nobody turns it away
             asker.fill()
@@ -328,7 +328,7 @@ class _Pool:
 
     def random(self, seed: int) -> Iterator[Mined]:
         """Draw the negatives of each row from all that may be taken."""
-        lent = [0] * len(self.room)
+        lent = [0] * len(self.lendable)
         for row, item in enumerate(self.items):
             taken: list[int] = []
             full: list[int] = []
@@ -341,11 +341,11 @@ class _Pool:
                 if len(taken) == self._need:
                     break
                 looked_at += 1
-                if other == row or other in self.apart[row] or not self.items[other].lends:
+                if other == row or other in self.kept_apart[row] or not self.items[other].lends:
                     continue
                 if self._limit is not None and self._cos_question(row, other) >= self._limit:
                     continue
-                if lent[self.text_of[other]] >= self.room[self.text_of[other]]:
+                if lent[self.text_of[other]] >= self.lendable[self.text_of[other]]:
                     full.append(other)
                 elif fits(other):
                     taken.append(other)
@@ -372,8 +372,8 @@ class _Pool:
     def _limit(self) -> float | None:
         return self.settings.same_question if self.settings.same_question <= 1 else None
 
-    def candidates(self, row: int, near: Whole, count: int) -> tuple[Rows, Cosines, bool]:
-        """Give the rows whose questions are nearest, and the cosines: falling, equal ones by lot.
+    def candidates(self, row: int, near: Indices, count: int) -> tuple[Rows, Cosines, bool]:
+        """Return the rows whose questions are nearest, and the cosines: falling, ties broken by a seeded draw.
 
         Args:
             row: Who asks.
@@ -395,7 +395,7 @@ class _Pool:
         return found[:count], cosines[:count], every and len(found) <= count
 
     def _nearest_rows(self, row: int, number: int, others: Rows, count: int) -> tuple[Rows, Cosines]:
-        """Give at least `count` rows, if there are as many, of these questions."""
+        """Return at least `count` rows, if there are as many, of these questions."""
         cosines = _cosines(self.asked[others], self.asked[number])
         if self._limit is None:  # then rows with the very same question count as well
             others, cosines = np.append(others, number), np.append(cosines, 1.0)
@@ -404,7 +404,7 @@ class _Pool:
         order = np.argsort(-cosines, kind="stable")
         others, cosines = others[order], cosines[order]
         sizes = self.sizes[others]
-        enough = int(np.searchsorted(np.cumsum(sizes), count + len(self.apart[row]) + 1))
+        enough = int(np.searchsorted(np.cumsum(sizes), count + len(self.kept_apart[row]) + 1))
         if enough < len(others):  # what ties with the last one wanted is there, the rest is not needed
             enough = int(np.searchsorted(-cosines, -cosines[enough], side="right"))
         rows = np.concatenate([np.empty(0, np.int64), *(self.rows_of[other] for other in others[:enough])])
@@ -412,20 +412,20 @@ class _Pool:
         order = np.lexsort((self.ties(row, rows), -repeated))
         rows, repeated = rows[order], repeated[order]
         kept = rows != row
-        if self.apart[row]:
-            kept &= np.fromiter((other not in self.apart[row] for other in rows.tolist()), np.bool_, len(rows))
+        if self.kept_apart[row]:
+            kept &= np.fromiter((other not in self.kept_apart[row] for other in rows.tolist()), np.bool_, len(rows))
         return rows[kept], repeated[kept]
 
-    def ties(self, row: int, rows: Rows) -> Rows | Lots:
-        """Give the numbers by which equal rows are put in order for a row."""
-        return rows if self.settings.ties == "id" else self.lots_of(row, rows)
+    def ties(self, row: int, rows: Rows) -> Rows | Draws:
+        """Return the numbers by which equal rows are put in order for a row."""
+        return rows if self.settings.ties == "id" else self.tie_breakers(row, rows)
 
-    def lots_of(self, row: int, rows: Rows) -> Lots:
-        """Give the number drawn for each pair of a row and others, by the finaliser of splitmix64 (Steele 2014)."""
-        mixed = self.lots[rows] ^ (self.lots[row : row + 1] * np.uint64(0x9E3779B97F4A7C15))
+    def tie_breakers(self, row: int, rows: Rows) -> Draws:
+        """Return the number drawn for each pair of a row and others, by the finaliser of splitmix64 (Steele 2014)."""
+        mixed = self.draws[rows] ^ (self.draws[row : row + 1] * np.uint64(0x9E3779B97F4A7C15))
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        found: Lots = mixed ^ (mixed >> np.uint64(31))
+        found: Draws = mixed ^ (mixed >> np.uint64(31))
         return found
 
     def ranked(self, row: int, rows: Rows, cosines: Cosines) -> tuple[Rows, Cosines, Cosines]:
@@ -441,7 +441,7 @@ class _Pool:
         return rows[order], cosines[order], scores[order]
 
     def same(self, row: int, rows: Rows) -> NDArray[np.bool_]:
-        """Tell which rows say the same as a row."""
+        """Return which rows say the same as a row."""
         found: NDArray[np.bool_] = _cosines(self.texts[rows], self.texts[row]) >= self.settings.same_text
         found |= self.text_of[rows] == self.text_of[row]
         words = self.words[row]
@@ -450,7 +450,7 @@ class _Pool:
         return found
 
     def says_the_same(self, one: int, other: int) -> bool:
-        """Tell whether two rows say the same."""
+        """Return whether two rows say the same."""
         return (
             self.text_of[one] == self.text_of[other]
             or says_no_more(self.words[one], self.words[other])
@@ -475,7 +475,7 @@ class _Pool:
 class _Asker:
     """A row that looks for options: its candidates in the order in which it wants them, and what it holds of these."""
 
-    def __init__(self, pool: _Pool, row: int, near: Whole):
+    def __init__(self, pool: _Pool, row: int, near: Indices):
         """Take the `top_k` nearest."""
         self.pool, self.row, self._near = pool, row, near
         self.rows, self.cosines, self.scores = np.empty(0, np.int64), np.empty(0), np.empty(0)
@@ -485,7 +485,7 @@ class _Asker:
         self._widen()
 
     def next(self, bars: Cosines | None) -> int | None:
-        """Give the place of the candidate that is wanted most, of those that can be had.
+        """Return the place of the candidate that is wanted most, of those that can be had.
 
         Args:
             bars: What must be offered for each text; nothing if all can be had.
@@ -509,7 +509,7 @@ class _Asker:
         self.held[place] = []
 
     def drop(self, text: int) -> None:
-        """Give up the candidate with a text."""
+        """Return up the candidate with a text."""
         del self.held[next(place for place in self.held if self.says[place] == text)]
 
     def fill(self) -> _Asker:
@@ -519,7 +519,7 @@ class _Asker:
         return self
 
     def mined(self) -> Mined:
-        """Give what is held."""
+        """Return what is held."""
         return Mined(
             self.pool.items[self.row].id,
             tuple(
@@ -539,7 +539,7 @@ class _Asker:
         found, near, self._whole = self.pool.candidates(self.row, self._near, count)
         rows, cosines, scores = self.pool.ranked(self.row, found[self.looked_at :], near[self.looked_at :])
         self.looked_at = len(found)
-        offers = scores + JITTER * (self.pool.lots_of(self.row, rows) / 2.0**64)
+        offers = scores + JITTER * (self.pool.tie_breakers(self.row, rows) / 2.0**64)
         self.rows = np.concatenate([self.rows, rows])
         self.cosines = np.concatenate([self.cosines, cosines])
         self.scores = np.concatenate([self.scores, scores])
@@ -549,7 +549,7 @@ class _Asker:
 
 
 def _cosines(vectors: Floats, vector: Floats) -> Cosines:
-    """Give the cosines of many vectors with one, rounded."""
+    """Return the cosines of many vectors with one, rounded."""
     rounded: Cosines = np.round(vectors.astype(np.float64) @ vector.astype(np.float64), COSINE_DIGITS)
     return rounded
 
@@ -584,7 +584,7 @@ def _gather(
     # Items may share one list, as those of a large group do; then they share the set that it becomes.
     lists = [kept_apart.get(item.id, ()) for item in items]
     sets = {id(some): some for some in lists}
-    apart = {key: frozenset(row_of[one] for one in some if one in row_of) for key, some in sets.items()}
+    apart_rows = {key: frozenset(row_of[one] for one in some if one in row_of) for key, some in sets.items()}
     question_of = np.empty(len(items), np.int64)
     for number, rows in enumerate(asked.values()):
         question_of[rows] = number
@@ -595,22 +595,22 @@ def _gather(
     return _Pool(
         items=items,
         text_of=text_of,
-        room=rooms(text_of.tolist(), [item.lends for item in items], settings),
+        lendable=lending_limits(text_of.tolist(), [item.lends for item in items], settings),
         words=[content_words(item.text) if settings.same_text <= 1 else frozenset() for item in items],
-        apart=[apart[id(some)] for some in lists],
+        kept_apart=[apart_rows[id(some)] for some in lists],
         texts=texts,
         ranking=ranking,
         asked=questions[[rows[0] for rows in asked.values()]],
         rows_of=rows_of,
         sizes=np.array([len(rows) for rows in rows_of], np.int64),
         question_of=question_of,
-        lots=np.frombuffer(digests, "<u8").astype(np.uint64),
+        draws=np.frombuffer(digests, "<u8").astype(np.uint64),
         settings=settings,
     )
 
 
-def rooms(text_of: Sequence[int], lends: Sequence[bool], settings: MiningSettings) -> list[float]:
-    """Say how often each text may lend: `max_lend` times its even share, or whatever comes.
+def lending_limits(text_of: Sequence[int], lends: Sequence[bool], settings: MiningSettings) -> list[float]:
+    """Return how often each text may lend: `max_lend` times its even share, or whatever comes.
 
     Args:
         text_of: The text of each row, by number from 0.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
-Whole = NDArray[np.int32]
+Indices = NDArray[np.int32]
 Keys = NDArray[np.uint64]
 
 TILE = 4096  # rows and columns of the product that is in memory at a time: 64 MB
@@ -54,21 +54,21 @@ class _Layout:
         return keys | ids.astype(np.uint64)
 
     def rows(self, keys: Keys) -> Keys:
-        """Give the rows of keys."""
+        """Return the rows of keys."""
         return keys >> np.uint64(64 - self.row_bits)
 
     def cosines(self, keys: Keys) -> Floats:
-        """Give the cosines of keys."""
+        """Return the cosines of keys."""
         falling = (keys >> np.uint64(self.id_bits)).astype(np.uint32)
         return np.where(falling & SIGN, falling, ~falling ^ SIGN).view(np.float32)
 
-    def ids(self, keys: Keys) -> Whole:
-        """Give the ids of keys; -1 for empty ones, which have all bits set."""
+    def ids(self, keys: Keys) -> Indices:
+        """Return the ids of keys; -1 for empty ones, which have all bits set."""
         ids = keys & np.uint64((1 << self.id_bits) - 1)
         return np.where(ids == (1 << self.id_bits) - 1, -1, ids.astype(np.int64)).astype(np.int32)
 
     def empty(self, first: int, rows: int, k: int) -> _Block:
-        """Give a block that has found nothing."""
+        """Return a block that has found nothing."""
         none = np.full(rows, -np.inf, np.float32)
         keys = self.pack(np.arange(rows), none, np.full(rows, (1 << self.id_bits) - 1))
         return _Block(first, np.repeat(keys[:, None], k, axis=1), none)
@@ -91,7 +91,7 @@ def nearest(
     below: float | None = None,
     tile: int = TILE,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[Whole, Floats]:
+) -> tuple[Indices, Floats]:
     """Find the k other vectors with the largest cosine for each vector.
 
     The cosine of a pair is computed once and used for both, so this takes half of the products of a search with
@@ -119,7 +119,7 @@ def nearest(
     limit = np.float32(np.inf if below is None else below)
 
     def offer(block: _Block, cosines: Floats, bar: Floats, first: int, columns: bool = False) -> None:
-        """Give a block what reaches its bar; its rows are the columns of the tile if `columns` is set."""
+        """Return a block what reaches its bar; its rows are the columns of the tile if `columns` is set."""
         places = _places(np.greater_equal(cosines, bar, out=mask[: cosines.size].reshape(cosines.shape)))
         found = cosines.ravel()[places]
         good = (found < limit) & (found > -np.inf)
@@ -151,7 +151,7 @@ def nearest(
 
 
 def _pairs(blocks: list[_Block]) -> Iterator[tuple[_Block, _Block]]:
-    """Give every pair once; blocks with themselves first, because that raises the bars for all that follow."""
+    """Return every pair once; blocks with themselves first, because that raises the bars for all that follow."""
     for block in blocks:
         yield block, block
     for number, one in enumerate(blocks):
@@ -160,7 +160,7 @@ def _pairs(blocks: list[_Block]) -> Iterator[tuple[_Block, _Block]]:
 
 
 def _first_bar(cosines: Floats, k: int, limit: np.float32) -> Floats:
-    """Give a bar that at least k cosines of each row reach, by the maxima of k groups of columns."""
+    """Return a bar that at least k cosines of each row reach, by the maxima of k groups of columns."""
     rows, columns = cosines.shape
     width = columns // k
     if width == 0:
@@ -171,7 +171,7 @@ def _first_bar(cosines: Floats, k: int, limit: np.float32) -> Floats:
 
 
 def _places(hits: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Give the flat places of the few hits, looking at eight at a time where the size allows."""
+    """Return the flat places of the few hits, looking at eight at a time where the size allows."""
     flat = hits.ravel()
     if flat.size % 8:
         return np.flatnonzero(flat)

@@ -9,12 +9,13 @@ from io import StringIO
 from pathlib import Path
 
 from ..errors import InputError, UsageError
+from ..language.gerund_wording import Gerund, fold_noun
+from ..language.gerunds import gerund
 from ..records.documents import read_text
 from ..records.files import sha256_file
 from .actions import Action, AnnotatedVideo, Segment
 from .charades import Annotations
 from .files import find_file
-from .gerunds import Gerund, fold_noun, gerund
 from .tables import Problems, seconds
 
 
@@ -79,7 +80,7 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
                 counts["sentences_that_repeat_another"] += 1
             else:
                 kept.append(Segment(action, start, min(end, video.length_s)))
-    problems.raise_if_any("Mend these lines, or take the file as it was released.")
+    problems.raise_if_any("Fix these lines, or take the file as it was released.")
     if not segments:
         raise InputError(f"no sentence of {', '.join(names.values())} is about a video of the Charades CSVs in use.")
     videos = [
@@ -104,7 +105,7 @@ def _column_words(objects: str) -> set[str]:
 
 
 def same_doing(one: Action, other: Action) -> bool:
-    """Tell whether two sentences may mean the same doing: same verb, and no objects that tell them apart."""
+    """Return whether two sentences may mean the same doing: same verb, and no objects that tell them apart."""
     if one.verb != other.verb:
         return one.key == other.key
     return not one.objects or not other.objects or bool(one.objects & other.objects)

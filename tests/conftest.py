@@ -16,6 +16,7 @@ import pytest
 from av.audio.stream import AudioStream
 from av.video.frame import PictureType
 from av.video.stream import VideoStream
+from captions import STRIDES, Row, read_captions
 from hypothesis import settings
 from numpy.typing import NDArray
 from stressreel.samples.msrvtt import sample_clips, write_msrvtt_sample
@@ -278,3 +279,9 @@ def shared() -> Path:
     if not (folder / "videos").is_dir():
         pytest.skip(f"no real clips: {folder} is not there; name it with STRESSREEL_SHARED")
     return folder
+
+
+@pytest.fixture(scope="session", params=STRIDES)
+def real_captions(shared: Path, request: pytest.FixtureRequest) -> tuple[Row, ...]:
+    """One in ten of the captions of MSR-VTT's test and of YouCook2, or with `-m full` all; tagged once in a session."""
+    return read_captions(shared)[:: request.param]

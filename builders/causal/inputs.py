@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ...language.embeddings import sbert_files
 from ...language.tagger import load_tagger
 from ...negatives.cast import derive_cast, join_casts, read_cast
-from ...negatives.confusion import Confuser
+from ...negatives.confuser import Confuser
 from ...records.files import sha256_file
 from ...sources.causalchaos import CausalRow, first_by_id, read_causalchaos, read_fps_map, read_offsets
 from .plan import Timing, table_hashes

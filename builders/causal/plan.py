@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ...negatives.confusion import Confuser, Confusion, Kind, Unconfused, confuse_options
-from ...negatives.mining import COSINE_DIGITS, Choice, Item, Mined, Negative, arrange, mine, text_key
+from ...negatives.confused_options import confuse_options
+from ...negatives.confuser import Confuser
+from ...negatives.confusion import Confusion, Kind, Unconfused
+from ...negatives.mining import COSINE_DIGITS, Item, Mined, Negative, OptionSet, arrange, mine, text_key
 from ...records.files import sha256_text
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
@@ -133,7 +135,7 @@ class Drafts:
         split_of = self.split_of[scheme]
         return frozenset(key for qid, key in self.keys[target].items() if split_of[qid] == "train")
 
-    def choices(self, scheme: Scheme, target: Target) -> dict[str, Choice]:
+    def choices(self, scheme: Scheme, target: Target) -> dict[str, OptionSet]:
         """Mine the wrong options of every row and put them in order.
 
         Raises:
@@ -181,8 +183,8 @@ class Drafts:
         }
 
     def confused(
-        self, scheme: Scheme, choices: Mapping[Target, Mapping[str, Choice]], confuser: Confuser, made: Made
-    ) -> tuple[dict[Target, dict[str, Choice]], dict[str, list[Row]]]:
+        self, scheme: Scheme, choices: Mapping[Target, Mapping[str, OptionSet]], confuser: Confuser, made: Made
+    ) -> tuple[dict[Target, dict[str, OptionSet]], dict[str, list[Row]]]:
         """Replace wrong options of the test by confusions.
 
         Returns:
@@ -190,7 +192,7 @@ class Drafts:
         """
         settings = self.settings
         tested = [row for row in self.rows if self.split_of[scheme][row.qid] == "test"]
-        found: dict[Target, dict[str, Choice]] = {target: {} for target in TARGETS}
+        found: dict[Target, dict[str, OptionSet]] = {target: {} for target in TARGETS}
         outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}
         for target in TARGETS:
             for row in tested:
@@ -223,7 +225,7 @@ class Drafts:
             self._place(tested, target, found[target])
         return found, outcomes
 
-    def _place(self, tested: Sequence[CausalRow], target: Target, choices: dict[str, Choice]) -> None:
+    def _place(self, tested: Sequence[CausalRow], target: Target, choices: dict[str, OptionSet]) -> None:
         """Give confusions their cosine with the right option."""
         new = sorted({s.text for c in choices.values() for s in c.sources if s and self._is_new(s, target)})
         self.extra |= dict(zip(new, self._embed(new), strict=True)) if new else {}
@@ -238,7 +240,7 @@ class Drafts:
                 else source
                 for source in choice.sources
             )
-            choices[row.qid] = Choice(choice.options, choice.answer_index, tuple(sources))
+            choices[row.qid] = OptionSet(choice.options, choice.answer_index, tuple(sources))
 
     def _is_new(self, source: Negative, target: Target) -> bool:
         return source.text != text_of(self.by_id[source.id], target)
@@ -247,7 +249,7 @@ class Drafts:
         self,
         config: str,
         scheme: Scheme,
-        choices: Mapping[Target, Mapping[str, Choice]],
+        choices: Mapping[Target, Mapping[str, OptionSet]],
         outcomes: Mapping[str, list[Row]] | None = None,
     ) -> Iterator[Unit]:
         """Give a unit for each split of a table with choices."""
@@ -285,7 +287,7 @@ class Drafts:
             yield Unit(f".{OPEN}.{split}", split, "", {"config": OPEN, "rows": members}, tables=(OPEN,))
 
     def look(
-        self, found: dict[str, Any], config: str, scheme: Scheme, choices: Mapping[Target, Mapping[str, Choice]]
+        self, found: dict[str, Any], config: str, scheme: Scheme, choices: Mapping[Target, Mapping[str, OptionSet]]
     ) -> None:
         """Count what blind guessers get right, and what training gives away of the options."""
         for target in TARGETS:
@@ -313,7 +315,7 @@ class Drafts:
                 known = found["right_options_in_train"].setdefault(config, {}).setdefault(split, {})
                 known[target] = list(known_share(rights, trained))
 
-    def _asked(self, qid: str, target: Target, choice: Choice) -> Asked:
+    def _asked(self, qid: str, target: Target, choice: OptionSet) -> Asked:
         vectors = [
             self.texts[target][self.number[source.id if source else qid]]
             if source is None or not self._is_new(source, target)

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ...errors import InputError
+from ...language.gerunds import phrase_identity
 from ...records.plan import Plan, Unit
 from ...sources.actions import Action, AnnotatedVideo, Segment
 from ...sources.charades_sta import same_doing
@@ -20,8 +21,6 @@ from ...templates import table_hashes
 from .pairs import RULES, Candidate, Cuts, SameAction, draw_control, draw_cuts, same_key, with_ids
 from .settings import ClaviSettings
 from .tables import clavi_configs
-
-TABLES = ("charades_classes.yaml", "clavi.yaml")
 
 
 def plan_clavi(
@@ -72,7 +71,7 @@ def plan_clavi(
         payload = planned_columns(candidate, cuts.get(candidate.id) or draw_cuts(candidate, settings.seed), control)
         cost = payload["out_b"] - payload["out_a"]
         units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))
-    tables = {name: digest for name, digest in table_hashes().items() if name in TABLES or settings.source == "sta"}
+    tables = table_hashes() | (phrase_identity() if settings.source == "sta" else {})
     return Plan(
         builder="clavi",
         identity={**(identity or {}), "settings": asdict(settings), "limit": limit, "tables": tables},

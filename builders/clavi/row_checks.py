@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import cache
 from math import ceil
 
+from ...language.gerund_wording import Gerund
+from ...language.gerunds import gerund
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...seeds import rng_for
 from ...sources.actions import Action, AnnotatedVideo, Segment
 from ...sources.charades import class_actions
 from ...sources.charades_sta import same_doing
-from ...sources.gerunds import Gerund, gerund
 from ...templates import load_classes
 from ..remade import differing_command, differing_rows
 from .pairs import SHORTEST_S, Candidate, Cuts, draw_control, draw_cuts, pair_key, same_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...corruptions.text.engine import Mode
-from ...language.tagger import StyleOption
+from ...language.words import StyleOption
 from ...video.encode import EncodeSettings
 
 

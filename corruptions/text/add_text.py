@@ -84,7 +84,7 @@ def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def _verbs(caption: Caption) -> list[tuple[int, bool]]:
-    """Give the tokens that an adverb goes before, and whether only a general adverb reads well there."""
+    """Return the tokens that an adverb goes before, and whether only a general adverb reads well there."""
     tokens = caption.tokens
     states = frozenset(read_table("add_text")["states"]["rows"])
     found: list[tuple[int, bool]] = []
@@ -111,12 +111,12 @@ def _verbs(caption: Caption) -> list[tuple[int, bool]]:
 
 
 def _is_order(caption: Caption, number: int) -> bool:
-    """Tell whether a word that looks like a participle is an order: "and put in a bowl"."""
+    """Return whether a word that looks like a participle is an order: "and put in a bowl"."""
     return caption.style == "imperative" and is_verb_form(caption.tokens[number].lower, "VB")
 
 
 def _copula(caption: Caption, number: int) -> int | None:
-    """Give the place behind a form of "be" that is the main verb; None if it is an auxiliary or has no clear place."""
+    """Return the place behind a form of "be" that is the main verb; None for an auxiliary or if no place is clear."""
     tokens = caption.tokens
     after = number + 1
     if tokens[number].tag not in ("VBZ", "VBP", "VBD") or (number and tokens[number - 1].tag in ("WRB", "WP", "MD")):
@@ -131,7 +131,7 @@ def _copula(caption: Caption, number: int) -> int | None:
 
 
 def _is_auxiliary(caption: Caption, number: int) -> bool:
-    """Tell whether "have", "do" or "going to" serves another verb: "has eaten", "does not move", "is going to skin"."""
+    """Return whether "have", "do" or "going to" serves another verb: "has eaten", "is going to skin"."""
     tokens = caption.tokens
     lower = tokens[number].lower
     after = number + 1
@@ -154,14 +154,14 @@ def _is_verb(caption: Caption, number: int) -> bool:
 
 
 def _is_name(caption: Caption, number: int) -> bool:
-    """Tell whether a participle is part of a name: "frying pan", "video gaming channel"."""
+    """Return whether a participle is part of a name: "frying pan", "video gaming channel"."""
     tokens = caption.tokens
     following = tokens[number + 1].lower if number + 1 < len(tokens) else ""
     return f"{tokens[number].lower} {following}" in read_table("add_text")["names"]["rows"]
 
 
 def _is_attribute(caption: Caption, number: int) -> bool:
-    """Tell whether a participle describes the noun behind it: "the singing girl", "add chopped onions"."""
+    """Return whether a participle describes the noun behind it: "the singing girl", "add chopped onions"."""
     tokens = caption.tokens
     tag = tokens[number].tag
     if tag not in ("VBG", "VBN", "VBD") and not (tag == "VB" and number and tokens[number - 1].tag in ("DT", "JJ")):
@@ -184,7 +184,7 @@ def _is_attribute(caption: Caption, number: int) -> bool:
 
 
 def _has_adverb(caption: Caption, place: int) -> bool:
-    """Tell whether an adverb stands there already: "slowly walks", "walks quickly"."""
+    """Return whether an adverb stands there already: "slowly walks", "walks quickly"."""
     tokens = caption.tokens
     before = tokens[place - 1] if place else None
     if before is not None and before.tag.startswith("RB") and before.lower not in _LOOSE:

@@ -132,7 +132,7 @@ def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 @lru_cache(maxsize=1 << 14)
 def misspellings(word: str) -> tuple[str, ...]:
-    """Give misspellings of a word in small letters, none of them a word itself.
+    """Return misspellings of a word in small letters, none of them a word itself.
 
     Args:
         word: A word.
@@ -225,7 +225,7 @@ def _unknown(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
-    """Give the words that differ from a word in the prefix alone and can be the same part of speech.
+    """Return the words that differ from a word in the prefix alone and can be the same part of speech.
 
     Args:
         word: A word in small letters.
@@ -250,7 +250,7 @@ def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Give the words of grammar, which the perturbations of words skip."""
+    """Return the words of grammar, which the perturbations of words skip."""
     return frozenset(_table("stop_words", "words").split())
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...errors import InputError, UsageError
-from ...language.tagger import StyleOption
+from ...language.words import StyleOption
 from ...seeds import rng_for
 from ..registry import TextCorruption, check_text_name
 from .result import TextResult, Unchanged
@@ -58,7 +58,7 @@ class TextRecipe:
 
 
 def _in_capitals(text: str) -> bool:
-    """Tell whether a caption is written in capitals throughout: "A MAN RIDES A HORSE"; one word or name is not."""
+    """Return whether a caption is written in capitals throughout: "A MAN RIDES A HORSE"; one word or name is not."""
     return text.isupper() and sum(character.isalpha() for character in text) > 1 and len(text.split()) > 1
 
 

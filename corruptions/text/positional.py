@@ -53,7 +53,7 @@ def shuffle_order(caption: Caption, rng: np.random.Generator) -> str | Unchanged
 
 
 def written_words(caption: Caption) -> tuple[range, ...]:
-    """Give the tokens of each word with its clitics: what stands between spaces and marks."""
+    """Return the tokens of each word with its clitics: what stands between spaces and marks."""
     found: list[range] = []
     for number in caption.words:
         if found and found[-1].stop == number and caption.tokens[number].start == caption.tokens[number - 1].end:
@@ -82,6 +82,6 @@ def _text(caption: Caption, word: range) -> str:
 
 
 def _inside(caption: Caption, word: range) -> str:
-    """Give the text of a sentence's first word as it stands inside the sentence."""
+    """Return the text of a sentence's first word as it stands inside the sentence."""
     opener = caption.tokens[word.start]
     return without_capital(opener) + _text(caption, word)[len(opener.text) :]

@@ -13,9 +13,9 @@ from typing import Any, cast
 import numpy as np
 
 from ...extras import import_extra
+from ...language.closed_classes import AUXILIARIES
 from ...language.inflection import Tag, inflect, is_plural_noun, is_verb_form, readings
 from ...language.lexicon import phrasal_verbs
-from ...language.tagger import AUXILIARIES
 from ...language.wordnet import Pos, WordNet
 from ...language.words import Caption, like, with_capital, without_capital
 from .result import Unchanged
@@ -143,7 +143,7 @@ def back_trans(caption: Caption, tools: Tools) -> str | Unchanged:
 
 @cache
 def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
-    """Give the common nouns ("n") or adjectives ("a") that can be another part of speech too, in alphabetical order.
+    """Return the common nouns ("n") or adjectives ("a") that can be another part of speech too, in alphabetical order.
 
     Args:
         wordnet: WordNet.
@@ -179,12 +179,12 @@ def _swap(caption: Caption, options: Mapping[int, Sequence[str]], rng: np.random
 
 
 def _content_words(caption: Caption, wordnet: WordNet) -> list[int]:
-    """Give the numbers of the nouns, verbs, adjectives and adverbs that stand for themselves."""
+    """Return the numbers of the nouns, verbs, adjectives and adverbs that stand for themselves."""
     return [n for n, token in enumerate(caption.tokens) if token.tag in POSES and not _is_bound(caption, n, wordnet)]
 
 
 def _is_bound(caption: Caption, number: int, wordnet: WordNet) -> bool:
-    """Tell whether a word is an auxiliary or part of a set phrase."""
+    """Return whether a word is an auxiliary or part of a set phrase."""
     token = caption.tokens[number]
     pos = POSES[token.tag][1]
     lemma = _lemma(token.lower, token.tag)
@@ -257,7 +257,7 @@ def _wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[s
 
 
 def _tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
-    """Tell whether a word is the "little" of "a little oil"."""
+    """Return whether a word is the "little" of "a little oil"."""
     if caption.tokens[number].lower != "little" or number + 1 >= len(caption.tokens):
         return False
     following = caption.tokens[number + 1]
@@ -266,7 +266,7 @@ def _tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def wordnet_synonyms(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[str, ...]:
-    """Give the synonyms that `swap_syn_wordnet` draws from.
+    """Return the synonyms that `swap_syn_wordnet` draws from.
 
     Args:
         wordnet: WordNet.
@@ -299,7 +299,7 @@ def _embedding_options(caption: Caption, number: int, tools: Tools) -> tuple[str
 
 @lru_cache(maxsize=1 << 14)
 def embedding_neighbours(tools: Tools, lemma: str, pos: Pos) -> tuple[str, ...]:
-    """Give the near words that `swap_syn_word_embedding` draws from, the nearest first.
+    """Return the near words that `swap_syn_word_embedding` draws from, the nearest first.
 
     Args:
         tools: Vectors and WordNet.
@@ -338,7 +338,7 @@ def _other_gender(lemma: str) -> frozenset[str]:
 
 
 def _same_form(word: str, old: str, tag: str) -> bool:
-    """Tell whether a suggested word can stand in a place of a tag and is no form of the word that stood there."""
+    """Return whether a suggested word can stand in a place of a tag and is no form of the word that stood there."""
     part, pos = POSES[tag]
     word = word.lower()
     if word in _names("sensitive") or part not in readings(word) or word in AUXILIARIES or len(word) < 2:
@@ -351,7 +351,7 @@ def _same_form(word: str, old: str, tag: str) -> bool:
 
 
 def _related(word: str, other: str) -> bool:
-    """Tell whether two lemmas are the same word or derived from each other: "sing", "singer"."""
+    """Return whether two lemmas are the same word or derived from each other: "sing", "singer"."""
     short, long = sorted((word, other), key=len)
     stem = short[: max(SAME_STEM, len(short) - 2)] if len(short) >= SAME_STEM else short
     return word == other or (len(short) > 2 and long.startswith(stem))
@@ -363,7 +363,7 @@ def _is_plain(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _lemma(word: str, tag: str) -> str:
-    """Give the base of a word with a tag; empty for tags of no use here."""
+    """Return the base of a word with a tag; empty for tags of no use here."""
     if tag not in POSES:
         return ""
     if tag in ("NN", "JJ", "RB"):
@@ -374,7 +374,7 @@ def _lemma(word: str, tag: str) -> str:
 
 
 def _inflected(lemma: str, tag: str) -> str:
-    """Give a lemma the form of a tag; of several words the first of a verb, the last of a noun."""
+    """Return a lemma the form of a tag; of several words the first of a verb, the last of a noun."""
     if tag in ("JJ", "RB", "NN", "VB", "VBP"):
         return lemma
     if tag == "NNS":
@@ -384,7 +384,7 @@ def _inflected(lemma: str, tag: str) -> str:
 
 
 def _has_article(caption: Caption, number: int) -> bool:
-    """Tell whether an article or the like stands before a noun, adjectives and nouns between."""
+    """Return whether an article or the like stands before a noun, adjectives and nouns between."""
     for place in range(number - 1, -1, -1):
         tag = caption.tokens[place].tag
         if tag in ARTICLES:
@@ -414,7 +414,7 @@ def _one(values: Sequence[str], rng: np.random.Generator) -> str:
 
 @cache
 def _names(*path: str) -> frozenset[str]:
-    """Give a list of words of the table."""
+    """Return a list of words of the table."""
     part: Any = _table()
     for name in path:
         part = part[name]

@@ -6,18 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from ...language.agreement import full_form
 from ...language.clauses import Clause, chains, clauses, main_clause
 from ...language.inflection import Tag, inflect, is_plural_noun, noun_lemma, verb_lemma
 from ...language.lexicon import phrasal_verbs, words
-from ...language.rewrite import (
-    change_tense,
-    full_form,
-    negate,
-    other_tense,
-    passive_obstacle,
-    remove_negation,
-    to_passive,
-)
+from ...language.negation import negate, remove_negation
+from ...language.passive import passive_obstacle, to_passive
+from ...language.tense import change_tense, other_tense
 from ...language.words import Caption, like, tokenize, with_capital
 from .result import Unchanged
 from .tables import read_table
@@ -124,7 +119,7 @@ def _has_tense(caption: Caption, clause: Clause) -> bool:
 
 
 def _participle_tense(caption: Caption) -> str | Unchanged:
-    """Give the first participle behind a noun a relative clause in the past."""
+    """Return the first participle behind a noun a relative clause in the past."""
     tokens = caption.tokens
     for clause in clauses(caption):
         main = tokens[clause.verb.first]
@@ -186,7 +181,7 @@ def formal(caption: Caption) -> str | Unchanged:
 
 
 def _bare_noun(caption: Caption, start: int) -> bool:
-    """Tell whether a caption begins with one person without an article: "man riding a horse"."""
+    """Return whether a caption begins with one person without an article: "man riding a horse"."""
     while caption.tokens[start].tag == "JJ" and start + 1 < len(caption.tokens):
         start += 1
     token = caption.tokens[start]
@@ -237,7 +232,7 @@ def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tuple[int, str]]:
-    """Give the contractions: "isn't", "they're", "a guy's riding"."""
+    """Return the contractions: "isn't", "they're", "a guy's riding"."""
     tokens = caption.tokens
     negative = ("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "could", "would", "should")
     clitics = {"is": "'s", "are": "'re", "am": "'m", "have": "'ve", "will": "'ll"}
@@ -295,7 +290,7 @@ def _exchange(caption: Caption, register: str) -> tuple[dict[int, str], dict[int
 
 
 def _exchanged(caption: Caption, number: int, table: Mapping[str, Mapping[str, str]]) -> tuple[str, int] | None:
-    """Give the word for a word, in its form, and how many tokens it stands for."""
+    """Return the word for a word, in its form, and how many tokens it stands for."""
     tokens = caption.tokens
     token = tokens[number]
     after = tokens[number + 1] if number + 1 < len(tokens) else None

@@ -67,7 +67,7 @@ class Tools:
         return glove_neighbours(self.glove) if self.glove else sbert_neighbours(self.sbert)
 
     def suggest(self, before: str, after: str, count: int) -> tuple[str, ...]:
-        """Give the whole words that the masked language model finds likeliest between two texts, the likeliest first.
+        """Return the whole words that the masked language model finds likeliest between two texts, the likeliest first.
 
         Args:
             before: What stands before the word.
@@ -92,7 +92,7 @@ class Tools:
         self.identity(corruptions)
 
     def identity(self, corruptions: Sequence[TextCorruption]) -> dict[str, Any]:
-        """Tell what decides the wording beside the code: names, versions, revisions and hashes of what is used.
+        """Return what decides the wording beside the code: names, versions, revisions and hashes of what is used.
 
         Args:
             corruptions: The perturbations; what none of them needs is left out.
@@ -163,7 +163,7 @@ def _load(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
 
 @cache
 def _whole_words(files: ModelFiles) -> dict[int, str]:
-    """Give the pieces of a masked language model's vocabulary that are whole words, by their number."""
+    """Return the pieces of a masked language model's vocabulary that are whole words, by their number."""
     tokenizer, _ = _load(files, "AutoModelForMaskedLM", MLM_ADVICE)
     pieces = {number: piece for piece, number in tokenizer.get_vocab().items()}
     starts = next((mark for mark in "Ġ▁" if any(piece.startswith(mark) for piece in pieces.values())), "")

@@ -1,9 +1,12 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from stressreel.language.lexicon import phrasal_verbs, verb_forms, words
+from stressreel.errors import InputError
+from stressreel.language import lexicon
+from stressreel.language.lexicon import lexicon_hashes, phrasal_verbs, read_lexicon, verb_forms, word_lists, words
 
 
 def test_lists() -> None:
@@ -12,6 +15,24 @@ def test_lists() -> None:
     assert verb_forms()["hang"]["VBN"] == "hung"
     assert not words("order_verbs") & words("order_nouns")
     assert not words("verb_s") & words("noun_s")
+
+
+def test_a_list_that_is_missing_is_named() -> None:
+    assert "person" in word_lists("clipped").people
+    with pytest.raises(AttributeError, match=r"clipped.yaml has no list 'persons'"):
+        _ = word_lists("clipped").persons
+
+
+@pytest.mark.parametrize("content", ["[1, 2", "words: a b", "- a"])
+def test_a_damaged_file_is_named(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lexicon.yaml").write_text(content)
+    monkeypatch.setattr(lexicon, "FOLDER", tmp_path)
+    with pytest.raises(InputError, match=r"language/lexicon.yaml .* damaged"):
+        read_lexicon.__wrapped__("lexicon")
+
+
+def test_every_file_has_a_hash() -> None:
+    assert set(lexicon_hashes()) == {"clipped.yaml", "lexicon.yaml"}
 
 
 @pytest.mark.parametrize("seed", ["1", "2", "3"])

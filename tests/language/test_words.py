@@ -1,7 +1,5 @@
-from pathlib import Path
-
 import pytest
-from captions import real_captions
+from captions import Row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.language.words import Caption, edit, indefinite_article, like, sentence_ranges, tokenize
@@ -192,7 +190,7 @@ def test_capitals_follow_a_model() -> None:
 
 
 @pytest.mark.shared
-def test_all_real_captions_come_back(shared: Path) -> None:
-    for _, _, text in real_captions(shared):
+def test_real_captions_come_back(real_captions: tuple[Row, ...]) -> None:
+    for _, _, text in real_captions:
         tokens = tokenize(text)
         assert edit(text, tokens, {}) == text

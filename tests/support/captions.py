@@ -2,11 +2,11 @@
 
 import csv
 import json
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from stressreel.corruptions.registry import text_corruptions
 from stressreel.corruptions.text.engine import TextRecipe
@@ -15,6 +15,7 @@ from stressreel.corruptions.text.tools import Tools
 
 CASES = Path(__file__).parents[1] / "corruptions" / "text" / "cases"
 Row = tuple[str, str, str]  # style, key, caption
+STRIDES = [pytest.param(10, id="one-in-ten"), pytest.param(1, id="all", marks=pytest.mark.full)]
 
 
 def cases(family: str) -> list[tuple[str, dict[str, Any]]]:
@@ -38,7 +39,7 @@ def check_case(name: str, case: dict[str, Any]) -> None:
 
 
 @cache
-def real_captions(shared: Path) -> tuple[Row, ...]:
+def read_captions(shared: Path) -> tuple[Row, ...]:
     """All 1,000 captions of MSR-VTT's test and all 13,829 of YouCook2."""
     with (shared / "data" / "msrvtt" / "MSRVTT_JSFUSION_test.csv").open(newline="") as file:
         rows = [("declarative", row["key"], row["sentence"]) for row in csv.DictReader(file)]
@@ -47,9 +48,3 @@ def real_captions(shared: Path) -> tuple[Row, ...]:
         rows += [("imperative", f"{video}_{part['id']}", part["sentence"]) for part in entry["annotations"]]
     assert len(rows) == 1_000 + 13_829
     return tuple(rows)
-
-
-def perturbed(name: str, shared: Path) -> Iterator[tuple[Row, TextResult]]:
-    """Perturb all real captions."""
-    for style, key, text in real_captions(shared):
-        yield (style, key, text), perturb(name, text, style=style, key=key)

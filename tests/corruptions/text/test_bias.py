@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from captions import STRIDES
 from stressreel.corruptions.text import bias
+from stressreel.corruptions.text.gender_words import gendered_nouns
 from stressreel.corruptions.text.result import Unchanged
 from stressreel.corruptions.text.tables import read_table
 from stressreel.language.tagger import load_tagger
@@ -56,7 +58,7 @@ def test_names_and_titles_stay(phrase: str) -> None:
 
 def pairs() -> list[tuple[str, str]]:
     """The nouns that are each other's first choice."""
-    nouns = bias._nouns()
+    nouns = gendered_nouns()
     both = {(word, entry.become("swap")) for word, entry in nouns.items()}
     return sorted(pair for pair in both if pair[1] in nouns and nouns[pair[1]].become("swap") == pair[0])
 
@@ -94,21 +96,6 @@ def test_articles_follow(text: str, article: str) -> None:
     assert rewrite("all_female", text) == f"{article} sings"
 
 
-def test_the_released_table_has_female_and_male_the_wrong_way_round() -> None:
-    assert rewrite("all_male", "a male singer", "released") == "a female singer"
-    assert rewrite("all_female", "a female singer", "released") == "a male singer"
-    assert isinstance(rewrite("all_male", "a female singer", "released"), Unchanged)
-
-
-def test_the_released_table_looks_at_words_between_spaces_only() -> None:
-    assert rewrite("all_female", "a man, a boy", "released") == "a man, a girl"
-    assert isinstance(rewrite("all_female", "a man.", "released"), Unchanged)
-
-
-def test_the_released_swap_leaves_words_that_its_list_does_not_have() -> None:
-    assert isinstance(rewrite("gender_swap", "two actors and a policeman", "released"), Unchanged)
-
-
 def test_every_table_names_its_source() -> None:
     for name, part in read_table("bias").items():
         assert name == "version" or part["source"]
@@ -123,10 +110,11 @@ GENDERED = re.compile(
 @pytest.mark.parametrize("tagger", ["auto", "pattern"])
 @pytest.mark.parametrize("mode", ["stressreel", "released"])
 @pytest.mark.parametrize("name", NAMES)
-def test_all_captions(shared: Path, name: str, mode: str, tagger: str) -> None:
+@pytest.mark.parametrize("stride", STRIDES)
+def test_real_captions(shared: Path, name: str, mode: str, tagger: str, stride: int) -> None:
     captions = [caption for clip in read_msrvtt(shared / "data/msrvtt").clips for caption in clip.captions]
     assert len(captions) == 1000
-    changed = 0
+    changed, captions = 0, captions[::stride]
     for text in captions:
         found = rewrite(name, text, mode, tagger)
         assert found == rewrite(name, text, mode, tagger)
@@ -139,4 +127,4 @@ def test_all_captions(shared: Path, name: str, mode: str, tagger: str) -> None:
             assert not left or "lady gaga" in text or "tot he" in text
         if name == "gender_swap" and mode == "stressreel" and isinstance(found, str) and "gents" not in text:
             assert rewrite(name, found, mode, tagger) == text
-    assert changed > {"all_female": 300, "all_male": 200}.get(name, 500)
+    assert changed / len(captions) > {"all_female": 0.3, "all_male": 0.2}.get(name, 0.5)

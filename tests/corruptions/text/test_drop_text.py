@@ -1,9 +1,8 @@
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from captions import cases, check_case, perturbed
+from captions import Row, cases, check_case, perturb
 from stressreel.corruptions.registry import select_text_corruptions
 from stressreel.corruptions.text.drop_text import no_nouns, only_verbs, random_noun
 from stressreel.corruptions.text.engine import corrupt_text
@@ -48,9 +47,10 @@ def tagged(text: str, words: list[tuple[str, str]]) -> Caption:
 
 @pytest.mark.shared
 @pytest.mark.parametrize("name", NAMES)
-def test_counts_on_all_real_captions(name: str, shared: Path) -> None:
+def test_counts_on_real_captions(name: str, real_captions: tuple[Row, ...]) -> None:
     tagger = load_tagger("pattern")
-    for (style, _, text), found in perturbed(name, shared):
+    for style, key, text in real_captions:
+        found = perturb(name, text, style=style, key=key)
         caption = tagger.analyse(text, style)
         before, after = caption.tokens, tokenize(found.text)
         assert len(before) == len(after), text

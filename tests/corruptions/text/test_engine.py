@@ -1,11 +1,10 @@
 """What holds of every text perturbation that is declared."""
 
 import inspect
-from pathlib import Path
 
 import pytest
 import stressreel.corruptions.text.engine as engine
-from captions import cases, perturb
+from captions import Row, cases, perturb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.corruptions.registry import TextCorruption, list_corruptions
@@ -141,12 +140,10 @@ def test_table_six(corruption: TextCorruption) -> None:
 
 @pytest.mark.shared
 @every
-def test_all_real_captions_give_a_result(corruption: TextCorruption, shared: Path) -> None:
-    from captions import real_captions
-
+def test_real_captions_give_a_result(corruption: TextCorruption, real_captions: tuple[Row, ...]) -> None:
     tools = runnable(corruption)
     step = 1 if not corruption.needs else 20
-    for style, key, text in real_captions(shared)[::step]:
+    for style, key, text in real_captions[::step]:
         found = TextRecipe(corruption, 0, key, style).apply(text, tools)
         assert found.changed == (found.text != text) == (not found.reason), text
 

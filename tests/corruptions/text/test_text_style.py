@@ -1,9 +1,8 @@
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from captions import cases, check_case, perturbed
+from captions import Row, cases, check_case, perturb
 from stressreel.corruptions.text.result import Unchanged
 from stressreel.corruptions.text.tables import read_table
 from stressreel.corruptions.text.text_style import casual, formal, reverse_neg, tense
@@ -76,10 +75,11 @@ def test_no_words() -> None:
 
 @pytest.mark.shared
 @pytest.mark.parametrize("name", NAMES)
-def test_real_captions(name: str, shared: Path) -> None:
+def test_real_captions(name: str, real_captions: tuple[Row, ...]) -> None:
     least = {"active_to_passive": 0.3, "reverse_neg": 0.9, "tense": 0.85, "formal": 0.99, "casual": 0.99}
     changed, total = 0, 0
-    for (style, _, text), found in perturbed(name, shared):
+    for style, key, text in real_captions:
+        found = perturb(name, text, style=style, key=key)
         assert found.changed == (found.text != text)
         assert bool(found.reason) != found.changed
         assert found.reason != "it gives the same words", text

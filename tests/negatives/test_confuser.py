@@ -11,9 +11,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.language.tagger import load_tagger
-from stressreel.negatives.cast import Cast, confusion_table, derive_cast
-from stressreel.negatives.confusion import KINDS, Confuser, Confusion, Unconfused, confuse_options, entities
-from stressreel.negatives.mining import Choice, Negative, text_key
+from stressreel.negatives.cast import Cast, derive_cast
+from stressreel.negatives.confuser import Confuser
+from stressreel.negatives.confusion import KINDS, Confusion, Unconfused
+from stressreel.negatives.entities import entities
+from stressreel.negatives.mining import text_key
 
 CASES = yaml.safe_load((Path(__file__).parent / "cases" / "confusion.yaml").read_text(encoding="utf-8"))
 CAST = Cast(tuple(CASES["cast"]), CASES["genders"])
@@ -113,73 +115,6 @@ def test_the_reason_of_a_refusal_is_said() -> None:
     assert found == {right: Unconfused("swap", reason) for right, reason in reasons.items()}
     assert confuser().negation("Tom did not find nothing.") == Unconfused("negation", "it is negated twice")
     assert confuser().negation("Tom took a bite of nothing.") == Unconfused("negation", 'it says "nothing"')
-
-
-def test_entities() -> None:
-    caption = confuser().read("Uncle Pecos and the baby duck saw tom's owner near his girlfriend.")
-    assert [entity.key for entity in entities(caption, CAST)] == [
-        ("baby duck", "uncle pecos"),
-        ("tom's owner",),
-        ("his girlfriend",),
-    ]
-
-
-def choice(right: str) -> Choice:
-    wrong = [Negative(str(n), f"wrong {n}", 0.5, 0.5, 0.25, "hard") for n in range(4)]
-    return Choice(
-        ("wrong 0", "wrong 1", right, "wrong 2", "wrong 3"), 2, (wrong[0], wrong[1], None, wrong[2], wrong[3])
-    )
-
-
-@pytest.mark.parametrize("count", [0, 1, 2])
-def test_options_are_replaced(count: int) -> None:
-    right = "Tom was hitting Jerry."
-    before = choice(right)
-    after, results = confuse_options(right, before, confuser(), count=count, seed=0, item_id="7", kind="answer")
-    differing = [n for n in range(5) if after.options[n] != before.options[n]]
-    assert len(differing) == count
-    assert after.answer_index == 2
-    assert after.options[2] == right
-    assert {source.kind for n in differing if (source := after.sources[n])} <= set(KINDS)
-    assert [result.kind for result in results] == list(KINDS)
-    assert len({text_key(option) for option in after.options}) == 5
-
-
-def test_places_and_kinds_are_drawn_by_question() -> None:
-    right = "Tom was hitting Jerry."
-    found = [
-        confuse_options(right, choice(right), confuser(), count=1, seed=0, item_id=str(n), kind="answer")[0]
-        for n in range(80)
-    ]
-    changed = [next(n for n in range(5) if c.options[n] != choice(right).options[n]) for c in found]
-    kinds = [source.kind for c, n in zip(found, changed, strict=True) if (source := c.sources[n])]
-    assert set(changed) == {0, 1, 3, 4}
-    assert 20 < kinds.count("swap") < 60
-
-
-def test_what_another_option_says_replaces_nothing() -> None:
-    right = "Tom was hitting Jerry."
-    before = choice(right)
-    options = ("tom was not hitting jerry", *before.options[1:])
-    after, results = confuse_options(
-        right, Choice(options, 2, before.sources), confuser(), count=2, seed=0, item_id="7", kind="answer"
-    )
-    assert results[0] == Unconfused("negation", "another option says the same")
-    assert sum(one != other for one, other in zip(after.options, options, strict=True)) == 1
-
-
-def test_the_cast_is_found_in_texts() -> None:
-    texts = ["Then Tom wanted to catch Jerry.", "why did Tom run", "the cat saw that Jerry was there"] * 3
-    texts += ["the house was red", "it was in Paris in May", "Later in Paris", "in Paris"]
-    cast = derive_cast(texts)
-    assert set(cast.names) == {"Tom", "Jerry"}
-
-
-def test_tables_hold_no_word_of_two_genders() -> None:
-    table = confusion_table()
-    assert not table["female"] & table["male"]
-    assert table["female"] <= table["animate"]
-    assert table["male"] <= table["animate"]
 
 
 # --- the released confusions ---

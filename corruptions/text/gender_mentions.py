@@ -1,0 +1,197 @@
+"""Where a caption speaks of somebody with a gender."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ...language.inflection import can_be_verb, is_only_verb, is_verb_form, readings, verb_lemma
+from ...language.words import Caption
+from .gender_words import (
+    GenderWord,
+    Role,
+    gendered_adjectives,
+    gendered_nouns,
+    gendered_phrases,
+    gendered_pronoun,
+    read_compound,
+)
+from .tables import read_table
+
+ARTICLES = ("a", "an")
+NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_SEVERAL = ("few", "couple", "lot", "group", "bunch", "pair", "dozen", "hundred", "dozens", "hundreds", "many")
+_TITLES = ("mr", "mrs", "ms", "mister", "missus", "sir", "madam", "ma'am")
+_PERCEPTION = ("see", "watch", "film", "hear", "show", "record", "catch", "find", "keep", "leave", "get", "have")
+_CAUSATIVE = ("let", "make", "help", "see", "watch", "hear", "have", "to")
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A place in a caption that speaks of somebody with a gender: tokens from `start` up to `stop`."""
+
+    start: int
+    stop: int
+    word: GenderWord
+    role: Role
+    slip: str = ""  # a slip in number: "one" in "a women is talking", "own" in "a girls hair", "many" in "three woman"
+
+
+def find_mentions(caption: Caption) -> Iterator[Mention]:
+    """Find everybody with a gender, from left to right."""
+    number = 0
+    while number < len(caption.tokens):
+        found = _mention(caption, number)
+        if isinstance(found, Mention):
+            yield found
+        number = found.stop if isinstance(found, Mention) else found
+
+
+def _mention(caption: Caption, number: int) -> Mention | int:
+    """Return the mention that begins at a token, or the number of the next token to look at."""
+    tokens = caption.tokens
+    lower = tokens[number].lower.replace("’", "'")
+    for words, word in gendered_phrases().get(lower, ()):
+        stop = number + len(words)
+        if tuple(token.lower.replace("’", "'") for token in tokens[number:stop]) == words:
+            if word is None:
+                return stop
+            return Mention(number, stop, word, "noun")
+    role = _pronoun_role(caption, number)
+    if role:
+        gender = "male" if lower in ("he", "him", "his", "himself") else "female"
+        return Mention(number, number + 1, gendered_pronoun(role, gender), role)
+    if lower in gendered_adjectives():
+        kind = _adjective_use(caption, number)
+        if kind == "adjective":
+            return Mention(number, number + 1, gendered_adjectives()[lower], "adjective")
+        if kind == "animal" or lower not in ("male", "female"):
+            return number + 1
+    noun = gendered_nouns().get(lower) or read_compound(lower)
+    if noun is None or not _is_noun(caption, number) or _in_name(caption, number):
+        return number + 1
+    return Mention(number, number + 1, noun, "noun", _slip(caption, number, noun))
+
+
+def _slip(caption: Caption, number: int, noun: GenderWord) -> str:
+    """Return what number a noun must have had in mind where it does not fit the word before it."""
+    start, determiner = phrase_start(caption, number)
+    count = number_word(caption, determiner)
+    if any(token.lower in _SEVERAL for token in caption.tokens[start:number]):
+        return ""
+    if not noun.plural:
+        return "many" if count and count > 1 and noun.one != noun.many else ""
+    if count != 1:
+        return ""
+    following = caption.tokens[number + 1].tag if number + 1 < len(caption.tokens) else ""
+    return "one" if caption.tokens[number].lower in ("men", "women") else "own" if following.startswith("NN") else ""
+
+
+def _pronoun_role(caption: Caption, number: int) -> Role | None:
+    lower = caption.tokens[number].lower
+    if lower in ("he", "she"):
+        return "subject"
+    if lower in ("himself", "herself"):
+        return "reflexive"
+    if lower == "him":
+        return "object"
+    if lower == "hers":
+        return "alone"
+    if lower == "his":
+        return "possessive" if _before_noun(caption, number) else "alone"
+    if lower == "her":
+        return "possessive" if _before_noun(caption, number) else "object"
+    return None
+
+
+def _before_noun(caption: Caption, number: int) -> bool:
+    """Return whether "his" or "her" belongs to a noun behind it: "her new car", not "helps her cook"."""
+    tokens = caption.tokens
+    following = tokens[number + 1 :]
+    if len(following) > 1 and following[0].lower in ("or", "and", "/") and following[1].lower in ("his", "her"):
+        return _before_noun(caption, number + 2)
+    while len(following) > 1 and following[0].tag == "RB" and following[1].tag.startswith(("JJ", "VBN")):
+        following = following[1:]
+    if not following or not following[0].is_word:
+        return False
+    word, tag = following[0].lower, following[0].tag
+    his = tokens[number].lower == "his"
+    verb = verb_lemma(tokens[number - 1].lower) if number else ""
+    if verb == "let" and not his:
+        return False
+    if tag.startswith(("NN", "JJ", "CD")):
+        return not (verb == "help" and is_only_verb(word))
+    if tag in ("VBG", "VBN", "VBD"):  # "her dancing shoes", "her dancing", but "watches her dancing"
+        named = len(following) > 1 and following[1].tag.startswith("NN")
+        return his or named or (tag != "VBD" and verb not in _PERCEPTION)
+    if tag.startswith("VB"):  # taggers take "her look", "her dance" for verbs
+        return his or (verb not in _CAUSATIVE and "NOUN" in readings(word))
+    return his and tag in ("RB", "FW")
+
+
+def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun", "animal"]:
+    """Return how "male" is used: before a noun, as a noun, or of an animal."""
+    tokens = caption.tokens
+    following = tokens[number + 1 : number + 4]
+    if following and following[0].tag == "CC" and len(following) > 1 and following[1].lower in gendered_adjectives():
+        return _adjective_use(caption, number + 2)
+    animals = read_table("bias")["animals"]["rows"]
+    _, determiner = phrase_start(caption, number)
+    for place, token in enumerate(following):
+        last = place + 1 == len(following) or not following[place + 1].tag.startswith("NN")
+        if token.tag == "NNS" and last and number_word(caption, determiner) == 1 and is_verb_form(token.lower, "VBZ"):
+            return "noun"  # "a white male raps": no noun can follow "a" in the plural
+        if token.tag.startswith("NN"):
+            named = {token.lower, token.lower.removesuffix("s"), token.lower.removesuffix("es")}
+            return "animal" if named & set(animals) else "adjective"
+        if not token.tag.startswith(("JJ", "VBG", "VBN", "CD")):
+            break
+    return "noun"
+
+
+def _is_noun(caption: Caption, number: int) -> bool:
+    """Return whether a word is not a verb here: "to man the grill", "she mothers them"."""
+    token = caption.tokens[number]
+    if not token.tag.startswith(("VB", "MD")) or not can_be_verb(token.lower):
+        return True
+    before = caption.tokens[number - 1].tag if number else ""
+    return before.startswith(("DT", "JJ", "PRP$", "CD", "IN", "VB", "CC")) or not before
+
+
+def _in_name(caption: Caption, number: int) -> bool:
+    """Return whether a word with a capital stands beside another: "Stephen King", "Guy Ritchie"."""
+    tokens = caption.tokens
+    word = tokens[number].text
+    if not word[:1].isupper() or caption.text.isupper() or word.lower().rstrip(".") in _TITLES:
+        return False
+    starts = {sentence.start for sentence in caption.sentences}
+    near = [tokens[n] for n in (number - 1, number + 1) if 0 <= n < len(tokens) and n not in starts]
+    small = any(token.text[:1].islower() for token in tokens if len(token.text) > 3)  # not a title in capitals
+    return small and any(token.text[:1].isupper() for token in near)
+
+
+def phrase_start(caption: Caption, number: int) -> tuple[int, int | None]:
+    """Find where the words before a noun that belong to it begin, and the article or number before them."""
+    start = number
+    while start and caption.tokens[start - 1].tag.startswith(("JJ", "NN", "VBN")) and caption.tokens[start - 1].is_word:
+        start -= 1
+    return start, start - 1 if start and is_determiner(caption, start - 1) else None
+
+
+def is_determiner(caption: Caption, number: int) -> bool:
+    """Return whether a token is an article, a possessive or a number."""
+    token = caption.tokens[number]
+    return token.tag in ("DT", "PRP$", "CD", "PDT") or number_word(caption, number) is not None
+
+
+def number_word(caption: Caption, number: int | None) -> int | None:
+    """Read an article or number word: "a" is 1, "two" is 2."""
+    if number is None:
+        return None
+    lower = caption.tokens[number].lower
+    if lower in ARTICLES:
+        return 1
+    if lower.isdecimal() and lower.isascii():
+        return int(lower)
+    return NUMBERS.index(lower) if lower in NUMBERS else None

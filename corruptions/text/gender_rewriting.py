@@ -1,0 +1,231 @@
+"""Write a caption with other genders, and with what must agree with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from ...language.inflection import inflect, is_verb_form, verb_lemma
+from ...language.words import Caption, like
+from .gender_mentions import ARTICLES, NUMBERS, Mention, find_mentions, is_determiner, number_word, phrase_start
+from .gender_words import Target
+from .result import Unchanged
+from .tables import read_table
+
+NOBODY = Unchanged("nobody with a gender")
+_MODIFIERS = ("JJ", "NN", "VBN", "CD")
+
+
+@dataclass
+class _Draft:
+    """Changes on their way into a caption."""
+
+    caption: Caption
+    target: Target
+    changes: dict[int, str] = field(default_factory=dict)
+    before: dict[int, str] = field(default_factory=dict)
+
+    def write(self, number: int, new: str) -> None:
+        """Put a word in place of a token, with its capitals."""
+        self.changes[number] = like(new, self.caption.tokens[number].text) if new else ""
+
+    def delete(self, start: int, stop: int) -> None:
+        """Leave tokens out; an article before them is chosen anew."""
+        for number in range(start, stop):
+            self.changes[number] = ""
+        if start and self.caption.tokens[start - 1].lower in ARTICLES:
+            self.changes.setdefault(start - 1, self.caption.tokens[start - 1].text)
+
+
+def with_gender(caption: Caption, target: Target) -> str | Unchanged:
+    """Write everybody in a caption with a gender; see the functions of `bias`."""
+    mentions = list(find_mentions(caption))
+    if not mentions:
+        return NOBODY
+    draft = _Draft(caption, target)
+    for mention in mentions:
+        new = mention.word.become(target)
+        if target == "neutral" and mention.slip:
+            new = mention.word.become(target, mention.slip == "many") + "'s" * (mention.slip == "own")
+        elif target == "neutral" and _names_a_trade(caption, mention):
+            new = ""
+        if new:
+            draft.write(mention.start, new)
+            for number in range(mention.start + 1, mention.stop):
+                draft.changes[number] = ""
+        else:
+            draft.delete(mention.start, mention.stop)
+    if target != "swap":
+        joined = _join(draft, mentions)
+        _tell_apart(draft, [mention for mention in mentions if mention not in joined])
+    if target == "neutral":
+        for mention in mentions:
+            if mention.role == "subject":
+                _agree(draft, mention.start)
+    text = caption.edit(draft.changes, draft.before)
+    if text != caption.text:
+        return text
+    return Unchanged(f"everybody is {target} already" if target in ("female", "male") else "no other word for them")
+
+
+def _names_a_trade(caption: Caption, mention: Mention) -> bool:
+    """Return whether a word only says the gender of the next: "women athletes", "a lady doctor"."""
+    if mention.role != "noun" or mention.stop == len(caption.tokens):
+        return False
+    following = caption.tokens[mention.stop]
+    singular = following.lower.removesuffix("s") if mention.word.plural else following.lower
+    return following.tag.startswith("NN") and singular in read_table("bias")["trades"]["rows"]
+
+
+def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
+    """Write people who became alike as several: "a person and a person" as "two people", "he or she" as "they"."""
+    joined: list[Mention] = []
+    for role in ("adjective", "noun", "pronoun"):
+        kind = [m for m in mentions if (m.role if m.role in ("adjective", "noun") else "pronoun") == role]
+        for first, second in pairwise(kind):
+            same = first.word.become(draft.target, False) == second.word.become(draft.target, False)
+            if not same or first.word.gender == second.word.gender or first in joined:
+                continue
+            between = draft.caption.tokens[first.stop : second.start]
+            if not between or between[0].lower not in ("and", "or", "nor", "&", "/"):
+                continue
+            if role == "noun":
+                done = _join_nouns(draft, first, second)
+            else:
+                done = len(between) == 1 and first.role == second.role
+                if done:
+                    draft.delete(first.stop, second.stop)
+            if done:
+                joined += [first, second]
+    return joined
+
+
+def _join_nouns(draft: _Draft, first: Mention, second: Mention) -> bool:
+    """Join two noun phrases with a word between them, if what stands before their nouns allows it."""
+    tokens = draft.caption.tokens
+    either = tokens[first.stop].lower in ("or", "nor", "/")
+    start, determiner = phrase_start(draft.caption, first.start)
+    between = range(first.stop + 1, second.start)
+    other = between[0] if between and is_determiner(draft.caption, between[0]) else None
+    other_words = [tokens[n].lower for n in between if n != other]
+    words = [tokens[n].lower for n in range(start, first.start)]
+    if not all(tokens[n].tag.startswith(_MODIFIERS) for n in between if n != other):
+        return False
+    if (other_words and other_words != words) or (words and not other_words and other is not None):
+        return False
+    counts = [_count(draft.caption, determiner, first), _count(draft.caption, other, second)]
+    alike = other is None or (determiner is not None and tokens[other].lower == tokens[determiner].lower)
+    if not alike and (number_word(draft.caption, other) is None or number_word(draft.caption, determiner) is None):
+        return False
+    if either:
+        if first.word.plural != second.word.plural:
+            return False
+        draft.delete(first.stop, second.stop)
+        return True
+    if (counts[0] is None) != (counts[1] is None):
+        return False
+    one = first.word.become(draft.target, False)
+    new, label = first.word.become(draft.target, True), ""
+    if counts[0] is not None and counts[1] is not None:
+        total = counts[0] + counts[1]
+        digits = any(n is not None and tokens[n].text.isdigit() for n in (determiner, other))
+        if total >= len(NUMBERS) and not digits:
+            return False
+        label = str(total) if digits else NUMBERS[total]
+        couple = read_table("bias")["couples"]["rows"].get(one) if draft.target == "neutral" and total == 2 else None
+        if couple:
+            new = couple
+            numbered = number_word(draft.caption, determiner) is not None
+            plural = couple.endswith("s")
+            label = label if plural and numbered else ""
+            if not plural and determiner is not None and tokens[determiner].lower in ("an", "one"):
+                draft.write(determiner, "a")
+    draft.write(first.start, new)
+    for number in range(first.start + 1, second.stop):
+        draft.changes[number] = ""
+    if label and determiner is not None and number_word(draft.caption, determiner) is not None:
+        draft.write(determiner, label)
+    elif label:
+        draft.before[start] = label
+    return True
+
+
+def _tell_apart(draft: _Draft, mentions: Sequence[Mention]) -> None:
+    """Write "another" for the second of two people who became alike: "a man talks to a woman"."""
+    tokens, sentences = draft.caption.tokens, draft.caption.sentences
+    seen: list[tuple[range, str, str]] = []
+    for mention in mentions:
+        if mention.role != "noun" or mention.word.plural or _names_a_trade(draft.caption, mention):
+            continue
+        sentence = next(s for s in sentences if mention.start in s)
+        new = mention.word.become(draft.target, False)
+        place = mention.start - 1
+        others = any(s == sentence and n == new and g != mention.word.gender for s, n, g in seen)
+        if others and tokens[place].lower in ARTICLES:
+            before = tokens[place - 1]
+            if not before.tag.startswith(("DT", "NN")) and before.lower not in ("as", "like"):
+                draft.write(place, "another")
+        seen.append((sentence, new, mention.word.gender))
+
+
+def _count(caption: Caption, determiner: int | None, mention: Mention) -> int | None:
+    counted = number_word(caption, determiner)
+    if counted is not None:
+        return counted
+    return None if mention.word.plural else 1
+
+
+def _agree(draft: _Draft, pronoun: int) -> None:
+    """Make the verbs of "he" or "she" agree with "they": the first behind it, those joined to it, or one before it."""
+    tokens = draft.caption.tokens
+    sentence = next(s for s in draft.caption.sentences if pronoun in s)
+    before = pronoun - 1
+    if before > sentence.start and tokens[before].lower in ("n't", "n’t", "not"):
+        before -= 1
+    if before >= sentence.start and tokens[before].lower in ("is", "was", "does", "has"):
+        asked = before == sentence.start or tokens[before - 1].tag in ("WP", "WRB", "CC", "IN", ",")
+        if asked:
+            draft.write(before, _with_they(draft.caption, before))
+            return
+    opening, done = True, False
+    for number in range(pronoun + 1, sentence.stop):
+        token = tokens[number]
+        if token.tag in ("RB", "RBR"):
+            continue
+        finite = (
+            token.tag == "VBZ"
+            or token.lower in ("is", "was", "wasn", "'s", "’s")
+            or (opening and not done and _looks_finite(draft.caption, number))
+        )
+        if opening and finite:
+            draft.changes[number] = like(_with_they(draft.caption, number), token.text)
+            done, opening = True, False
+        elif token.tag == "CC" or (token.text == "," and done):
+            if number + 1 < sentence.stop and tokens[number + 1].lower in ("he", "she"):
+                return
+            opening = True
+        elif token.tag in ("WP", "WDT", "WRB") or (done and token.tag in ("VBZ", "VBP", "VBD", "MD")) or not done:
+            return
+        else:
+            opening = False
+
+
+def _looks_finite(caption: Caption, number: int) -> bool:
+    """Return whether a word behind "she" is a verb that a tagger missed: "she shops", "she s wearing"."""
+    token = caption.tokens[number]
+    return token.lower == "s" or (token.tag in ("NNS", "POS", "NN") and is_verb_form(token.lower, "VBZ"))
+
+
+def _with_they(caption: Caption, number: int) -> str:
+    """Return a verb of the third person singular its plural."""
+    lower = caption.tokens[number].lower
+    if lower in ("'s", "’s", "s"):
+        following = next((t for t in caption.tokens[number + 1 :] if t.tag != "RB"), None)
+        has = following is not None and (following.lower in ("been", "got", "had"))
+        return lower[:-1] + ("ve" if has else "re")
+    if lower == "was":
+        return "were"
+    if lower in ("wasn", "doesn", "isn", "hasn"):
+        return {"wasn": "weren", "doesn": "don", "isn": "aren", "hasn": "haven"}[lower]
+    return inflect(verb_lemma(lower), "VBP")

@@ -1,0 +1,121 @@
+"""Words for people with their female, male and neutral forms, from the table `bias.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from ...language.inflection import inflect
+from .tables import read_table
+
+Target = Literal["female", "male", "neutral", "swap"]
+Role = Literal["noun", "adjective", "subject", "object", "possessive", "alone", "reflexive"]
+Triple = tuple[str, str, str]  # male, female, neutral
+_OTHER = {"male": "female", "female": "male"}
+_PREFIXES = ("ex", "step", "half", "great", "grand", "god", "co")
+
+
+@dataclass(frozen=True)
+class GenderWord:
+    """A word with a gender."""
+
+    gender: str
+    one: Triple  # male, female, neutral
+    many: Triple
+    plural: bool = False
+
+    def become(self, target: Target, plural: bool | None = None) -> str:
+        """Return the word for a target."""
+        side = _OTHER[self.gender] if target == "swap" else target
+        forms = self.many if (self.plural if plural is None else plural) else self.one
+        return forms[("male", "female", "neutral").index(side)]
+
+
+@cache
+def gendered_nouns() -> dict[str, GenderWord]:
+    """Return the nouns, singular and plural, by their text."""
+    table = read_table("bias")
+    found: dict[str, GenderWord] = {}
+
+    def add(one: Triple, many: Triple, sides: Sequence[str] = ("male", "female")) -> None:
+        for index, gender in enumerate(("male", "female")):
+            if gender in sides:
+                found.setdefault(one[index], GenderWord(gender, one, many))
+                if many != one:
+                    found.setdefault(many[index], GenderWord(gender, one, many, plural=True))
+
+    for male, female, neutral in table["nouns"]["rows"]:
+        add((male, female, neutral), (_plural(male), _plural(female), _plural(neutral)))
+    for female, other in table["derived"]["rows"].items():
+        add((other, female, other), (_plural(other), _plural(female), _plural(other)), ("female",))
+    for male, female, neutral in table["fixed"]["rows"]:
+        add((male, female, neutral), (male, female, neutral))
+    return found
+
+
+@cache
+def gendered_adjectives() -> dict[str, GenderWord]:
+    """Return the adjectives by their text."""
+    found: dict[str, GenderWord] = {}
+    for male, female, neutral in read_table("bias")["adjectives"]["rows"]:
+        for gender, word in (("male", male), ("female", female)):
+            found[word] = GenderWord(gender, (male, female, neutral), (male, female, neutral))
+    return found
+
+
+@cache
+def gendered_pronoun(role: Role, gender: str) -> GenderWord:
+    """Return the pronoun of a gender in a role."""
+    male, female, neutral = read_table("bias")["pronouns"]["rows"][role]
+    return GenderWord(gender, (male, female, neutral), (male, female, neutral))
+
+
+@cache
+def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | None]]]:
+    """Return the phrases by their first word, the longest first; None for those that are never touched."""
+    found: dict[str, list[tuple[tuple[str, ...], GenderWord | None]]] = {}
+    table = read_table("bias")
+    for phrase in table["protected"]["rows"]:
+        words = tuple(phrase.split())
+        found.setdefault(words[0], []).append((words, None))
+    for male, female, neutral in table["phrases"]["rows"]:
+        for gender, phrase in (("male", male), ("female", female)):
+            words = tuple(phrase.split())
+            triple = (_joined(male), _joined(female), neutral)
+            found.setdefault(words[0], []).append((words, GenderWord(gender, triple, triple)))
+    return {first: sorted(rows, key=lambda row: -len(row[0])) for first, rows in found.items()}
+
+
+def _joined(phrase: str) -> str:
+    return phrase.replace(" 's", "'s")
+
+
+@cache
+def _plural(noun: str) -> str:
+    """Return the plural of a noun or of the last word of a name of several words."""
+    if noun == "member of congress":
+        return "members of congress"
+    for one, many in (("man", "men"), ("person", "people"), ("child", "children")):
+        if noun.endswith(one):
+            return noun.removesuffix(one) + many
+    head, space, last = noun.rpartition(" ")
+    return head + space + inflect(last, "NNS")
+
+
+def read_compound(lower: str) -> GenderWord | None:
+    """Read "ex-wife" and "mother-in-law"."""
+    first, hyphen, last = lower.partition("-")
+    if not hyphen:
+        return None
+    inside = gendered_nouns().get(first) if last == "in-law" else gendered_nouns().get(lower.rpartition("-")[2])
+    if inside is None or (last != "in-law" and first not in _PREFIXES):
+        return None
+    prefix, suffix = ("", "-in-law") if last == "in-law" else (lower.rpartition("-")[0] + "-", "")
+
+    def compound(forms: Triple) -> Triple:
+        male, female, neutral = (prefix + form + suffix for form in forms)
+        return male, female, neutral
+
+    return GenderWord(inside.gender, compound(inside.one), compound(inside.many), inside.plural)

@@ -1,0 +1,30 @@
+"""Verbs that agree with their subjects, clitics in full, and pronouns in their cases."""
+
+from __future__ import annotations
+
+from .inflection import inflect
+from .noun_phrases import NounPhrase
+
+OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "who": "whom"}
+SUBJECTIVE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "whom": "who"}
+FULL = {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "ca": "can", "wo": "will", "'d": "would", "'ll": "will"}
+FULL |= {"isn": "is", "aren": "are", "wasn": "was", "weren": "were", "don": "do", "doesn": "does", "didn": "did"}
+FULL |= {"hasn": "has", "haven": "have", "hadn": "had", "couldn": "could", "wouldn": "would", "shouldn": "should"}
+
+
+def full_form(word: str) -> str:
+    """Write a clitic or cut auxiliary in full: "'s" is "is", "wo" of "won't" is "will"."""
+    lower = word.lower().replace("’", "'")
+    return FULL.get(lower, lower)
+
+
+def finite_form(lemma: str, past: bool, phrase: NounPhrase | None) -> str:
+    """Return the finite form of a verb that agrees with a subject; None is a singular thing."""
+    plural, person = (phrase.plural, phrase.person) if phrase else (False, 3)
+    if lemma == "be":
+        if past:
+            return "were" if plural or person == 2 else "was"
+        return "are" if plural or person == 2 else "am" if person == 1 else "is"
+    if past:
+        return inflect(lemma, "VBD")
+    return inflect(lemma, "VBZ") if person == 3 and not plural else lemma

@@ -1,0 +1,54 @@
+"""Words whose part of speech is always the same, and the forms of auxiliaries."""
+
+from __future__ import annotations
+
+from .lexicon import words
+
+AUXILIARIES = {
+    **dict.fromkeys(("is", "'s", "has", "does"), "VBZ"),
+    **dict.fromkeys(("are", "am", "have", "do", "'re", "'ve", "'m"), "VBP"),
+    **dict.fromkeys(("was", "were", "had", "did"), "VBD"),
+    **dict.fromkeys(
+        ("will", "would", "can", "could", "shall", "should", "may", "might", "must", "ca", "wo", "'ll", "cannot"), "MD"
+    ),
+}
+CLOSED = {
+    **dict.fromkeys(("a", "an", "the", "this", "these", "those", "each", "every", "another", "some"), "DT"),
+    **dict.fromkeys(("i", "you", "he", "she", "it", "we", "they", "me", "him", "us", "them"), "PRP"),
+    **dict.fromkeys(("himself", "herself", "itself", "themselves", "yourself", "myself"), "PRP"),
+    **dict.fromkeys(("my", "your", "his", "its", "our", "their"), "PRP$"),
+    **dict.fromkeys(("and", "or", "but", "nor"), "CC"),
+    **dict.fromkeys(
+        ("of", "into", "onto", "with", "from", "at", "towards", "toward", "while", "during", "among"), "IN"
+    ),
+    **dict.fromkeys(("until", "till", "because", "if", "although", "unless", "whether"), "IN"),
+    **dict.fromkeys(("when", "where", "why"), "WRB"),
+    **dict.fromkeys(("who", "whom"), "WP"),
+    "which": "WDT",
+    **dict.fromkeys(("not", "n't", "n’t"), "RB"),
+    "be": "VB",
+    "been": "VBN",
+    "being": "VBG",
+    "to": "TO",
+}
+# Without the apostrophe: "wasn t".
+NEGATED = {
+    **dict.fromkeys(("isn", "doesn", "hasn"), "VBZ"),
+    **dict.fromkeys(("aren", "don", "haven"), "VBP"),
+    **dict.fromkeys(("wasn", "weren", "didn", "hadn"), "VBD"),
+    **dict.fromkeys(("couldn", "wouldn", "shouldn", "won", "can", "mustn"), "MD"),
+}
+BE_FORMS = frozenset(("be", "is", "are", "am", "was", "were", "been", "being", "'re", "'m", "'s"))
+BE = frozenset(
+    {"be", "is", "are", "am", "was", "were", "been", "being", "'s", "'re", "'m", "isn", "aren", "wasn", "weren"}
+)
+HAVE = frozenset({"have", "has", "had", "having", "'ve", "'s", "'d", "haven", "hasn", "hadn"})
+DO = frozenset({"do", "does", "did", "don", "doesn", "didn"})
+GET = frozenset({"get", "gets", "got", "getting", "gotten"})
+NEGATIONS = frozenset({"not", "n't", "n’t", "never", "t"})
+SUBORDINATORS = words("joining")
+RELATIVES = frozenset({"who", "which", "that", "whom"})
+FINITE = ("VBZ", "VBP", "VBD", "MD")
+PLURALS = frozenset(("people", "men", "women", "children", "feet", "teeth", "clothes", "pants", "jeans", "scissors"))
+PLURAL_SUBJECTS = frozenset(("they", "we", "you", "i", "people", "men", "women", "children", "some", "many", "others"))
+COLOURS = frozenset(("green", "red", "black", "white", "brown", "yellow", "orange", "half", "spring", "chili"))

@@ -1,0 +1,156 @@
+"""The wording of gerund phrases: labels become "another", bare nouns get articles, what breaks off is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from .inflection import readings
+from .lexicon import word_lists
+from .plain_captions import Refused
+from .tag_repairs.clipped_words import folded, is_noun, verb_form
+
+_PAD = [""] * 4  # behind the last word, so that looking ahead needs no bounds
+
+
+@dataclass(frozen=True)
+class Gerund:
+    """A sentence as a gerund phrase, with what is needed to compare it to another.
+
+    Attributes:
+        phrase: Lower case, without a final stop: "putting a book on a shelf".
+        verb: Lemma of the main verb, as written: "put".
+        words: Lemmas of all verbs and nouns, synonyms folded ("couch" counts as "sofa", "awaken" as "wake").
+        objects: The nouns among `words`.
+        anaphoric: Whether the phrase leans on a sentence before it: an "it" or "them" without a noun to stand for.
+    """
+
+    phrase: str
+    verb: str
+    words: frozenset[str]
+    objects: frozenset[str]
+    anaphoric: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """A word of a phrase, with its lemma where it is used as a verb."""
+
+    text: str
+    lemma: str = ""
+    joined: bool = False
+
+
+@cache
+def fold_noun(noun: str) -> str:
+    """Fold a noun as the nouns of phrases are folded: its lemma, or the word that stands for its synonyms."""
+    folds = folded("folds")
+    if noun in folds:
+        return folds[noun]
+    lemma = readings(noun).get("NOUN", (noun,))[0]
+    return folds.get(lemma, lemma)
+
+
+def finished(phrase: list[Part]) -> Gerund:
+    """Check, polish and index the words of a phrase."""
+    table = word_lists("clipped")
+    phrase = _merged(phrase)
+    while phrase[-1].text in table.conjunctions or phrase[-1].text == ",":
+        phrase = phrase[:-1]
+    texts = [word.text for word in phrase] + _PAD
+    main = phrase[0].lemma
+    if not texts[0].endswith("ing"):
+        raise Refused("no_verb")
+    event = table.events & {f"{main}_{text}" for text in texts[1:5]}
+    if (main, texts[1]) == ("look", "like") or (main in table.stative and not event):
+        raise Refused("state")
+    if main in table.intransitive and texts[1] in table.determiners and not table.quantities & set(texts[2:4]):
+        raise Refused("run_on")
+    phrase = list(_without_labels(phrase))
+    for noun, article, after in zip(phrase, phrase[1:], [*phrase[2:], Part("")], strict=False):
+        if (
+            article.text in table.articles
+            and after.text not in table.quantities
+            and not noun.lemma
+            and is_noun(noun.text)
+        ):
+            raise Refused("run_on")
+    phrase = list(_with_articles(phrase))
+    last = phrase[-1].text
+    if last in table.dangling or (last in table.stranded and not table.stranders & {word.text for word in phrase}):
+        raise Refused("cut_off")
+    texts = [word.text for word in phrase]
+    nouns = _nouns(phrase)
+    objects = frozenset(noun for _, noun in nouns)
+    verbs = {folded("verb_folds").get(word.lemma, word.lemma) for word in phrase if word.lemma}
+    leaning = texts[1 : nouns[0][0]] if nouns else texts[1:]
+    anaphoric = any(text in table.anaphors for text in leaning)
+    return Gerund(" ".join(texts).replace(" ,", ","), main, objects | verbs, objects, anaphoric)
+
+
+def _merged(phrase: list[Part]) -> list[Part]:
+    """Join what the tokens divide: "person's"."""
+    merged: list[Part] = []
+    for part in phrase:
+        if part.joined and merged and part.text != ",":
+            merged[-1] = Part(merged[-1].text + part.text, merged[-1].lemma)
+        else:
+            merged.append(part)
+    return merged
+
+
+def _without_labels(phrase: list[Part]) -> Iterator[Part]:
+    """Call "person #2", "the second person" and the like "another person": nobody asked knows the rest."""
+    table, texts, at = word_lists("clipped"), [word.text for word in phrase] + _PAD, 0
+    while at < len(phrase):
+        if texts[at] == "the" and texts[at + 1] in table.ordinals and texts[at + 2] == "person":
+            yield Part("another")
+            at += 2
+        elif texts[at] == "person" and texts[at + 1] in table.labels:
+            yield from (Part("another"), phrase[at])
+            at += 2
+        else:
+            yield phrase[at]
+            at += 1
+
+
+def _with_articles(phrase: Iterable[Part]) -> Iterator[Part]:
+    """Return bare singular nouns the article that clipped captions leave out; fix "a" and "an"."""
+    table, parts = word_lists("clipped"), list(phrase)
+    texts = [part.text for part in parts] + _PAD
+    for at, part in enumerate(parts):
+        text, before = part.text, texts[at - 1] if at else ""
+        place = before in table.prepositions and (before != "of" or texts[at - 2] in ("out", "off", "front"))
+        opens = at and not part.lemma and (parts[at - 1].lemma or place)
+        if opens and (text in table.bare_a or text in table.bare_the or is_noun(text)):
+            end = at
+            while texts[end + 1] and is_noun(texts[end + 1]) and not parts[end + 1].lemma:
+                end += 1
+            named = f"{before}_{text}" not in table.bare_refused
+            if named and texts[end] in table.bare_the:
+                yield Part("the")
+            elif named and texts[end] in table.bare_a:
+                yield Part("an" if text[0] in "aeiou" else "a")
+        if text in ("a", "an") and texts[at + 1]:
+            vowel = texts[at + 1][0] in "aeiou" and not re.match(r"(one|uni|use|eu)", texts[at + 1])
+            text = "an" if vowel or texts[at + 1].startswith("hour") else "a"
+        yield Part(text, part.lemma)
+
+
+def _nouns(phrase: list[Part]) -> list[tuple[int, str]]:
+    """Place and folded lemma of every noun of a phrase."""
+    table, folds, nouns = word_lists("clipped"), folded("folds"), []
+    for at, (word, after) in enumerate(pairwise([*phrase, Part("")])):
+        for text in word.text.removesuffix("'s").split("/"):
+            if word.lemma or not text or text in table.empty_nouns or text in table.finite or not is_noun(text):
+                continue
+            known, before = readings(text), phrase[at - 1]
+            lemma = text if text in folds else known.get("NOUN", (text,))[0]
+            placed = before.lemma or before.text in table.determiners or before.text in table.prepositions
+            adjective = "ADJ" in known and (not placed or (after.text and is_noun(after.text)))
+            if lemma in folds or lemma in folded("folds").values() or not (adjective or (verb_form(text) == "ing")):
+                nouns.append((at, folds.get(lemma, lemma)))
+    return nouns

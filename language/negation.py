@@ -1,0 +1,143 @@
+"""Negate a clause, or remove its negation, and keep the rest of the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from .agreement import full_form
+from .clauses import Clause
+from .closed_classes import DO, GET
+from .inflection import inflect, is_verb_form
+from .lexicon import words
+from .words import Caption, Token, like
+
+POSITIVE = {"nobody": "somebody", "nothing": "something", "nowhere": "somewhere", "none": "some", "no": "some"}
+POSITIVE |= {"no-one": "someone", "neither": ""}  # "" has no positive of one word
+
+
+def is_negated(caption: Caption, clause: Clause) -> bool:
+    """Return whether a clause is negated: "not", "n't", "never", "cannot", "no longer", "nothing", "there is no"."""
+    verb = clause.verb
+    if verb.negation is not None or any(caption.tokens[n].lower == "cannot" for n in verb.auxiliaries):
+        return True
+    return bool(_negative_words(caption, clause))
+
+
+def _negative_words(caption: Caption, clause: Clause) -> list[int]:
+    """Find what negates a clause without "not": in its subject ("nobody", "no cats"), or right behind its verb."""
+    tokens, verb = caption.tokens, clause.verb
+    found = [n for n in verb.adverbs if tokens[n].lower in POSITIVE and tokens[n].lower != "no"]
+    if clause.subject is not None and clause.subject.first < verb.first:
+        first = clause.subject.first
+        if _is_negative(tokens, first):
+            found.append(first)
+    for number in range(verb.first, verb.main + 1):
+        if number + 2 <= clause.stop and [t.lower for t in tokens[number + 1 : number + 3]] == ["no", "longer"]:
+            return [*found, number + 1]
+    before = verb.tokens[0] - 2
+    if before >= 0 and [t.lower for t in tokens[before : before + 2]] == ["no", "longer"]:
+        return [*found, before]
+    after = verb.main + 1
+    if after < clause.stop and _is_negative(tokens, after):
+        found.append(after)
+    return found
+
+
+def _is_negative(tokens: Sequence[Token], number: int) -> bool:
+    return tokens[number].lower in POSITIVE
+
+
+def negate(caption: Caption, clause: Clause) -> str | None:
+    """Negate a clause.
+
+    "is not riding", "does not ride", "cannot ride"; orders "do not add"; participles "not riding"; "not to ride".
+
+    Returns:
+        The caption, or None if the clause is negated already.
+    """
+    if is_negated(caption, clause):
+        return None
+    verb, tokens = clause.verb, caption.tokens
+    if verb.form == "order":
+        return caption.edit({}, {verb.tokens[0]: "do not"})
+    if verb.form != "finite":
+        place = verb.tokens[0] if verb.to is None else verb.to
+        return caption.edit({}, {place: "not"})
+    first = tokens[verb.first]
+    if first.lower == "can":
+        return caption.edit({verb.first: "cannot"})
+    gets = first.lower in GET and bool(verb.auxiliaries)
+    if (verb.auxiliaries or verb.copula) and not gets:
+        after = tokens[verb.first + 1] if verb.first + 1 < len(tokens) else None
+        some = verb.copula and after is not None and after.tag == "NNS" and tokens[verb.first - 1].tag == "EX"
+        return caption.edit({}, {verb.first + 1: "no" if some else "not"})  # "there are no dogs"
+    if first.lower in DO and not verb.auxiliaries and verb.lemma == "do" and verb.main + 1 >= clause.stop:
+        return caption.edit({}, {verb.main + 1: "not"})
+    support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
+    article = clause.subject is not None and tokens[clause.subject.first].lower in ("a", "an")
+    named = clause.subject is not None and tokens[clause.subject.head].tag == "NNP" and len(clause.subject.heads) == 1
+    if (article or named) and clause.subject is not None and not clause.subject.plural and support == "do":
+        support = "does"  # "a man explain"
+    if support != "did" and is_verb_form(first.lower, "VBD") and not is_verb_form(first.lower, "VB"):
+        support = "did"  # "mistook", whatever its tag
+    opens = clause.subject is None and verb.adverbs[:1] == (0,)  # perhaps a name: "Jumbo wanted"
+    before = [n for n in verb.adverbs if n < verb.main and not opens]
+    if gets:
+        return caption.edit({verb.first: "get"}, {verb.first: f"{support} not"})
+    return caption.edit({verb.main: verb.lemma}, {before[0] if before else verb.main: f"{support} not"})
+
+
+def remove_negation(caption: Caption, clause: Clause) -> str | None:
+    """Remove the negation of a clause: "does not ride" gives "rides".
+
+    Returns:
+        The caption, or None if the clause is not negated, is negated twice, or has no positive ("nothing but").
+    """
+    verb, tokens = clause.verb, caption.tokens
+    changes: dict[int, str] = {}
+    if not is_negated(caption, clause):
+        return None
+    for number in verb.auxiliaries:
+        if tokens[number].lower == "cannot":
+            changes[number] = "can"
+    negative = _negative_words(caption, clause)
+    if len(negative) + (verb.negation is not None or bool(changes)) != 1:
+        return None  # "did not find nothing"
+    for number in negative:
+        positive = _positive(tokens, number, clause.stop)
+        if positive is None:
+            return None
+        changes |= positive
+    if verb.negation is not None:
+        changes[verb.negation] = ""
+        held = tokens[verb.first]
+        if verb.auxiliaries and full_form(held.text) in DO:
+            changes[verb.first] = ""
+            if verb.form == "finite":
+                past = held.lower in ("did", "didn")
+                third = full_form(held.text) == "does"
+                tag: Literal["VBD", "VBZ", "VB"] = "VBD" if past else "VBZ" if third else "VB"
+                changes[verb.main] = inflect(verb.lemma, tag)
+        elif tokens[verb.negation].lower in ("n't", "n’t", "t"):
+            changes[verb.first] = full_form(held.text)
+    return caption.edit(changes)
+
+
+def _positive(tokens: Sequence[Token], number: int, stop: int) -> dict[int, str] | None:
+    """Change a negative word into its positive: "nothing" to "something", "no food" to "some food"."""
+    word = tokens[number].lower
+    follows = tokens[number + 1] if number + 1 < len(tokens) else None
+    rest = {token.lower for token in tokens[number + 1 : min(number + 5, stop)]}
+    if not POSITIVE[word] or rest & {"but", "except"} or (follows is not None and follows.lower in ("matter", "way")):
+        return None
+    if word != "no":
+        return {number: like(POSITIVE[word], tokens[number].text)}
+    if follows is not None and follows.lower == "longer":
+        return {number: "still", number + 1: ""}
+    if follows is not None and follows.lower == "one":
+        return {number: like("someone", tokens[number].text), number + 1: ""}
+    one = follows is not None and follows.tag in ("NN", "JJ") and follows.lower not in words("uncounted") | {"other"}
+    noun = next((t for t in tokens[number + 1 :] if not t.tag.startswith("JJ")), None)
+    several = noun is None or noun.tag != "NN" or noun.lower in words("uncounted")
+    return {number: like("a" if one and not several else "some", tokens[number].text)}

@@ -1,0 +1,88 @@
+"""What stands behind a verb group: its objects, or in the passive its agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .closed_classes import FINITE, SUBORDINATORS
+from .lexicon import words
+from .noun_phrases import NounPhrase, is_modifier, read_noun_phrase
+from .verb_groups import VerbGroup
+from .words import Token
+
+COPULAS = words("copulas")
+GIVING = words("giving")
+TIMES = words("times")
+PERCEPTION = words("perception")
+
+
+def read_objects(tokens: Sequence[Token], group: VerbGroup, stop: int) -> tuple[NounPhrase | None, NounPhrase | None]:
+    """Read the object of a verb group, and what is given behind a receiver; None for what is not there."""
+    if group.lemma in COPULAS and group.lemma not in ("turn",):
+        return None, None
+    at = group.main + 1
+    if group.particle == at:
+        at += 1
+    while at < stop and tokens[at].text in ('"', "“"):
+        at += 1
+    if at >= stop:
+        return None, None
+    first = tokens[at]
+    if first.tag.startswith("RB") and not (at + 1 < stop and tokens[at + 1].tag in ("JJ", "CD")):
+        return None, None
+    limit = group.particle if group.particle is not None and group.particle > at else stop
+    phrase = read_noun_phrase(tokens, at, limit)
+    if phrase is None or tokens[phrase.first].tag == "EX":
+        return None, None
+    phrase = _with_participle(tokens, phrase, group, limit)
+    if _is_adverbial(tokens, phrase):
+        return None, None
+    second = None
+    if group.lemma in GIVING and phrase.stop < stop:
+        after = tokens[phrase.stop]
+        pronoun = tokens[phrase.head].tag == "PRP" and len(phrase.heads) == 1
+        if after.tag in ("DT", "PRP$", "CD") or (pronoun and after.tag.startswith(("NN", "JJ"))):
+            second = read_noun_phrase(tokens, phrase.stop, stop)
+            if second is not None and _is_adverbial(tokens, second):
+                second = None
+    return phrase, second
+
+
+def _with_participle(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, stop: int) -> NounPhrase:
+    """Take in "tied to a tree" behind an object, and "dancing" behind what is seen."""
+    if phrase.stop >= stop or tokens[phrase.stop].tag not in ("VBN", "VBG"):
+        return phrase
+    takes = tokens[phrase.stop].tag == "VBN" or group.lemma in PERCEPTION
+    if not takes or (tokens[phrase.stop].tag == "VBN" and is_modifier(tokens, phrase.stop, phrase.first, stop)):
+        return phrase
+    end = phrase.stop + 1
+    while (
+        end < stop
+        and tokens[end].tag not in ("CC", ",", ":", "VBG", *FINITE)
+        and tokens[end].lower not in SUBORDINATORS
+    ):
+        end += 1
+    if end < stop and tokens[end].tag in FINITE:
+        return phrase
+    return replace(phrase, stop=end)
+
+
+def _is_adverbial(tokens: Sequence[Token], phrase: NounPhrase) -> bool:
+    """Return whether a noun phrase says when or how far: "sleeps all day", "for" left out."""
+    head = tokens[phrase.head]
+    if len(phrase.heads) > 1 or phrase.stop - phrase.first > 3:
+        return False
+    if head.lower in ("way", "time", "bit", "lot", "day", "night", "second", "year", "evening"):
+        return phrase.stop - phrase.first >= 2 and tokens[phrase.first].lower not in ("the", "some")
+    return head.lower in TIMES
+
+
+def read_agent(tokens: Sequence[Token], group: VerbGroup, limit: int) -> NounPhrase | None:
+    """Read the noun phrase behind "by"."""
+    for number in range(group.main + 1, limit):
+        if tokens[number].lower == "by":
+            return read_noun_phrase(tokens, number + 1, limit)
+        if tokens[number].tag in ("CC", ",") or tokens[number].lower in SUBORDINATORS:
+            break
+    return None

@@ -1,0 +1,128 @@
+"""Tags of orders, such as the steps of recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ..closed_classes import AUXILIARIES, BE_FORMS, CLOSED, COLOURS
+from ..inflection import is_only_verb, is_plural_noun, is_verb_form, readings
+from ..lexicon import words as words_of
+from ..words import StyleOption
+from .context import place_before
+
+
+def is_order(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> bool:
+    """Return whether a sentence is an order."""
+    start = _first_word(words, tags)
+    if style == "declarative" or start is None:
+        return False
+    first = words[start]
+    if (first in AUXILIARIES and first not in ("do", "have")) or not is_verb_form(first, "VB"):
+        return (
+            style == "imperative"
+            and first in words_of("joining")
+            and any(tags[n - 1] == "," and is_verb_form(words[n], "VB") for n in range(start + 2, len(words)))
+        )
+    return style == "imperative" or is_only_verb(first)
+
+
+def _first_word(words: Sequence[str], tags: Sequence[str]) -> int | None:
+    """Find the first word that is not an adverb such as "finely" or "then"; a mistagged verb is none."""
+    for number, word in enumerate(words):
+        if (
+            not word[:1].isalpha()
+            or tags[number] == "CC"
+            or word in ("then", "next", "now", "lastly", "finally", "first")
+        ):
+            continue
+        if tags[number] == "RB" and not (is_verb_form(word, "VB") and word in words_of("order_verbs") | {"add"}):
+            continue
+        if word in ("deep", "pan", "stir", "pressure") and words[number + 1 : number + 2] in (["fry"], ["cook"]):
+            continue
+        return number
+    return None
+
+
+def tag_orders(words: Sequence[str], tags: list[str]) -> None:
+    """Tag the verbs of orders.
+
+    The first word; behind "and", a comma or "then" what is mostly a verb ("and mix"), or what has an object with an
+    article or a pronoun ("and butter the bread"); with no joining word only where both hold ("in a pan add
+    the onions").
+    """
+    verbs, things = words_of("order_verbs"), words_of("order_nouns")
+    first = _first_word(words, tags)
+    opening = True
+    negated = False
+    for number, word in enumerate(words):
+        follows = tags[number + 1] if number + 1 < len(tags) else ""
+        if tags[number] in (",", "CC", ":") or word in ("then", "to"):
+            opening = word != "to"
+            continue
+        if word in ("do", "don") and number + 1 < len(words) and words[number + 1] in ("not", "n't", "t"):
+            tags[number], negated = "VB", True
+            continue
+        if tags[number] == "RB" and number != first and word not in verbs:
+            continue
+        if word in words_of("joining") and number != first and tags[number] in ("IN", "WRB", "WDT", "WP"):
+            opening = False
+            continue
+        if (
+            word in ("deep", "pan", "stir", "pressure")
+            and number + 1 < len(words)
+            and words[number + 1] in ("fry", "cook")
+            and opening
+        ):
+            tags[number] = {"deep": "RB", "stir": "VB"}.get(word, "NN")
+            tags[number + 1] = "VB"
+            continue
+        base = is_verb_form(word, "VB") and word not in CLOSED and word not in AUXILIARIES
+        objects = follows in ("DT", "PRP", "PRP$")
+        if base and (opening or negated) and (tags[number] != "VBN" or number == first):
+            strong = word in verbs and not (follows.startswith("NN") and word in ("ground", "dry", "chili", "paste"))
+            modifier = word in ("dry", "top", "set") and follows.startswith(("NN", "JJ"))
+            if number == first or (not modifier and (strong or is_only_verb(word) or objects)):
+                tags[number] = "VB"
+        elif (
+            base
+            and number
+            and tags[number - 1] not in ("DT", "PRP$", "IN", "TO", "CD", "POS")
+            and tags[number] != "VBN"
+        ):
+            if (objects and word in verbs and word not in things) or (is_only_verb(word) and word in verbs):
+                tags[number] = "VB"
+        elif tags[number] == "VB" and tags[number - 1] in ("IN", "DT", "JJ", "CD", "PRP$") and number:
+            tags[number] = "NN"
+        opening = negated = False
+
+
+def repair_things(words: Sequence[str], tags: list[str]) -> None:
+    """Tag in orders what is no verb there: "chopped" before a noun, "ginger", "leaves"; not behind "until"."""
+    inside = [number for start, stop in clause_ranges(words, tags) if start == 0 for number in range(start, stop)]
+    for number in inside:
+        word, tag = words[number], tags[number]
+        if word in AUXILIARIES or word in BE_FORMS or not word[:1].isalpha():
+            continue
+        before = place_before(tags, number)
+        subject = (
+            before >= 0 and tags[before] == "PRP" and words[before] in ("you", "they", "we", "i", "it", "he", "she")
+        )
+        if tag == "VBD" and is_verb_form(word, "VBN") and not subject:
+            tags[number] = "VBN"
+        elif tag in ("VBZ", "VBP") and not subject and "NOUN" in readings(word):
+            tags[number] = "NNS" if is_plural_noun(word) else "NN"
+        elif tag == "JJ" and word in words_of("order_nouns") and word not in COLOURS and word != "ground":
+            tags[number] = "NN"
+
+
+def clause_ranges(words: Sequence[str], tags: Sequence[str]) -> list[tuple[int, int]]:
+    """Divide an order into itself and what stands behind "until", "when", "that" and the like."""
+    starts = [
+        number
+        for number, word in enumerate(words)
+        if word in ("until", "till", "when", "while", "if", "as", "that", "which", "because", "once", "so")
+        and tags[number] in ("IN", "WRB", "WDT", "RB")
+    ]
+    edges = [0, *starts, len(words)] if 0 not in starts else [*starts, len(words)]
+    return [(start, stop) for start, stop in pairwise(edges) if stop > start]

@@ -1,0 +1,73 @@
+"""Tags of clitics, marks and words of closed classes, and of "can"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..closed_classes import CLOSED, NEGATED
+from ..inflection import is_verb_form
+from ..lexicon import words as words_of
+from .context import third_person
+
+
+def repair_small_words(words: Sequence[str], tags: list[str]) -> None:
+    """Tag clitics, "that", written-off apostrophes ("wasn t", "a man s hat"), marks, and what no closed class has."""
+    acts = words_of("verb_s") - {"likes"}
+    for number, word in enumerate(words):
+        before = words[number - 1] if number else ""
+        after = words[number + 1] if number + 1 < len(words) else ""
+        if word in ("'s", "s") and before:  # "it's", but "the dog's bowl"
+            pronoun = before in ("it", "he", "she", "that", "there", "what", "who", "here", "let")
+            verb = (
+                pronoun
+                or (word == "s" and after.endswith("ing"))
+                or (word == "'s" and after in ("a", "an", "the", "not", "being", "been"))
+            )
+            tags[number] = "VBZ" if verb else "POS"
+        elif word == "t" and before in NEGATED:
+            tags[number] = "RB"
+        elif word in NEGATED and after == "t":
+            tags[number] = NEGATED[word]
+        elif word == "that":
+            tags[number] = "WDT" if before and tags[number - 1].startswith("NN") else "IN"
+            if tags[number] == "IN" and (not before or tags[number - 1] in ("IN", "TO", "CC") or not after):
+                tags[number] = "DT"
+        elif word == "like" and tags[number] not in ("VB", "VBP"):
+            tags[number] = "IN"
+        elif word == "no" and after:
+            tags[number] = "DT"
+        elif word.isdigit():
+            tags[number] = "CD"
+        elif word in ("regarding", "concerning") and tags[number - 1 : number] != ["VBZ"] and before:
+            tags[number] = "IN"  # "talking to the press regarding a movie"
+        elif word == "make" and after == "up" and before not in ("to", "and", "who", "they", "people") and before:
+            article = tags[number - 1].startswith(("DT", "PRP$", "JJ", "VB", "IN"))
+            if article:
+                tags[number] = tags[number + 1] = "NN"  # "apply make up"
+        elif (
+            tags[number] in ("POS", "WRB", "WDT", "WP", "IN", "DT")
+            and word not in CLOSED
+            and third_person(word) in acts
+        ):
+            base = "NN" if number + 1 < len(tags) and tags[number + 1].startswith("NN") else "VB"
+            tags[number] = "NNS" if word in acts else base  # no word of that class: "a person walks/WRB into"
+        elif word[:1].isalnum() is False and len(word) == 1:
+            tags[number] = "." if word in ".!?" else "," if word == "," else ":"
+
+
+def repair_cans(words: Sequence[str], tagged: Sequence[str], tags: list[str]) -> None:
+    """Tag as a noun the "can" that things are in: behind an article or what cans are made of and for.
+
+    "the trash can Jerry was on", "a metal can"; but "the metal can bend", "the cat can".
+    """
+    for number in range(1, len(words)):
+        if words[number] != "can":
+            continue
+        before, place = words[number - 1], number + 1
+        while place < len(words) and tagged[place].startswith("RB"):
+            place += 1
+        follows = words[place] if place < len(words) else ""
+        modal = is_verb_form(follows, "VB") or follows in ("be", "have", "do", "not", "n't") or before == "that"
+        determined = tags[number - 1] in ("DT", "PRP$", "POS") and before != "that"
+        if determined or before in ("trash", "garbage", "rubbish") or (before in words_of("cans") and not modal):
+            tags[number] = "NN"

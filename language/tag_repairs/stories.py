@@ -1,0 +1,57 @@
+"""Past verbs and living beings in what is told of characters: "Tom heard noises"."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import replace
+
+from ..closed_classes import BE, FINITE, GET, HAVE, SUBORDINATORS
+from ..inflection import is_verb_form, readings
+from ..words import Token
+
+_BEFORE_PARTICIPLES = BE | HAVE | GET | {"saw", "heard"}  # "was chased", "saw Tom chased"
+_OBJECTS = ("DT", "NNP", "NNPS", "NNS", "PRP", "PRP$", "IN", "CD", "EX", ".", "RB", "RP")
+
+
+def repair_story(tokens: list[Token], living: Container[str]) -> None:
+    """Tag past verbs that a tagger took for something else: "Tom heard noises", "saw Joan and overheard her"."""
+    _repair_living(tokens, living)
+    bare = not any(token.tag in FINITE for token in tokens)
+    for number in range(1, len(tokens)):
+        token, before = tokens[number], tokens[number - 1]
+        if token.tag not in ("VBN", "NN", "VBP", "VB", "JJ", "JJR") or not is_verb_form(token.lower, "VBD"):
+            continue
+        follows = tokens[number + 1].tag if number + 1 < len(tokens) else "."
+        living_noun = before.tag == "NN" and before.lower in living
+        somebody = before.tag == "NNP" or (living_noun and (bare or follows in ("DT", "NNP", "PRP", "PRP$", "RP")))
+        somebody = somebody or (bare and before.tag.startswith("NN") and not is_verb_form(token.lower, "VBN"))  # "ran"
+        opens = max((n for n in range(number) if tokens[n].lower in SUBORDINATORS), default=0)
+        finite = [earlier.lower for earlier in tokens[opens:number] if earlier.tag in FINITE]
+        auxiliary = bool(finite) and finite[-1] in _BEFORE_PARTICIPLES
+        verbs = [earlier for earlier in tokens[:number] if earlier.tag.startswith("VB")]
+        joined = before.lower == "and" and bool(verbs) and verbs[-1].tag == "VBD"
+        if follows in _OBJECTS and (somebody or joined) and not auxiliary:
+            tokens[number] = replace(token, tag="VBD")
+            bare = False
+        elif number > 2 and before.tag in ("IN", "RP") and tokens[0].tag == "DT":
+            stranded = tokens[number - 2].lower in BE and tokens[number - 3].tag == "NNP"
+            if stranded and follows in ("NN", "VBG", *_OBJECTS):  # "the can Jerry was in started moving"
+                tokens[number] = replace(token, tag="VBD")
+
+
+def _repair_living(tokens: list[Token], living: Container[str]) -> None:
+    """Tag living beings and things that a tagger took for verbs: "the baby duck shook", "Tom heard noises"."""
+    for number in range(1, len(tokens)):
+        token, before = tokens[number], tokens[number - 1]
+        follows = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+        acts = token.tag == "JJ" and token.lower in living and is_verb_form(follows, "VBD")  # "the bear heard"
+        if token.tag not in ("VB", "VBP", "VBZ") and not acts:
+            continue
+        held = before.tag in ("DT", "JJ", "PRP$") or (before.tag == "NN" and before.lower in living)
+        if held and token.lower in living:
+            tokens[number] = replace(token, tag="NN")
+        elif number > 1 and before.tag not in FINITE and tokens[number - 2].tag.startswith("NN"):
+            past = is_verb_form(before.lower, "VBD") and not is_verb_form(before.lower, "VB")
+            if past and before.tag != "VBG" and "NOUN" in readings(token.lower):
+                tokens[number] = replace(token, tag="NNS" if token.tag == "VBZ" else "NN")
+                tokens[number - 1] = replace(before, tag="VBD")

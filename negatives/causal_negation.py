@@ -1,0 +1,103 @@
+"""Negate what a text states, or remove its negation: "Tom was hitting Jerry" gives "Tom was not hitting Jerry"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ..language.clauses import Clause, clauses, main_clause
+from ..language.closed_classes import NEGATIONS
+from ..language.negation import POSITIVE, is_negated, negate, remove_negation
+from ..language.words import Caption
+from .cast import confusion_table
+from .confusion import Confusion, Unconfused
+from .mining import text_key
+
+
+def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confusion | Unconfused:
+    """Negate what a text states, or remove its negation.
+
+    The main clause is negated, and the clauses that "and" joins to it; behind "because" the clause that it opens.
+    "not trying" and "trying not" are different things, so the negation of a complement is left where it is.
+    """
+    main = main_clause(caption)
+    if main is None or (caption.tokens[0].lower == "to" and "," not in caption.text):
+        return _infinitive_negated(caption)
+    reason = _double_negation(caption, main)
+    if reason:
+        return Unconfused("negation", reason)
+    found = _negated(caption, main, read)
+    if not found or text_key(found) == text_key(caption.text):
+        return Unconfused("negation", "no verb that can be negated")
+    return Confusion(found, "negation", _ambiguity(caption, main))
+
+
+def _double_negation(caption: Caption, main: Clause) -> str:
+    """Return why a clause that holds "nothing" or the like can neither be negated nor made positive."""
+    inner = min((c.verb.tokens[0] for c in clauses(caption) if c.verb.main > main.verb.main), default=main.stop)
+    behind = caption.tokens[main.verb.main + 1 : min(inner, main.stop)]
+    words = [token.lower for token in behind]
+    negative = {word for word in POSITIVE if word in words and word != "no"}
+    if is_negated(caption, main):
+        return "it is negated twice" if remove_negation(caption, main) is None else ""
+    return f'it says "{min(negative)}"' if negative else ""
+
+
+def _negated(caption: Caption, main: Clause, read: Callable[[str], Caption]) -> str | None:
+    """Negate a clause and those joined to it by "and"; all must stand as they do, negated or not."""
+    negative = is_negated(caption, main)
+    turned = remove_negation if negative else negate
+    text = turned(*_with_polarity(caption, main, read, negative))
+    if text is None:
+        return None
+    number = clauses(caption).index(main)
+    follower = next((c for c in clauses(caption) if c.previous == number and c.finite), None)
+    if follower is None or is_negated(caption, follower) != negative or follower.verb.tense != main.verb.tense:
+        return text
+    between = caption.text[caption.tokens[main.verb.main].end : caption.tokens[follower.verb.first].start].lower()
+    if not re.search(r"\band\b", between):
+        return text
+    again = read(text)
+    behind = [c for c in clauses(again) if c.finite and c.verb.lemma == follower.verb.lemma and c.role == "coordinate"]
+    return (turned(again, behind[0]) if behind else None) or text
+
+
+def _with_polarity(
+    caption: Caption, main: Clause, read: Callable[[str], Caption], negative: bool
+) -> tuple[Caption, Clause]:
+    """Write "any" for "some" and drop "finally" in what will be negated, and the other way round."""
+    table = confusion_table()
+    changes = {}
+    for number in range(main.verb.first, main.stop):
+        word = caption.tokens[number].lower
+        if number + 1 < len(caption.tokens) and caption.tokens[number + 1].lower == "one":
+            continue
+        if word in ("without", "before", "if"):
+            break  # "without making any noise"
+        if negative and word in table["positive"]:
+            changes[number] = table["positive"][word]
+        elif not negative and word in table["negative"]:
+            changes[number] = table["negative"][word]
+    if not changes:
+        return caption, main
+    again = read(caption.edit(changes))
+    return again, main_clause(again) or main
+
+
+def _infinitive_negated(caption: Caption) -> Confusion | Unconfused:
+    words = [token.lower for token in caption.tokens[:2]]
+    if words[:1] in (["to"], ["for"]):
+        if words[-1] in NEGATIONS:
+            return Confusion(caption.edit({1: ""}), "negation")
+        return Confusion(caption.edit({}, {0: "not"}), "negation")
+    return Unconfused("negation", "no verb that can be negated")
+
+
+def _ambiguity(caption: Caption, main: Clause) -> str:
+    """Return why a negation can be read in two ways."""
+    if any(token.lower in NEGATIONS or token.lower in POSITIVE for token in caption.tokens[main.verb.main + 1 :]):
+        return "a negated complement"
+    behind = [c for c in clauses(caption) if c.finite and c.start and c.verb.main > main.verb.main]
+    if any(caption.tokens[c.start - 1].lower in confusion_table()["reasons"] for c in behind):
+        return "a reason or time behind it, which may be what is denied"
+    return ""

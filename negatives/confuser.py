@@ -1,0 +1,37 @@
+"""Texts about a cast, confused by rules on tags and clauses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..language.tagger import Tagger
+from ..language.words import Caption
+from .cast import Cast, confusion_table
+from .causal_negation import negate_statement
+from .confusion import Confusion, Unconfused
+from .role_exchange import exchange_roles
+
+
+@dataclass(frozen=True)
+class Confuser:
+    """Confuses texts about a cast.
+
+    Attributes:
+        tagger: See `language.tagger`.
+        cast: The names.
+    """
+
+    tagger: Tagger
+    cast: Cast
+
+    def read(self, text: str) -> Caption:
+        """Tag a text as if its names had their capitals; the text itself stays as it is."""
+        return self.tagger.analyse_story(text, self.cast.names, confusion_table()["animate"])
+
+    def negation(self, text: str) -> Confusion | Unconfused:
+        """Negate what a text states, or remove its negation; see `causal_negation.negate_statement`."""
+        return negate_statement(self.read(text), self.read)
+
+    def swap(self, text: str) -> Confusion | Unconfused:
+        """Exchange the agent with the patient; see `role_exchange.exchange_roles`."""
+        return exchange_roles(self.read(text), self.cast)

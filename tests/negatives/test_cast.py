@@ -1,0 +1,15 @@
+from stressreel.negatives.cast import confusion_table, derive_cast
+
+
+def test_the_cast_is_found_in_texts() -> None:
+    texts = ["Then Tom wanted to catch Jerry.", "why did Tom run", "the cat saw that Jerry was there"] * 3
+    texts += ["the house was red", "it was in Paris in May", "Later in Paris", "in Paris"]
+    cast = derive_cast(texts)
+    assert set(cast.names) == {"Tom", "Jerry"}
+
+
+def test_tables_hold_no_word_of_two_genders() -> None:
+    table = confusion_table()
+    assert not table["female"] & table["male"]
+    assert table["female"] <= table["animate"]
+    assert table["male"] <= table["animate"]
