@@ -221,7 +221,7 @@ def furthest(one: Path, other: Path) -> float:
 
 
 def compare(first: Environment, other: Environment) -> list[str]:
-    """Say what differs between two environments, one line each; the encoded bytes may."""
+    """Describe what differs between two environments, one line each; the encoded bytes may."""
     problems = []
     for name, facts in other.facts["outputs"].items():
         if name not in first.facts["outputs"]:

@@ -66,7 +66,7 @@ def texture(clip: Path | None, count: int = 48) -> list[NDArray[np.uint8]]:
 
 
 def coded(frames: list[NDArray[np.uint8]], count: int) -> Frames:
-    """Give frames with their number as a 16-bit bar code in the top left corner."""
+    """Return frames with their number as a 16-bit bar code in the top left corner."""
     for number, frame in enumerate(islice(cycle(frames), count)):
         picture = frame.copy()
         for bit in range(16):

@@ -100,7 +100,7 @@ def read(path: Path, on: Path | None, split: str | None, options: ScoreOptions) 
 
 
 def verdict(low: float, high: float) -> str:
-    """Say what an interval of B - A shows; nothing where there is none."""
+    """Describe what an interval of B - A shows; nothing where there is none."""
     if low > 0:
         return "B higher"
     if high < 0:

@@ -197,7 +197,7 @@ def _refuse_short(mined: Mapping[Kind, Sequence[Mined]], choice: MineSettings) -
 def _warnings(
     items: Mapping[Kind, Sequence[Item]], mined: Mapping[Kind, Sequence[Mined]], settings: MiningSettings
 ) -> Iterator[str]:
-    """Say where the options alone tell which is right: by how often each occurs, or because few texts lend most."""
+    """Describe where options alone tell which is right: by how often each occurs, or because few texts lend most."""
     from ..negatives.mining import text_key
 
     for kind, found in mined.items():
@@ -241,7 +241,7 @@ def _rows(questions: Questions, mined: Mapping[Kind, Sequence[Mined]], seed: int
 
 
 def source_rows(choice: OptionSet) -> list[dict[str, Any] | None]:
-    """Give where each option comes from as JSON values; None for the right one."""
+    """Return where each option comes from as JSON values; None for the right one."""
     return [
         {
             "id": source.id,

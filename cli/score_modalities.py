@@ -36,7 +36,7 @@ def command(
     as_json: bool,
     debug: bool,
 ) -> None:
-    r"""Give the modality importance of OUT's questions, from predictions under every subset of modalities.
+    r"""Return the modality importance of OUT's questions, from predictions under every subset of modalities.
 
     OUT is an output, or a file of your own questions with id, answer and options. For instance:
 

@@ -115,7 +115,7 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
 
 
 def hub_fields(configs: list[Config], counts: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-    """Give the fields of the YAML head that `datasets` and the Hub read: size, and the shards of every config."""
+    """Return the fields of the YAML head that `datasets` and the Hub read: size, and the shards of every config."""
     rows = max(sum(splits.values()) for splits in counts.values())
     return {
         "size_categories": [next((name for limit, name in SIZES if rows < limit), LARGEST)],

@@ -178,7 +178,7 @@ def write_tasks(
 def _task_config(
     output: FinishedOutput, task: Task, name: str, said: dict[str, Any], metadata: dict[str, Any]
 ) -> dict[str, Any]:
-    """Give a task's YAML."""
+    """Return a task's YAML."""
     data: dict[str, Any] = {"dataset_path": str(output.path.resolve()), "dataset_name": task.table}
     if task.docs:  # a path that is relative is looked for beside the YAML
         data = {"dataset_path": "json", "dataset_kwargs": {"data_files": {task.split: f"{name}.jsonl"}}}
@@ -207,7 +207,7 @@ def _dump(content: dict[str, Any]) -> bytes:
 
 
 def remarks(tasks: list[Task]) -> list[str]:
-    """Say what the tasks do not ask, and what differs between settings."""
+    """Describe what the tasks do not ask, and what differs between settings."""
     found = []
     left_out = {(task.table if task.kind != "caption" else "", task.split): task for task in tasks if task.left_out}
     for (table, split), task in left_out.items():
@@ -222,7 +222,7 @@ def remarks(tasks: list[Task]) -> list[str]:
 
 
 def commands(output: FinishedOutput, tasks: list[Task], folder: Path, group: str, *, by_table: bool) -> list[str]:
-    """Give the commands that run the tasks and score their logs."""
+    """Return the commands that run the tasks and score their logs."""
     out = shlex.quote(str(output.path))
     found = [
         f"lmms-eval --model MODEL --include_path {shlex.quote(str(folder))} --tasks {group} --batch_size 1 "

@@ -66,12 +66,12 @@ def places(table: str, keys: tuple[str, ...]) -> dict[tuple[Any, ...], Place]:
 
 
 def cache_folder() -> Path:
-    """Give the folder that videos are copied to."""
+    """Return the folder that videos are copied to."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel" / "videos"
 
 
 def video_path(table: str, name: Mapping[str, Any]) -> str:
-    """Give the path of a video, copying it (and those stored with it) out of the output first.
+    """Return the path of a video, copying it (and those stored with it) out of the output first.
 
     Raises:
         KeyError: The table has no such video.
@@ -116,7 +116,7 @@ def clip_visual(doc: Doc) -> list[str]:
 
 
 def caption_visual(doc: Doc) -> list[str]:
-    """Give the clip of a setting."""
+    """Return the clip of a setting."""
     return [video_path(doc["table"], {"clip_id": doc["clip_id"], "severity": doc["severity"]})]
 
 
@@ -176,27 +176,27 @@ def item_text(doc: Doc, prompt: Prompt | None = None) -> str:
 
 
 def yes_no_target(doc: Doc) -> str:
-    """Give the right answer."""
+    """Return the right answer."""
     return YES_NO[doc["answer"]]
 
 
 def answer_target(doc: Doc) -> str:
-    """Give the letter of the right answer, or caption."""
+    """Return the letter of the right answer, or caption."""
     return letter(doc["answer_index"])
 
 
 def explanation_target(doc: Doc) -> str:
-    """Give the letter of the right explanation."""
+    """Return the letter of the right explanation."""
     return letter(doc["explanation_index"])
 
 
 def open_answer_target(doc: Doc) -> str:
-    """Give the right answer as a text."""
+    """Return the right answer as a text."""
     return str(doc["answer"])
 
 
 def open_explanation_target(doc: Doc) -> str:
-    """Give the right explanation as a text."""
+    """Return the right explanation as a text."""
     return str(doc["explanation"])
 
 

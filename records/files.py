@@ -32,7 +32,7 @@ def sha256_file(path: Path) -> str:
 
 
 def user_cache() -> Path:
-    """Give the user's cache folder, `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`)."""
+    """Return the user's cache folder, `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel"
 
 
@@ -47,7 +47,7 @@ def remove_temporaries(folder: Path) -> None:
 
 
 def file_stamp(path: Path) -> str:
-    """Tell what a file looks like without reading it: its size and time of change; empty if it is not there."""
+    """Return what a file looks like without reading it: its size and time of change; empty if it is not there."""
     try:
         status = path.stat()
     except OSError:
@@ -75,7 +75,7 @@ def rename(old: Path, new: Path) -> None:
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Give a temporary path in the same folder; on success sync it and rename it to `path`.
+    """Return a temporary path in the same folder; on success sync it and rename it to `path`.
 
     On any exception the temporary file is removed and `path` stays what it was.
 

@@ -117,13 +117,13 @@ class Builder(Protocol):
         """
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Give the unit's rows as (config name, row). A video column holds the file's name in the unit's folder."""
+        """Return the unit's rows as (config name, row). A video column holds the file's name in the unit's folder."""
 
     def missing(self, unit: Unit) -> Skip | None:
         """Look whether the unit's source is there and opens, without decoding it."""
 
     def stamp(self, unit: Unit) -> str:
-        """Tell what the unit's source file looks like, so that a resume notices another one."""
+        """Return what the unit's source file looks like, so that a resume notices another one."""
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:

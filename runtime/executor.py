@@ -127,7 +127,7 @@ def longest_first(units: Sequence[Unit]) -> list[Unit]:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Tell libraries that start meanwhile, here or in workers, to use one thread."""
+    """Make libraries that start meanwhile, here or in workers, use one thread."""
     kept = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
     try:

@@ -273,7 +273,7 @@ def _mismatch(path: Path, lines: list[str]) -> MismatchError:
 
 
 def _is_ours(output: Output) -> bool:
-    """Tell whether a folder holds a build: its plan or its build.json, or no more than a start that was killed."""
+    """Return whether a folder holds a build: its plan or its build.json, or no more than a start that was killed."""
     if (output.state / "plan.json").is_file():
         return True
     with suppress(OutputError):

@@ -69,7 +69,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[
 
 
 def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
-    """Say why a check ended early: what is damaged, but only if no check has said so; `counts` says what is missing."""
+    """Return why a check ended early: what is damaged, unless a check has said so; `counts` says what is missing."""
     if isinstance(error, ShardError):
         return SAID if any(line.startswith(error.what) for line in told) else str(error)
     if next(output.gaps(), ""):
@@ -78,7 +78,7 @@ def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -
 
 
 def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
-    """Give the checks that need only the configs: schema, counts, hashes, unique_ids, splits, load_dataset."""
+    """Return the checks that need only the configs: schema, counts, hashes, unique_ids, splits, load_dataset."""
     return {
         "schema": lambda output: check_schema(output, configs),
         "counts": lambda output: check_counts(output, configs),

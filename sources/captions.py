@@ -94,7 +94,7 @@ class Entry:
         self.problems.add(self.path, self.line, self.place + key, expected, "" if given is None else str(given))
 
     def has(self, key: str) -> bool:
-        """Tell whether there is a value at all."""
+        """Return whether there is a value at all."""
         return self.values.get(key) not in (None, "")
 
     def name(self, key: str) -> str:
@@ -236,7 +236,7 @@ def _stem(name: str) -> tuple[str, str]:
 
 
 def file_name(value: Any) -> str:
-    """Give a text, or a whole number, that can be the name of a file, without the spaces around it; else ""."""
+    """Return a text, or a whole number, that can be the name of a file, without the spaces around it; else ""."""
     name = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return name if NAME.fullmatch(name) and len(name.encode()) <= NAME_BYTES else ""
 

@@ -52,7 +52,7 @@ FIRST_COLOUR = "First color of actual cartoon frame after opening credits"
 STABLE = "Stable brightness of first actual cartoon frame"
 OFFSET = "Offset"
 ADVICE = (
-    "A row is one question about the frames from Start Frame to End Frame of an episode. Mend these rows, or take the "
+    "A row is one question about the frames from Start Frame to End Frame of an episode. Fix these rows, or take the "
     "file as it was released; --columns names columns that are called otherwise, such as --columns question=Q."
 )
 SYNC_ADVICE = (
@@ -94,7 +94,7 @@ class CausalRow:
     explanation: str
 
     def overlaps(self, other: CausalRow, margin: int = 0) -> bool:
-        """Tell whether two parts have a frame in common, or fewer frames between them than a margin."""
+        """Return whether two parts have a frame in common, or fewer frames between them than a margin."""
         return (
             self.episode == other.episode
             and self.start_frame < other.end_frame + margin
@@ -203,7 +203,7 @@ def first_by_id(rows: Sequence[CausalRow], limit: int | None) -> tuple[CausalRow
 
 
 def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str, ...]]:
-    """Give for each row, by id, the other rows whose parts of the same episode have a frame in common with its own.
+    """Return for each row, by id, the other rows whose parts of the same episode have a frame in common with its own.
 
     Args:
         rows: The rows.
@@ -391,7 +391,7 @@ def _by_episode(
 
 
 def source_of_rows(hashes: Mapping[str, str], *, sample: bool) -> Source:
-    """Tell whose annotations were read: the sample's, those released with the paper, or somebody's own.
+    """Return whose annotations were read: the sample's, those released with the paper, or somebody's own.
 
     Args:
         hashes: SHA-256 of every file read.

@@ -48,7 +48,7 @@ CHARADES = Source(
     video_folders=("Charades_v1_480", "Charades_v1", "."),
 )
 SAMPLE = sample_source("the built-in sample in the format of Charades", CHARADES.video_folders)
-ADVICE = "Mend these rows, or download the annotations again: https://prior.allenai.org/projects/charades"
+ADVICE = "Fix these rows, or download the annotations again: https://prior.allenai.org/projects/charades"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Annotations:
 
 
 def class_actions(table: ClassTable) -> dict[str, Action]:
-    """Give the action of every Charades class; the "Someone is …" classes are not usable in pairs."""
+    """Return the action of every Charades class; the "Someone is …" classes are not usable in pairs."""
     return {
         entry.id: Action(
             key=entry.id,

@@ -44,7 +44,7 @@ MSRVTT = Source(
     style="declarative",
 )
 SAMPLE = sample_source("the built-in sample", MSRVTT.video_folders, "declarative")
-ADVICE = "Take the file as it was released, or mend it there."
+ADVICE = "Take the file as it was released, or fix it there."
 
 
 def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips:

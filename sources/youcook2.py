@@ -27,7 +27,7 @@ YOUCOOK2 = Source(
     style="imperative",
 )
 SUBSETS = {"training": "train", "validation": "validation"}
-ADVICE = "Take the file as it was released, or mend it there."
+ADVICE = "Take the file as it was released, or fix it there."
 
 
 class _Part(NamedTuple):

@@ -100,7 +100,7 @@ def relative_imports(module: str, tree: ast.AST) -> Iterator[tuple[int, list[str
 
 
 def wrong_ways(module: str, tree: ast.AST) -> Iterator[str]:
-    """Say every import of a module that goes the wrong way."""
+    """Yield every import of a module that goes the wrong way."""
     here = home(module)
     if here == "__init__":
         return  # the public API
@@ -115,7 +115,7 @@ def wrong_ways(module: str, tree: ast.AST) -> Iterator[str]:
 
 
 def absolute_imports(module: str, tree: ast.AST) -> Iterator[str]:
-    """Say every import of the package by an absolute name."""
+    """Yield every import of the package by an absolute name."""
     own = {"stressreel", *(home(path) for path in modules())}
     for node in nodes(tree):
         names = []
@@ -127,12 +127,12 @@ def absolute_imports(module: str, tree: ast.AST) -> Iterator[str]:
 
 
 def asserts(module: str, tree: ast.AST) -> Iterator[str]:
-    """Say every assert statement: `python -O` drops them."""
+    """Yield every assert statement: `python -O` drops them."""
     yield from (f"{module}:{node.lineno}" for node in nodes(tree) if isinstance(node, ast.Assert))
 
 
 def loose_randomness(module: str, tree: ast.AST) -> Iterator[str]:
-    """Say every use of a generator or hash that has no key of ours."""
+    """Yield every use of a generator or hash that has no key of ours."""
     allowed = {"Generator"} | {
         "seeds.py": {"Philox"},
         "corruptions/visual/noise.py": {
@@ -173,7 +173,7 @@ def docstrings(tree: ast.AST) -> set[ast.expr]:
 
 
 def named_benchmarks(module: str, tree: ast.AST) -> Iterator[str]:
-    """Say every place where code that serves all benchmarks knows one, and imports from one benchmark to another."""
+    """Yield every place where code that serves all benchmarks knows one, and imports from one benchmark to another."""
     folder = module.split("/")
     if folder == ["__init__.py"]:
         return  # the public API
@@ -194,7 +194,7 @@ def named_benchmarks(module: str, tree: ast.AST) -> Iterator[str]:
 
 
 def recorded_commands(module: str, tree: ast.AST) -> Iterator[str]:
-    """Say every place that reads the recorded command, which is for people: what matters is in fields of its own."""
+    """Yield every place that reads the recorded command, which is for people: what matters is in fields of its own."""
     if module == "builders/remade.py":
         return  # compares it with these fields
     for node in nodes(tree):

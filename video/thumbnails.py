@@ -81,7 +81,8 @@ def _shares(length: int) -> NDArray[np.float32]:
     """Return how much each of `length` pixels counts in each of 32 means along a line: float32, shape (32, length)."""
     edges, pixels = np.linspace(0, length, SIDE + 1), np.arange(length)
     covered = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
-    return (np.maximum(covered, 0) * SIDE / length).astype(np.float32)
+    shares: NDArray[np.float32] = (np.maximum(covered, 0) * SIDE / length).astype(np.float32)
+    return shares
 
 
 def samples_of(frame: av.VideoFrame) -> NDArray[np.uint8]:

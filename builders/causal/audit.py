@@ -56,7 +56,7 @@ class Asked:
 
 
 def guess(asked: Asked, seen: frozenset[str], counts: Mapping[str, int]) -> dict[str, int]:
-    """Give the option that each guesser picks; of equal ones the first.
+    """Return the option that each guesser picks; of equal ones the first.
 
     Args:
         asked: The question.

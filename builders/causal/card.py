@@ -162,7 +162,7 @@ def measure_causal(output: FinishedOutput) -> CausalStatistics:
 
 
 def _shows(row: Row) -> bool:
-    """Tell whether both ways worked on the answer."""
+    """Return whether both ways worked on the answer."""
     return sum(result["place"] is not None for result in row["confusions"] if result["target"] == "answer") == 2
 
 
@@ -193,7 +193,7 @@ def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
 
 
 def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[Guess]]]]:
-    """Give what blind guessers get right, by table, split and target."""
+    """Return what blind guessers get right, by table, split and target."""
     return {
         table: {
             split: {
@@ -236,7 +236,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any]:
-    """Give the fields of the template."""
+    """Return the fields of the template."""
     info = output.info
     plain = {name: count for name, count in info["notes"].items() if isinstance(count, int)}
     settings = settings_of(info)

@@ -84,7 +84,7 @@ def check_index(output: FinishedOutput) -> Iterator[str]:
 
 
 def chi_square_tail(value: float, degrees: int) -> float:
-    """Give the probability that a chi-square variable is at least this large, by the series of the incomplete gamma."""
+    """Return the probability of a chi-square variable this large or larger, by the series of the incomplete gamma."""
     a, x = degrees / 2, value / 2
     if x <= 0:
         return 1.0
@@ -244,7 +244,7 @@ def clip_problems(row: Row, keep_sound: bool) -> list[str]:
 
 
 def causal_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, Check]:
-    """Give the checks of a CausalChaos output by name.
+    """Return the checks of a CausalChaos output by name.
 
     Args:
         info: The content of `build.json`.

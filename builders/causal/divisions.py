@@ -21,7 +21,7 @@ TRAIN_ENDS, VALIDATION_ENDS = Fraction(70, 100), Fraction(85, 100)
 
 
 def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, places: Places = "frames") -> dict[str, str]:
-    """Give the split of every row, by id.
+    """Return the split of every row, by id.
 
     Args:
         scheme: "ud", "ps" or "un".

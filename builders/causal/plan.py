@@ -132,7 +132,7 @@ class Drafts:
         self._mined: dict[tuple[str, Target], Sequence[Mined]] = {}
 
     def trained(self, scheme: Scheme, target: Target) -> frozenset[str]:
-        """Give the folded right options of train."""
+        """Return the folded right options of train."""
         split_of = self.split_of[scheme]
         return frozenset(key for qid, key in self.keys[target].items() if split_of[qid] == "train")
 
@@ -257,7 +257,7 @@ class Drafts:
         choices: Mapping[Target, Mapping[str, OptionSet]],
         outcomes: Mapping[str, list[Row]] | None = None,
     ) -> Iterator[Unit]:
-        """Give a unit for each split of a table with choices."""
+        """Yield a unit for each split of a table with choices."""
         rows: dict[str, list[Row]] = {}
         for row in self.rows:
             if row.qid not in choices["answer"]:
@@ -279,7 +279,7 @@ class Drafts:
             yield Unit(f".{config}.{split}", split, "", {"config": config, "rows": members}, tables=(config,))
 
     def open_ended(self) -> Iterator[Unit]:
-        """Give a unit for each split of the open-ended table."""
+        """Yield a unit for each split of the open-ended table."""
         rows: dict[str, list[Row]] = {}
         for row in self.rows:
             places = {
@@ -337,7 +337,7 @@ class Drafts:
 
 
 def text_of(row: CausalRow, target: Target) -> str:
-    """Give the right option."""
+    """Return the right option."""
     return row.answer if target == "answer" else row.explanation
 
 
@@ -347,13 +347,13 @@ def clip_id(row: CausalRow) -> str:
 
 
 def causal_row(row: Row) -> CausalRow:
-    """Give the annotation back that a row of `open_ended` was made from."""
+    """Return the annotation that a row of `open_ended` was made from."""
     texts = (row["question"], row["answer"], row["explanation"])
     return CausalRow(row["qid"], row["episode"], row["start_frame"], row["end_frame"], *texts)
 
 
 def asked_of(row: CausalRow) -> Row:
-    """Give the columns `ASKED`."""
+    """Return the columns `ASKED`."""
     return {
         "qid": row.qid,
         "episode": row.episode,
@@ -397,7 +397,7 @@ def tally(outcomes: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
 
 
 def clip_units(rows: Sequence[CausalRow], units: Sequence[Unit], timing: Timing) -> Iterator[Unit]:
-    """Give a unit for each clip that some row is about."""
+    """Yield a unit for each clip that some row is about."""
     wanted = {row["clip_id"] for unit in units for row in unit.payload["rows"]}
     for name, row in {clip_id(row): row for row in rows}.items():
         if name not in wanted:

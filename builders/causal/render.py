@@ -111,7 +111,7 @@ class CausalBuilder(SourceVideos):
         }
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Give the rows of a table and split, or the one of a clip."""
+        """Return the rows of a table and split, or the one of a clip."""
         if not unit.source_id:
             yield from ((unit.payload["config"], row) for row in unit.payload["rows"])
             return

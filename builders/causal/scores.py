@@ -71,12 +71,12 @@ def count(
 
 
 def measure(means: Means) -> dict[str, Floats]:
-    """Give A (protocol 1), E, and A+E (protocol 2)."""
+    """Return A (protocol 1), E, and A+E (protocol 2)."""
     return {name: means[name] for name in ("A", "E", "A+E") if name in means}
 
 
 def tables(counted: Tally) -> tuple[Table, ...]:
-    """Say how often each kind of wrong option was chosen, of the questions that offer one."""
+    """Describe how often each kind of wrong option was chosen, of the questions that offer one."""
     means = counted.means(np.ones((1, len(counted.sources))))
     totals = counted.totals()
     rows: tuple[tuple[Cell, ...], ...] = tuple(

@@ -88,7 +88,7 @@ CLIPS_CONFIG = Config(
 
 
 def causal_configs(settings: CausalSettings) -> tuple[Config, ...]:
-    """Give the tables of a build."""
+    """Return the tables of a build."""
     chosen = [
         Config(scheme, MEANINGS[scheme], CHOICES, default=scheme == settings.splits[0]) for scheme in settings.splits
     ]

@@ -61,7 +61,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]:
-    """Give the fields of the template."""
+    """Return the fields of the template."""
     info = output.info
     skips = info["skips"]
     return {

@@ -239,7 +239,7 @@ def _in_time(look: Look, frame: int, seconds: float) -> bool:
 
 
 def clavi_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, Check]:
-    """Give the checks of a CLAVI output by name.
+    """Return the checks of a CLAVI output by name.
 
     Args:
         info: The content of `build.json`.

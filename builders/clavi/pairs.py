@@ -45,7 +45,7 @@ class Candidate:
 
 
 def same_key(one: Action, other: Action) -> bool:
-    """Tell whether two actions are of the same class."""
+    """Return whether two actions are of the same class."""
     return one.key == other.key
 
 
@@ -105,7 +105,7 @@ RULES: dict[str, Callable[[AnnotatedVideo, SameAction], Iterator[Candidate]]] = 
 
 
 def _ordered(video: AnnotatedVideo, same: SameAction) -> Iterator[tuple[Segment, Segment]]:
-    """Give every two segments of different actions, both long enough, the first over before the second starts."""
+    """Yield every two segments of different actions, both long enough, the first over before the second starts."""
     long_enough = [s for s in video.segments if s.end_s - s.start_s >= SHORTEST_S]
     for a in long_enough:
         for b in long_enough:
@@ -114,7 +114,7 @@ def _ordered(video: AnnotatedVideo, same: SameAction) -> Iterator[tuple[Segment,
 
 
 def _others(video: AnnotatedVideo, excluded: Sequence[Action], same: SameAction) -> list[Action]:
-    """Give the actions of a video that are not excluded, each once, in order."""
+    """Return the actions of a video that are not excluded, each once, in order."""
     others: list[Action] = []
     for segment in video.segments:
         if not any(same(segment.action, action) for action in (*excluded, *others)):

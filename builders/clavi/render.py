@@ -70,7 +70,7 @@ class ClaviBuilder(SourceVideos):
         }
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Give the 38 questions, the pair and, if rendered, the two videos."""
+        """Yield the 38 questions, the pair and, if rendered, the two videos."""
         pair = unit.payload
         for variant in range(2):
             for row in question_rows(pair, variant):

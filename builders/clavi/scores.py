@@ -133,7 +133,7 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
 
 
 def measure(means: Means) -> dict[str, Floats]:
-    """Give CLAVI's scores from the means of `count`'s cells.
+    """Return CLAVI's scores from the means of `count`'s cells.
 
     CAcc_V is the share of questions that are answered right about both V and V′, CAcc_T that of (Q, Q′) that are
     answered right together. E and E-NC have no Q′, so they are in no CAcc_T.
@@ -147,7 +147,7 @@ def measure(means: Means) -> dict[str, Floats]:
 
 
 def tables(counted: Tally) -> tuple[Table, ...]:
-    """Give the accuracies by type, the fine-grained table (Table 15) and the controls that fit the paper's Table 3."""
+    """Return accuracies by type, the fine-grained table (Table 15) and the controls that fit the paper's Table 3."""
     totals = counted.totals()
     means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
     by_type = tuple((kind, means[kind], totals[kind]) for kind in TYPES)

@@ -69,7 +69,7 @@ class TextStatistics:
         return sum(table.changed for table in self.tables) / max(self.total, 1)
 
     def grid(self) -> dict[str, dict[str, bool]]:
-        """Tell for each visual and each text perturbation whether they are combined."""
+        """Return for each visual and each text perturbation whether they are combined."""
         combined = {pair.text for pair in self.pairs}
         texts = [table.corruption.name for table in self.tables if table.corruption.name in combined]
         visual = dict.fromkeys(pair.visual for pair in self.pairs)

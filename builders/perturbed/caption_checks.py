@@ -87,7 +87,7 @@ def check_recipes(output: FinishedOutput) -> Iterator[Finding]:
 
 
 def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:
-    """Say what of that which a perturbation uses is not here as it was when the suite was built; "" if all is."""
+    """Describe what of that which a perturbation uses is not here as it was when the suite was built; "" if all is."""
     corruption = check_text_name(name)
     if {*MODELS} & {*corruption.needs}:  # nothing is fetched, and nothing takes minutes
         return "it needs a language model, which is not run again"
@@ -137,7 +137,7 @@ def check_combinations(output: FinishedOutput) -> Iterator[str]:
 
 
 def text_checks(info: Mapping[str, Any]) -> dict[str, Check]:
-    """Give the checks by name that fit a build: none if it has no captions of its own.
+    """Return the checks by name that fit a build: none if it has no captions of its own.
 
     Args:
         info: The content of `build.json`.

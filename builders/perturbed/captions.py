@@ -42,7 +42,7 @@ TEXT_COLUMNS = (
 
 
 def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
-    """Give the tables of text perturbations, one for each."""
+    """Return the tables of text perturbations, one for each."""
     return tuple(
         Config(name, f"{corruption.family}; {corruption.does}", TEXT_COLUMNS)
         for name, corruption in ((name, check_text_name(name)) for name in names)
@@ -77,12 +77,12 @@ def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator
 
 
 def is_text(unit: Unit) -> bool:
-    """Tell whether a unit is one of `text_units`."""
+    """Return whether a unit is one of `text_units`."""
     return "text" in unit.payload
 
 
 def text_recipe(settings: PerturbedSettings, name: str, key: str) -> TextRecipe:
-    """Give the recipe of a row.
+    """Return the recipe of a row.
 
     Args:
         settings: Of the build.
@@ -116,7 +116,7 @@ def perturb_texts(unit: Unit, settings: PerturbedSettings, tools: Tools) -> Fact
 
 
 def text_rows(unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-    """Give one row for every caption of a unit."""
+    """Yield one row for every caption of a unit."""
     for (key, clip, original), (text, reason) in zip(unit.payload["captions"], facts["texts"], strict=True):
         yield (
             unit.payload["text"],

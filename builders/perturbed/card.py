@@ -183,7 +183,7 @@ def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
 
 
 def not_as_built(output: FinishedOutput, name: str, row: Row, why: str) -> InputError:
-    """Say that a video is not one that was built."""
+    """Describe that a video is not one that was built."""
     return InputError(
         f"{output.path}, table {name}: the video of clip {row['clip_id']}, severity {row['severity']}, {why}, so it is "
         "not what was built. `stressreel verify` says more; build again with --fresh."
@@ -239,7 +239,7 @@ def measure_maps(output: FinishedOutput, clips: Iterable[Row]) -> BySeverity:
 
 
 def grows(values: Mapping[int, float], *, falling: bool) -> bool:
-    """Tell whether a number goes one way from each severity to the next, as far as the card writes it out."""
+    """Return whether a number goes one way from each severity to the next, as far as the card writes it out."""
     shown = [round(-value if falling else value, 1) for _, value in sorted(values.items())]
     return all(one < other for one, other in pairwise(shown))
 
@@ -277,7 +277,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, Any]:
-    """Give the fields of the template."""
+    """Return the fields of the template."""
     info = output.info
     settings = info["settings"]
     kind = source_of(info).key
@@ -316,7 +316,7 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
 
 
 def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:
-    """Give one table of each kind, with what the card says of it."""
+    """Return one table of each kind, with what the card says of it."""
     settings = settings_of(output.info)
     visual, texts, pairs = len(settings.perturbations), settings.text_perturbations, settings.pairs
     configs = suite_configs(settings)

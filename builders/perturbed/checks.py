@@ -156,7 +156,7 @@ class Order:
 
 
 def noise_limit(settings: PerturbedSettings) -> float:
-    """Give a distance of thumbnails that the encoder's noise does not reach, in grey levels.
+    """Return a distance of thumbnails that the encoder's noise does not reach, in grey levels.
 
     At crf 23 five real clips of 160x120 and more reached 2.1; x264's quantiser doubles every 6.
     """
@@ -352,7 +352,7 @@ def _title(name: str, row: Row) -> str:
 
 
 def perturbed_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, Check]:
-    """Give the checks of a suite by name.
+    """Return the checks of a suite by name.
 
     Args:
         info: The content of `build.json`.

@@ -69,7 +69,7 @@ class Pair:
 
 @cache
 def combinations() -> tuple[int, tuple[Pair, ...]]:
-    """Give the severity of the paper's combinations, and its 66 pairs."""
+    """Return the severity of the paper's combinations, and its 66 pairs."""
     path = Path(__file__).parents[2] / "corruptions" / "combinations.yaml"
     table = yaml.safe_load(path.read_text(encoding="utf-8"))
     return table["severity"], tuple(Pair(visual, text) for visual in table["visual"] for text in table["text"])
@@ -81,7 +81,7 @@ def _texts_with(visual: str, pairs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def pair_rows(visual: str, clip: Mapping[str, Any], pairs: tuple[str, ...]) -> Iterator[tuple[str, Row]]:
-    """Give one row for every caption of a clip and every combination that a visual perturbation is in."""
+    """Yield one row for every caption of a clip and every combination that a visual perturbation is in."""
     severity, _ = combinations()
     for text in _texts_with(visual, pairs):
         for number in range(len(clip["captions"])):

@@ -237,7 +237,7 @@ def probed_severities(settings: PerturbedSettings) -> tuple[int, ...]:
 def affordable(
     area: int, corruptions: Sequence[VisualCorruption], severities: Sequence[int], encoding: EncodeSettings
 ) -> int:
-    """Say of how many stretches every perturbation can be encoded within `BUDGET_S`; one at least."""
+    """Describe of how many stretches every perturbation can be encoded within `BUDGET_S`; one at least."""
     preset = costs()["presets"][encoding.preset]
     spent = sum(
         factors()[c.name].perturb_ns[s - 1] + factors()[c.name].encode_ns[s - 1] * preset

@@ -127,7 +127,7 @@ def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], setti
 
 
 def rows_of(output: FinishedOutput, name: str, clip_id: str) -> list[Row]:
-    """Give the rows of the first clip in a table; none if the table does not begin with it."""
+    """Return the rows of the first clip in a table; none if the table does not begin with it."""
     rows = output.whole(name, ["clip_id", "severity", "video"])
     return list(takewhile(lambda row: row["clip_id"] == clip_id, rows))
 
@@ -154,7 +154,7 @@ def frames_at(row: Row, numbers: Sequence[int]) -> list[Picture]:
 
 
 def fitted(frame: Picture, side: int) -> tuple[int, int]:
-    """Give the width and height in which a frame fits into a square."""
+    """Return the width and height in which a frame fits into a square."""
     height, width = frame.shape[:2]
     scale = side / max(height, width)
     return max(round(width * scale), 1), max(round(height * scale), 1)

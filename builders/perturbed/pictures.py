@@ -108,7 +108,7 @@ def places_in(num_frames: int, fingerprint: str, clip_id: str) -> tuple[int, ...
 
 
 def unlike(shown: dict[int, Samples], likeness: Likeness) -> str:
-    """Say in what a perturbed clip is not what its recipe gives; "" if nothing is found.
+    """Describe in what a perturbed clip is not what its recipe gives; "" if nothing is found.
 
     Args:
         shown: Samples of its frames by number, those that `Likeness.frames` names.
@@ -161,7 +161,7 @@ def _judge(frames: Samples, stretch: Stretch, corruption: VisualCorruption, seve
 
 
 def _other_severity(stretches: Sequence[tuple[Samples, Stretch]], likeness: Likeness) -> str:
-    """Say whether a clip looks like another severity, all comparable places taken together."""
+    """Describe whether a clip looks like another severity, all comparable places taken together."""
     if check_name(likeness.name).scope == "file":
         stretches = stretches[:1] if likeness.first_frame == 0 else ()  # elsewhere a codec's state is unknown
     total = dict.fromkeys(SEVERITIES, 0.0)

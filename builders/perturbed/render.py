@@ -99,7 +99,7 @@ class PerturbedBuilder(SourceVideos):
         return facts
 
     def _stretches(self, cut: Cut, index: FrameIndex) -> Iterator[tuple[range, Cut]]:
-        """Give each stretch of the source that is perturbed as a whole, with the clips in it and their frames."""
+        """Yield each stretch of the source that is perturbed as a whole, with the clips in it and their frames."""
         if self.settings.clip_first:
             yield from ((frames, [(clip, frames)]) for clip, frames in cut)
         else:
@@ -144,7 +144,7 @@ class PerturbedBuilder(SourceVideos):
                         writers.pop(number).close()
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Give one row for every clip, perturbation and severity, and for its combinations; or for every caption."""
+        """Yield one row for every clip, perturbation and severity, and for its combinations; or for every caption."""
         if is_text(unit):
             yield from text_rows(unit, facts)
             return
@@ -194,7 +194,7 @@ def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
 
 
 def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
-    """Give the recipe of a row; None for `clean`."""
+    """Return the recipe of a row; None for `clean`."""
     return None if name == CLEAN else Recipe(check_name(name), severity, seed, key)
 
 

@@ -67,7 +67,7 @@ def read_captions(output: FinishedOutput, split: str) -> Captions:
 
 
 def caption_texts(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, str]:
-    """Give the captions by id, as shown in a setting."""
+    """Return the captions by id, as shown in a setting."""
     texts = dict(zip(captions.ids, captions.texts, strict=True))
     if setting.text:
         rows, _ = read_columns(output, setting.text, ("caption_id", "caption"), split)
@@ -106,7 +106,7 @@ def read_setting(name: str) -> Setting:
 
 
 def families(settings: Iterable[Setting]) -> dict[str, str]:
-    """Give the family of every perturbation."""
+    """Return the family of every perturbation."""
     found = {}
     for setting in settings:
         if setting.visual:
@@ -307,7 +307,7 @@ def _truth(value: Any) -> bool | None:
 
 
 def _texts(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:
-    """Give which clips each caption (id and text) is about, as shown in a setting."""
+    """Return which clips each caption (id and text) is about, as shown in a setting."""
     texts = caption_texts(output, setting, captions, split)
     about: dict[str, set[str]] = {}
     for name, clip in zip(captions.ids, captions.of, strict=True):
@@ -317,7 +317,7 @@ def _texts(output: FinishedOutput, setting: Setting, captions: Captions, split: 
 
 
 def _chose(value: Any, clip: str, about: Mapping[str, set[str]]) -> bool | None:
-    """Tell whether the caption chosen is one of the clip's; None if it is no caption of the output."""
+    """Return whether the caption chosen is one of the clip's; None if it is no caption of the output."""
     if not isinstance(value, str):
         return None
     clips = about.get(value.strip()) or about.get(plain(value))
@@ -349,7 +349,7 @@ def _robustness_scores(
 
 
 def changed(output: FinishedOutput, settings: Sequence[Setting], split: str) -> dict[str, float]:
-    """Give the share of captions that each text perturbation changes: what it leaves alone cannot lower a score."""
+    """Return the share of captions that each text perturbation changes: what it leaves alone cannot lower a score."""
     found = {}
     for name in dict.fromkeys(setting.text for setting in settings if setting.text):
         columns, _ = read_columns(output, name, ("changed",), split)

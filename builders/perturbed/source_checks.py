@@ -204,7 +204,7 @@ def draw_spread(triples: Sequence[Triple], fingerprint: str, count: int) -> list
         for turn, severity in enumerate(sorted(found, key=lambda severity: drawn(name, severity)))
     }
     times: Counter[tuple[str, int]] = Counter()
-    ranked = []
+    ranked: list[tuple[int, int, int, tuple[str, int, str]]] = []
     for name, severity, clip in sorted(triples, key=lambda triple: drawn(*triple)):
         ranked.append((times[name, severity], turns[name, severity], len(ranked), (name, severity, clip)))
         times[name, severity] += 1

@@ -32,7 +32,7 @@ VIDEO = Column("video", "video", "MP4, H.264")
 
 
 def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ...]:
-    """Give the visual tables of a suite: `clean` and one for each perturbation."""
+    """Return the visual tables of a suite: `clean` and one for each perturbation."""
     columns = (*COLUMNS, VIDEO) if videos else COLUMNS
     configs = [Config(CLEAN, "the clips as they are, encoded like the others", columns, default=True, key_columns=2)]
     for name in names:
@@ -43,7 +43,7 @@ def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ..
 
 
 def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:
-    """Give all tables of a suite."""
+    """Return all tables of a suite."""
     return (
         *perturbed_configs(settings.perturbations, videos=settings.render),
         *text_configs(settings.text_perturbations),
@@ -62,7 +62,7 @@ def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
 
 
 def level_of(name: str, severity: int) -> Row:
-    """Give the columns of a row that the registry decides, null in `clean`."""
+    """Return the columns of a row that the registry decides, null in `clean`."""
     if name == CLEAN:
         return {"level": None, "written_quantiser": None}
     corruption = check_name(name)

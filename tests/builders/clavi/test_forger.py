@@ -136,7 +136,7 @@ def rename(forged: Forgery, before: str, after: str) -> None:
 
 
 def another_class(letter: str, key: str) -> Callable[[Row], None]:
-    """Say that A, B or C was another class, with its label, phrase, verb and objects."""
+    """Describe that A, B or C was another class, with its label, phrase, verb and objects."""
 
     def change(pair: Row) -> None:
         pair[f"class_{letter}"] = key
@@ -155,7 +155,7 @@ def another_class(letter: str, key: str) -> Callable[[Row], None]:
 
 
 def other_actions(pair: Row) -> None:
-    """Say that another action was done besides, with its verb and its objects."""
+    """Describe that another action was done besides, with its verb and its objects."""
     other = next(action for action in usable_actions() if action.key == "c016")
     pair["other_actions"] = [other.key]
     pair["source_verbs"] = sorted({*pair["source_verbs"], other.verb})
@@ -167,7 +167,7 @@ def with_question(**values: object) -> Change:
 
 
 def with_videos(**values: object) -> Change:
-    """Give both videos of the first pair other values."""
+    """Set other values in both videos of the first pair."""
     return lambda forged: [row.update(values) for row in forged.tables["videos"]["train"][:2]]
 
 
@@ -332,7 +332,7 @@ def cut_elsewhere(forged: Forgery) -> None:
 
 
 def swapped_sound(forged: Forgery) -> None:
-    """Give V′ the sound of V."""
+    """Copy the sound of V to V′."""
     original, complement = forged.tables["videos"]["train"][:2]
     sound = tampering.sound_of(original["video"]["bytes"])
     pictures = tampering.pictures_of(complement["video"]["bytes"])
