@@ -38,7 +38,7 @@ BENCHMARK = Benchmark(
     card=late(".card", "card", __package__),
     scoring=late(".scores", "scoring", __package__),
     tasks=late(".tasks", "tasks", __package__),
-    references=late(".scores", "read_questions", __package__),
+    references=late(".scores", "read_whole", __package__),
     sample={"annotations": "sample"},
     drawn_sample="causal",
 )

@@ -17,7 +17,7 @@ import pytest
 from commands import info, refuses, rows, run, start
 from stressreel.samples.cache import cached_sample
 
-FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern")
+FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern", "--workers", 1)
 TEXTS = ("--no-render", "--no-progress", "--tagger", "pattern")
 
 
@@ -183,6 +183,7 @@ class TestUse:
             "figures",
             "open_ended",
             "un",
+            "units.parquet",
         ]
 
     def test_dry_run_with_divisions_apart(self, causal: Path) -> None:
@@ -196,7 +197,7 @@ class TestUse:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            (("--splits", "UD,XX"), "XX is no division"),
+            (("--splits", "UD,XX"), "XX, which is no division"),
             (("--out", "o"), "Missing option '--annotations'"),
             (("--annotations", "sample"), "--out"),
             (("--annotations", "sample", "--dry-run", "UD"), "stands alone"),

@@ -54,7 +54,7 @@ def _planned_once() -> Iterator[None]:
         return plans[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("stressreel.builders.causal_source_checks.plan_causal", plan)
+        patch.setattr("stressreel.builders.causal.source_checks.plan_causal", plan)
         yield
 
 
