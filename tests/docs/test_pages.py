@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -42,8 +43,10 @@ def commands() -> Iterator[tuple[str, list[str]]]:
 
 def named(words: list[str]) -> tuple[click.Command, list[str]]:
     """Find the command that words name, and what is left of them."""
-    command: click.Command = stressreel if words[0] == "stressreel" else load_command(words[0])
+    command: Any = stressreel if words[0] == "stressreel" else load_command(words[0])
     rest = words[1:]
+    if rest[:1] == ["score"] and rest[1] not in command.get_command(click.Context(command), "score").commands:
+        rest.insert(1, "answers")  # what `stressreel score OUT` means
     while isinstance(command, click.Group) and rest:
         _, under, rest = command.resolve_command(click.Context(command), rest)
         assert under is not None
