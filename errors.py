@@ -14,9 +14,18 @@ paragraph and exits with 1, or for a UsageError with 2, without a traceback (`--
 
 from __future__ import annotations
 
+import re
+
+LONGEST_WORD, LONGEST = 300, 10_000  # characters
+
 
 class StressreelError(Exception):
     """Base of all errors below."""
+
+    def __str__(self) -> str:
+        """Write the message, with what an input put into it cut to a length that can be read."""
+        text = re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", super().__str__())
+        return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
 class InputError(StressreelError, ValueError):

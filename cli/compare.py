@@ -43,6 +43,7 @@ def command(
     open-ended scores are compared by their folders.
     """
     from ..api import measure_of
+    from ..errors import InputError
     from ..metrics.bootstrap import differences, estimates
     from ..metrics.folder import pair_up
     from ..metrics.inputs import ScoreOptions
@@ -53,10 +54,16 @@ def command(
     options = ScoreOptions(first=int(first_index), seed=seed, resamples=resamples, config=config)
     one, other = (read(path, on, split, options) for path in (a, b))
     first, second, notes = pair_up(one, other)
-    measure = measure_of(one.about["benchmark"], first.cells)
-    left = estimates(first, measure, seed=seed, resamples=resamples)
-    right = estimates(second, measure, seed=seed, resamples=resamples)
-    difference = differences(first, second, measure, seed=seed, resamples=resamples)
+    try:
+        measure = measure_of(one.about["benchmark"], first.cells)
+        left = estimates(first, measure, seed=seed, resamples=resamples)
+        right = estimates(second, measure, seed=seed, resamples=resamples)
+        difference = differences(first, second, measure, seed=seed, resamples=resamples)
+    except (LookupError, ValueError) as error:
+        raise InputError(
+            f"{a} and {b} cannot be compared ({type(error).__name__}: {error}): what they share is no score of "
+            f"{one.about['benchmark']!r}. Score both again."
+        ) from error
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, left[name].value, right[name].value, gap, verdict(gap.low, gap.high)) for name, gap in difference.items()
     )

@@ -171,8 +171,8 @@ def _lettered(text: str, options: Sequence[str]) -> int | None:
         if JUDGED.match(rest) or REFUSAL.search(reasons):
             return None
         articles = {found.start(found.lastindex or 0) for found in ARTICLE.finditer(rest)}
-        letters = [found for found in LETTERS.finditer(rest) if found.start(1) not in articles]
-        others = {_letter(found[1], options) for found in letters}
+        letters = (found[1] for found in LETTERS.finditer(rest) if found.start(1) not in articles)
+        others = {_letter(letter, options) for letter in letters}
         texts = {plain(option) for option in options if plain(option) and plain(option) not in own}
         repeated = any(re.search(rf"(?<!\w){re.escape(other)}(?!\w)", said) for other in texts)
         return None if others - {pick, None} or repeated else pick

@@ -11,12 +11,21 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, UsageError
-from ..records.documents import parse_json
+from ..records.documents import parse_json, shortened
 from ..records.files import write_atomic
+from ..records.shards import PARQUET_FAULTS, open_shard
 from .bootstrap import Tally
 from .scores import Scores, as_json, as_markdown, dump
 
 SCORES, REPORT, SUMS = "scores.json", "scores.md", "per_source.parquet"
+COMPARED = (  # what two scores must have in common, and their names
+    ("benchmark",),
+    ("config",),
+    ("split",),
+    ("output", "fingerprint"),
+    ("answers", "scored_sha256"),
+    ("predictions", "file"),
+)
 
 
 @dataclass(frozen=True)
@@ -116,9 +125,6 @@ def read_scores(path: Path) -> Scored:
     Raises:
         InputError: It is no such folder, or it is damaged.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if not path.exists():
         raise UsageError(f"there is no {path}. Give a folder that `stressreel score` wrote, or with --on OUT a file.")
     folder = path.parent if path.name == SCORES else path
@@ -129,16 +135,33 @@ def read_scores(path: Path) -> Scored:
         )
     try:
         about = parse_json((folder / SCORES).read_text(encoding="utf-8"))
-        table = pq.read_table(folder / SUMS)
+        for keys in COMPARED:
+            _text_at(about, keys)
+        with open_shard(folder / SUMS) as file:
+            table = file.read()
         cells = tuple(name.removeprefix("sum: ") for name in table.column_names if name.startswith("sum: "))
         sums, counts = (
             np.array([table.column(f"{kind}: {cell}").to_numpy() for cell in cells], np.float64).T
             for kind in ("sum", "count")
         )
         sources = tuple(table.column("source_id").to_pylist())
+        if sums.shape != (len(sources), len(cells)) or not (np.isfinite(sums).all() and np.isfinite(counts).all()):
+            raise ValueError(f"{SUMS} lacks numbers")
         return Scored(about["predictions"]["file"], about, Tally(sources, cells, sums, counts))
-    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+    except PARQUET_FAULTS as error:
         raise InputError(f"{folder} is damaged ({type(error).__name__}: {error}). Score again.") from error
+
+
+def _text_at(about: Any, keys: Sequence[str]) -> None:
+    """Look whether there is a text.
+
+    Raises:
+        KeyError, TypeError: There is none.
+    """
+    for key in keys:
+        about = about[key]
+    if not isinstance(about, str):
+        raise TypeError(f"{'.'.join(keys)} is {shortened(about)}, no text")
 
 
 def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:

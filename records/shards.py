@@ -236,6 +236,6 @@ def _check_size(metadata: Any) -> None:
         group = metadata.row_group(index)  # not its columns: pyarrow ends the process on some that are damaged
         if group.num_rows > MOST_ROWS or group.total_byte_size > MOST_BYTES:
             raise ValueError(
-                f"row group {index} has {group.num_rows:,} rows and {group.total_byte_size:,} bytes; in a shard it has "
+                f"row group {index} has {group.num_rows:,} rows and {group.total_byte_size:,} bytes; a shard has "
                 f"at most {MOST_ROWS:,} and {MOST_BYTES:,}"
             )

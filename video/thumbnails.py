@@ -27,6 +27,8 @@ def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
     """Decode an MP4 file held in memory, from its beginning."""
     with av.open(io.BytesIO(content), "r") as container:
         stream = container.streams.video[0]
+        if stream.codec_context is None:
+            raise ValueError("it is of a codec that cannot be decoded")
         stream.codec_context.thread_count = 1
         yield from decoded(container, stream)
 

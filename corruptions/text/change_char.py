@@ -122,7 +122,7 @@ def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     kind = _one(["pair", "end", "both"], rng)
     text = caption.text.strip()
     if kind != "pair":
-        bare = re.sub(r"[\s.,;:!?…-]+$", "", text)
+        bare = re.sub(r"(?<![\s.,;:!?…-])[\s.,;:!?…-]+$", "", text)
         text = bare + _one([mark for mark in _table("punctuation", "ends") if bare + mark != text], rng)
     if kind != "end":
         first, last = _one(_table("punctuation", "pairs"), rng)

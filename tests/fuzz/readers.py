@@ -50,6 +50,7 @@ class Reader:
         read: Reads the folder in which one of them is damaged.
         weight: How often it is taken, against the others.
         folder: What of the good files it needs; by default what is named like itself.
+        slow: Whether a short run leaves it out.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Reader:
     read: Callable[[Path], object]
     weight: float = 1
     folder: str = ""
+    slow: bool = False
 
 
 def command(name: str, *arguments: object) -> str:
@@ -103,31 +105,29 @@ def every(*reads: Callable[[], object]) -> None:
 # Good files
 
 
-def prepare(folder: Path, shared: Path | None, *, videos: bool) -> None:
+def prepare(folder: Path, shared: Path | None, *, quick: bool) -> None:
     """Write the good files.
 
     Args:
         folder: Where to; each reader's are in a folder of its own.
         shared: A folder with `data` and `videos`, real annotations and clips, if there is one.
-        videos: Whether readers of videos get theirs, which takes a while.
+        quick: Only what readers that are not slow need.
     """
     _annotations(folder, shared / "data" if shared else None)
     _predictions(folder)
-    built = folder / "built"
-    command("build-clavi", "--charades", folder / "charades", "--no-render", "--limit", 3, "--out", built / "clavi")
-    command("build-causal", "--annotations", folder / "questions" / "Annotations.csv", "--no-render", *SMALL_CAUSAL,
-            "--out", built / "causal")  # fmt: skip
-    command("build-perturbed", "--msrvtt", folder / "msrvtt", "--modality", "text", "--text-perturbations", "typos",
-            "--limit", 4, "--out", built / "suite")  # fmt: skip
-    for name in ("clavi", "causal", "suite"):
-        if not (built / name / "build.json").is_file():
-            raise Fault(f"{name} was not built")
+    _build(folder, "build-clavi", "--charades", folder / "charades", "--no-render", "--limit", 3, out="clavi")
+    if quick:
+        return
+    causal = ("--negatives", "random", "--num-options", 3, "--confuse", 0, "--splits", "UD", "--no-render")
+    texts = ("--modality", "text", "--text-perturbations", "typos", "--limit", 4)
+    _build(folder, "build-causal", "--annotations", folder / "questions" / "Annotations.csv", *causal, out="causal")
+    _build(folder, "build-perturbed", "--msrvtt", folder / "msrvtt", *texts, out="suite")
     _scores(folder)
-    if videos:
-        _videos(folder, shared / "videos" if shared else None)
+    _videos(folder, shared / "videos" if shared else None)
 
 
-SMALL_CAUSAL = ("--negatives", "random", "--num-options", 3, "--confuse", 0, "--splits", "UD")
+def _build(folder: Path, name: str, *arguments: object, out: str) -> None:
+    command(name, *arguments, "--no-progress", "--out", folder / "built" / out)
 
 
 def _cut(source: Path, target: Path, lines: int) -> None:
@@ -418,7 +418,7 @@ def causal_output(folder: Path) -> None:
     out = folder / "causal"
     every(
         lambda: command("stressreel", "card", out),
-        lambda: command("stressreel", "permute", out, "--to", folder / "permuted.csv"),
+        lambda: command("stressreel", "verify", out, "--no-decode"),
     )
 
 
@@ -429,7 +429,13 @@ def resumed(folder: Path) -> None:
 
 
 def compared(folder: Path) -> None:
-    command("stressreel", "compare", folder / "a.all.scores", folder / "b.all.scores", "--resamples", 100)
+    one, other = folder / "a.all.scores", folder / "b.all.scores"
+    every(
+        *(
+            partial(command, "stressreel", "compare", *both, "--resamples", 100)
+            for both in ((one, other), (one, one), (other, other))
+        )
+    )
 
 
 def scored(folder: Path) -> None:
@@ -485,7 +491,7 @@ CHARADES = {
 }
 READERS = (
     Reader("Charades and Charades-STA", CHARADES, read_charades_, 3, "charades"),
-    Reader("Charades, by the command", CHARADES, planned, 0.5, "charades"),
+    Reader("Charades, by the command", CHARADES, planned, 0.5, "charades", slow=True),
     Reader("released CLAVI pairs", _files("json", "test_annotations.json"), read_pairs, 2, "pairs"),
     Reader("MSR-VTT CSV", _files("csv", "MSRVTT_JSFUSION_test.csv"), read_clips, 1.5, "msrvtt"),
     Reader("MSR-VTT JSON", _files("json", "MSRVTT_data.json"), read_clips, 1.5, "msrvtt_json"),
@@ -522,21 +528,23 @@ READERS = (
         5,
         "predictions",
     ),
-    Reader("scores, by the command", _files("json", "a.jsonl", "suite.jsonl"), scored, 0.5, "scored"),
+    Reader("scores, by the command", _files("json", "a.jsonl", "suite.jsonl"), scored, 0.5, "scored", slow=True),
     Reader(
         "matrices",
         {**_files("bytes", "clean.npy", "typos.safetensors"), "clips.txt": "text"},
         retrieved,
         1.5,
         "similarity",
+        slow=True,
     ),
-    Reader("ranked lists", _files("json", "clean.jsonl", "typos.jsonl"), retrieved, 0.5, "ranked"),
+    Reader("ranked lists", _files("json", "clean.jsonl", "typos.jsonl"), retrieved, 0.5, "ranked", slow=True),
     Reader(
         "score folders",
         {"a.all.scores/scores.json": "json", "b.all.scores/per_source.parquet": "bytes"},
         compared,
         0.7,
         "scored",
+        slow=True,
     ),
     Reader("config", _files("text", "config.yaml"), configured, 1, "config"),
     Reader("build.json", _files("json", "clavi/build.json"), build_json, 1, "built"),
@@ -558,6 +566,7 @@ READERS = (
         resumed,
         0.7,
         "built",
+        slow=True,
     ),
     Reader(
         "outputs, by the commands",
@@ -565,6 +574,7 @@ READERS = (
         whole_output,
         0.1,
         "built",
+        slow=True,
     ),
     Reader(
         "causal outputs, by the commands",
@@ -572,6 +582,7 @@ READERS = (
         causal_output,
         0.15,
         "built",
+        slow=True,
     ),
-    Reader("clips", {}, decoded, 3, "clips"),  # one of the folder's clips each time
+    Reader("clips", {}, decoded, 3, "clips", slow=True),  # one of the folder's clips each time
 )

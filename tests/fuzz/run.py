@@ -180,22 +180,22 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--reader", action="append", help="only these, by the beginning of their names")
     parser.add_argument("--number", type=int, help="only this mutation of a reader")
-    parser.add_argument("--no-videos", action="store_true", help="leave out the readers of clips, which take longer")
+    parser.add_argument("--quick", action="store_true", help="leave out the readers that take longer")
     parser.add_argument("--keep", type=Path, default=Path("fuzz-findings"), help="folder for what was found")
     arguments = parser.parse_args()
     shared = Path(os.environ.get("STRESSREEL_SHARED", Path(__file__).parents[3] / "shared"))
     chosen = [
         reader
         for reader in READERS
-        if (reader.files or not arguments.no_videos)
+        if not (reader.slow and arguments.quick)
         and (not arguments.reader or any(reader.name.startswith(start) for start in arguments.reader))
     ]
     count = shares(chosen, arguments.mutations)
     found = 0
     with tempfile.TemporaryDirectory(prefix="stressreel-good-") as folder:
         good = Path(folder)
-        videos = any(not reader.files for reader in chosen)
-        for line in in_child(lambda say: prepare(good, shared if shared.is_dir() else None, videos=videos)):
+        real = shared if shared.is_dir() else None
+        for line in in_child(lambda say: prepare(good, real, quick=not any(reader.slow for reader in chosen))):
             raise SystemExit(f"the good files cannot be written: {line}")
         print(f"{'reader':32} {'mutations':>9} {'read':>6} {'refused':>8} {'found':>6} {'slowest':>8}")
         for reader in chosen:
