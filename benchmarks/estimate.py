@@ -351,7 +351,9 @@ def main() -> None:
     parser.add_argument("what", choices=("measure", "write", "fixed", "compare"))
     parser.add_argument("clips", nargs="*")
     parser.add_argument("--measured", type=Path, default=Path("measured.jsonl"))
-    arguments, more = parser.parse_known_args()
+    given = sys.argv[1:]
+    cut = given.index("--") if "--" in given else len(given)
+    arguments, more = parser.parse_args(given[:cut]), given[cut + 1 :]
     cv2.setNumThreads(1)  # as in a worker
     if arguments.what == "measure":
         for clip in arguments.clips:

@@ -19,6 +19,7 @@ import numpy as np
 import yaml
 
 from ..errors import VideoError
+from ..records.shards import SHARD_BYTES
 from .encode import AAC_BITS_PER_SECOND, EncodeSettings, Mp4Writer
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
 from .pyav import Frame, open_input, rgb_frame, to_rgb
@@ -30,7 +31,6 @@ LONGEST = 48  # and at most
 STRETCHES = 3, 8, 16  # at least; of one source; of many
 PIXELS = 60e6  # encoded as they are, about: a second of CPU
 KEY_EVERY = 250  # x264 puts a key frame at least so often
-SHARD_BYTES = 500_000_000  # a shard is written while the files that go into it are still there
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,8 @@ def look(path: Path) -> Shape | None:
         fps = float(stream.average_rate or stream.guessed_rate or 0)
         seconds = float(stream.duration * stream.time_base) if stream.duration and stream.time_base else 0.0
         seconds = seconds or (container.duration or 0) / av.time_base
-        frames = stream.frames or seconds * fps or index_frames(path).num_frames
+        # Not `stream.frames` first: that counts what an edit list hides, too.
+        frames = round(seconds * fps) or stream.frames or index_frames(path).num_frames
         if fps and frames and stream.width:
             return Shape(stream.width, stream.height, fps, frames)
     return None

@@ -44,10 +44,15 @@ def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iter
         yield from container.demux(stream)
         return
     before: av.Packet[VideoStream] | None = None
-    for packet in container.demux(stream):
-        if before is not None:
-            if before.dts is not None and packet.dts is not None:
+    first: int | None = None
+    for packet in container.demux(stream):  # ends with an empty one
+        if before is not None and before.dts is not None:
+            first = before.dts if first is None else first
+            if packet.dts is not None:
                 before.duration = packet.dts - before.dts
+            elif not before.duration:
+                before.duration = max(first + (stream.duration or 0) - before.dts, 0)
+        if before is not None:
             yield before
         before = packet
     if before is not None:

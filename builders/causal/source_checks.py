@@ -43,7 +43,7 @@ from .render import CLIP_FILE, CausalBuilder, clip_frames
 from .settings import CausalSettings, settings_of
 from .tables import CLIPS, CONFUSED, OPEN
 
-COSINE_ROOM = 1e-4  # how far apart another processor's cosines may be
+COSINE_ROOM = 1.5e-4  # how far apart another processor's cosines may be
 ROLES = ("offsets", "released_offsets", "fps_map", "cast")
 CUT = ("first_frame", "num_frames", "fps", "width", "height", "duration_s")
 

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...corruptions.registry import QUANTISER_LIMIT, SEVERITIES, VisualCorruption, check_name, visual_corruptions
+from ...corruptions.registry import SEVERITIES, VisualCorruption, check_name, visual_corruptions
 from ...errors import VideoError
 from ...video.encode import EncodeSettings, Mp4Writer
 from ...video.index import index_frames
@@ -115,7 +115,7 @@ def unlike(shown: dict[int, Samples], likeness: Likeness) -> str:
         likeness: What to compare with.
     """
     try:
-        made = tuple(_made(likeness, place) for place in likeness.places)
+        made = tuple(make_again(likeness, place) for place in likeness.places)
     except (VideoError, ValueError, OSError):
         return ""  # the clean clip cannot be decoded, which another check says
     stretches = []
@@ -177,8 +177,8 @@ def _other_severity(stretches: Sequence[tuple[Samples, Stretch]], likeness: Like
 def _clamped(name: str, *severities: int) -> bool:
     """Whether all these severities write the same quantiser, so that their pictures hardly differ."""
     corruption = check_name(name)
-    written = {min(corruption.levels[severity - 1][0], QUANTISER_LIMIT) for severity in severities}
-    return corruption.scope == "file" and len(written) == 1
+    written = {corruption.written_quantiser(severity) for severity in severities}
+    return len(written) == 1 and None not in written
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,12 @@ class Stretch:
     others: tuple[Made, ...]
 
 
-def _made(likeness: Likeness, place: int) -> Stretch:
+def make_again(likeness: Likeness, place: int) -> Stretch:
+    """Perturb and encode the frames of a clean clip at a place at every severity; remembered for the next rows.
+
+    Raises:
+        VideoError: The clean clip cannot be decoded.
+    """
     given = (likeness.seed, likeness.key, likeness.first_frame, likeness.rate, likeness.encode)
     return _make(likeness.clean, likeness.name, place, *given)
 

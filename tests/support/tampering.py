@@ -10,6 +10,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 from stressreel.video.encode import EncodeSettings, Mp4Writer, Sound
+from stressreel.video.pyav import rgb_to_yuv420p
 from stressreel.video.thumbnails import frames_of
 
 Pictures = NDArray[np.uint8]  # shape (frames, height, width, 3), RGB
@@ -40,8 +41,7 @@ def written(
             if tag:
                 writer._container.metadata["title"] = tag
             for picture in pictures:
-                frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), "rgb24")
-                writer.write(frame.reformat(format="yuv420p", threads=1), 1)
+                writer.write(rgb_to_yuv420p(picture), 1)
         return path.read_bytes()
 
 

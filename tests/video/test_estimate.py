@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from stressreel.records.shards import SHARD_BYTES
 from stressreel.video import estimate as module
 from stressreel.video.encode import PRESETS, EncodeSettings
 from stressreel.video.estimate import (
@@ -94,6 +95,12 @@ class TestSurvey:
         assert shape is not None
         assert shape.num_frames == 7
 
+    @pytest.mark.shared
+    def test_frames_that_an_edit_list_hides_do_not_count(self, shared: Path) -> None:
+        shape = look(shared / "videos" / "edge" / "hfdatasets__test_video_66x50.mov")
+        assert shape is not None
+        assert round(shape.num_frames) == 82  # of 87
+
     def test_without_videos_it_says_what_it_assumes(self) -> None:
         found = survey([whole("a")], {}, "perturbed")
         assert stretches(found) == []
@@ -127,7 +134,7 @@ def test_the_most_on_disk_is_all_files_and_one_shard() -> None:
     small = Estimate(parts, Cost(0, 3), "", seconds=1)
     assert small.total == Cost(50e6, 8)
     assert small.disk == 50e6 + 40e6
-    assert Estimate({("jpeg", 1): Cost(2e9, 0)}, Cost(), "", seconds=1, spool=7).disk == 2e9 + module.SHARD_BYTES + 7
+    assert Estimate({("jpeg", 1): Cost(2e9, 0)}, Cost(), "", seconds=1, spool=7).disk == 2e9 + SHARD_BYTES + 7
 
 
 def test_six_steps_of_crf_halve_what_is_usual() -> None:

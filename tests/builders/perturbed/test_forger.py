@@ -1,7 +1,6 @@
 """A forger of suites who knows every check: one fault for each column, and one for each kind of tampering."""
 
 import csv
-import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import refuses, run
+from commands import run
 from forger import Forgery
 from numpy.typing import NDArray
 from stressreel.api import checks_for
@@ -28,6 +27,8 @@ from stressreel.builders.perturbed.load import load
 from stressreel.builders.perturbed.source_checks import draw_spread, plan_again
 from stressreel.builders.perturbed.tables import COLUMNS, VIDEO
 from stressreel.corruptions.visual.engine import corrupt
+from stressreel.data_cards.card import write_card
+from stressreel.errors import InputError
 from stressreel.records.checks import NotChecked, VerifyOptions
 from stressreel.records.output import open_output
 from stressreel.records.plan import Plan
@@ -172,7 +173,10 @@ VISUAL_FAULTS: dict[str, list[tuple[str, Change]]] = {
     "clip_id": [("rows", at(TABLE, clip_id="other")), ("annotations", everywhere("two", clip_id="three"))],
     "severity": [("rows", at(TABLE, severity=2)), ("rows", at("clean", severity=1))],
     "level": [("levels", at(TABLE, level="15")), ("levels", at("clean", level="0"))],
-    "effective_level": [("levels", at("mpeg1", 1, effective_level="60"))],
+    "written_quantiser": [
+        ("levels", at("mpeg1", 1, written_quantiser=60)),
+        ("levels", at(TABLE, written_quantiser=31)),
+    ],
     "captions": [
         ("rows", at(TABLE, captions=["a man"])),
         ("rows", at("clean", captions=["the broom", "a man sweeps the red floor"])),
@@ -590,7 +594,15 @@ def test_a_sample_has_every_perturbation_then_every_severity() -> None:
 def test_a_clip_of_another_size_does_not_crash_the_card(suite: Path, videos: Videos, tmp_path: Path) -> None:
     faults = {("jpeg", 1, TWO): PICTURE_FAULTS["jpeg", 1, TWO]}
     copy = forger.forge(suite, tmp_path / "copy", put(videos, faults))
-    refuses(run("stressreel", "card", copy), "jpeg", "clip two, severity 1", "another size")
-    report = json.loads(run("stressreel", "verify", copy, "--json", "--workers", 1).out)
-    (card,) = (check for check in report["checks"] if check["name"] == "card")
-    assert not card["passed"]
+    with pytest.raises(InputError, match="clip two, severity 1, has frames of another size"):
+        write_card(copy, open_output(copy).info)
+    left_out = tuple(name for name in checks_for(open_output(copy), VerifyOptions()) if name != "card")
+    (problem,) = forger.failed(copy, VerifyOptions(), leave_out=left_out)["card"]
+    assert "jpeg" in problem
+
+
+def test_a_video_without_frames_does_not_crash_the_card(suite: Path, videos: Videos, tmp_path: Path) -> None:
+    faults: dict[Place, tuple[str, str, Make]] = {("jumble", 3, PART): ("", "", lambda *_: b"no video")}
+    copy = forger.forge(suite, tmp_path / "copy", put(videos, faults))
+    with pytest.raises(InputError, match=r"\.mp4 has not frame"):
+        write_card(copy, open_output(copy).info)
