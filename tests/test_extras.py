@@ -68,7 +68,7 @@ print(next(cartoon.frames(causal.sample_episodes()[0], 0)).shape)
         ("build_perturbed", ["--msrvtt", "sample", "--perturbations", "jpeg"], ("jpeg", "perturb")),
         ("build_perturbed", ["--msrvtt", "sample", "--perturbations", "mpeg2"], ("FFmpeg's program", "perturb")),
         ("build_perturbed", ["--msrvtt", "sample", "--modality", "text"], ("nltk", "text")),
-        ("build_clavi", ["--charades", "sample", "--source", "sta", "--no-render"], ("not installed", "text")),
+        ("build_clavi", ["--charades", "sample", "--source", "sta", "--no-render"], ("textblob", "text")),
         ("build_causal", ["--annotations", "sample", "--no-render"], ("sentence-transformers", "sbert")),
         ("main", ["data", "show"], ("nltk", "text")),
         ("main", ["data", "download"], ("nltk", "text")),
