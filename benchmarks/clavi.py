@@ -123,7 +123,7 @@ def floor(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -> None
 def command(folder: Path, out: Path, settings: EncodeSettings, workers: int) -> None:
     """(c): the command."""
     encoding = ["--crf", str(settings.crf), "--preset", settings.preset]
-    build = [sys.executable, "-c", "from stressreel.cli.main import build_clavi; build_clavi()"]
+    build = [sys.executable, "-c", "from stressreel.cli.main import main; main()", "build", "clavi"]
     run = [*build, "--charades", str(folder), "--out", str(out), "--workers", str(workers), "--no-progress", *encoding]
     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
 
