@@ -103,10 +103,10 @@ def test_its_answers_are_scored(command: Command, built: Path, tmp_path: Path) -
     answers = tmp_path / "answers.jsonl"
     said = [{"id": row["question_id"], "answer": "yes"} for row in found]
     answers.write_text("".join(json.dumps(each) + "\n" for each in said), "utf-8")
-    scored = json.loads(command("score", built, answers, "--json").out)
-    assert [estimate["value"] for estimate in scored["headline"].values()] == [50.0]
+    scored = json.loads(command("score", built, "--predictions", answers, "--json").out)
+    assert [estimate["value"] for estimate in scored["headline"].values()] == [0.5]
 
 
 def test_it_is_exported(command: Command, built: Path, tmp_path: Path) -> None:
-    command("export", "lmms-eval", built, tmp_path / "tasks")
+    command("export", "lmms-eval", built, "--to", tmp_path / "tasks")
     assert list((tmp_path / "tasks").glob("*.yaml"))

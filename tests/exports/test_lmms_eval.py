@@ -181,7 +181,7 @@ def test_what_cannot_be_exported_is_said(outputs: dict[str, Path], exported: dic
         ((tmp_path, "--to", tmp_path / "a"), "is not the output of a build"),
     ):
         done = run("stressreel", "export", "lmms-eval", *arguments)
-        assert (done.code, said in done.err) == (1, True), done.err
+        assert (done.code in (1, 2), said in done.err) == (True, True), done.err
     assert not (tmp_path / "a").exists()
 
 
@@ -192,7 +192,7 @@ def test_an_earlier_export_is_written_over_when_asked(outputs: dict[str, Path], 
     (folder / "notes.yaml").write_text("theirs")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     for wrong in (("--split", "dev"), ("--name", "a-b"), ("--name", "")):
-        assert run(*export, "--force", *wrong).code == 1
+        assert run(*export, "--force", *wrong).code in (1, 2)
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     done = run(*export, "--force", "--name", "mine", "--split", "train")
     assert done.code == 0, done.err
@@ -235,7 +235,7 @@ def test_missing_and_truncated_shards_are_said(
     whole = next((outputs[name] / table).glob(f"{split}-*.parquet"))
     (out / table / whole.name).write_bytes(whole.read_bytes()[:-100])
     done = run("stressreel", "export", "lmms-eval", out, "--to", tmp_path / "tasks")
-    assert (done.code, "Traceback" in done.err, "stressreel verify" in done.err) == (1, False, True), done.err
+    assert (done.code, "Traceback" in done.err, whole.name in done.err) == (1, False, True), done.err
 
 
 def test_questions_whose_clips_were_skipped_are_left_out_and_counted(
