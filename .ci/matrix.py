@@ -205,7 +205,12 @@ def compute_vectors(work: Path) -> Path:
     code = "from stressreel.cli.main import main; main()"
     arguments = ["--annotations", "sample", "--no-render", "--out", str(out), "--no-progress"]
     variables = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    subprocess.run([sys.executable, "-c", code, "build", "causal", *arguments], check=True, env=variables, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-c", code, "build", "causal", *arguments],
+        check=True,
+        env=variables,
+        stdout=subprocess.DEVNULL,
+    )
     return cache / "stressreel" / "embeddings"
 
 
