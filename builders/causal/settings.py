@@ -12,6 +12,7 @@ from ...records.options import BuildSettings, comma_separated, nested, option, r
 from ...video.presets import CRF, PRESET, Preset
 
 Scheme = Literal["ud", "ps", "un"]
+SAMPLE = "sample"
 SCHEMES: tuple[Scheme, ...] = ("ud", "ps", "un")
 
 
@@ -69,7 +70,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         "CausalChaos' Annotations.csv, or CSV or JSON lines of the same kind; or the word `sample`.",
         required=True,
         content=False,
-        write=lambda given: Path(given).name,
+        write=lambda given: f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name,
     )
     columns: tuple[str, ...] = option(
         (), "Columns that are called otherwise, such as question=Q,answer=A.", read=read_columns, content=False,

@@ -16,7 +16,7 @@ from ...records.files import sha256_file
 from ...records.output import FinishedOutput
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
-from ...sources.causalchaos import VIDEO_FOLDERS, CausalRow
+from ...sources.causalchaos import VIDEO_FOLDERS, CausalRow, source_of_rows
 from ...sources.files import find_videos
 from ...video.index import index_frames
 from ..processes import on_processes
@@ -26,6 +26,7 @@ from ..remade import (
     differing_inputs,
     differing_rows,
     input_files,
+    recorded_options,
     same_encoder,
     unlike_again,
 )
@@ -174,7 +175,9 @@ def check_mined(output: FinishedOutput, options: VerifyOptions) -> Iterator[Find
 
 def check_command(output: FinishedOutput) -> Iterator[str]:
     """The command in `build.json` names the settings that are there."""
-    return differing_command(output.info, _options(settings_of(output.info)))
+    info = output.info
+    source = source_of_rows(info["inputs"], sample=recorded_options(info).get("--annotations") == "sample")
+    return differing_command(info, _options(settings_of(info)), source)
 
 
 def _options(settings: CausalSettings) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...seeds import rng_for
 from ...sources.actions import Action, AnnotatedVideo, Segment
-from ...sources.charades import class_actions
+from ...sources.charades import CHARADES, SAMPLE, class_actions
 from ...sources.charades_sta import same_doing
 from ...templates import load_classes
-from ..remade import differing_command, differing_rows
+from ..remade import differing_command, differing_rows, recorded_options
 from .pairs import SHORTEST_S, Candidate, Cuts, draw_control, draw_cuts, pair_key, same_key
 from .plan import planned_columns
 from .questions import question_rows
@@ -90,6 +90,7 @@ def check_command(output: FinishedOutput) -> Iterator[str]:
             "rules": settings.rules,
             **({"crf": settings.crf, "preset": settings.preset, "audio": settings.audio} if settings.render else {}),
         },
+        SAMPLE if recorded_options(output.info).get("--charades") == "sample" else CHARADES,
     )
 
 

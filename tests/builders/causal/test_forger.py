@@ -203,7 +203,7 @@ def replanned(rows: list[CausalRow], forged: Forgery, **settings: Any) -> None:
         settings_of(info),
         embed=embed,
         confuser=make_confuser(rows, None, "auto"),
-        identity=causal_identity(info["dataset_version"], info["tools"], info["inputs"], {}),
+        identity=causal_identity(info["dataset_version"], info["tools"], info["inputs"], {}, info["source"]),
         notes={name: info["notes"][name] for name in COUNTED if name in info["notes"]},
     )
     forged.tables = {table: {} for table in forged.tables}
@@ -265,6 +265,9 @@ TABLES: dict[str, Change] = {
     **{f"open_ended.split_{scheme}": another_split(f"split_{scheme}") for scheme in CHOICES[:3]},
     "settings": lambda f: f.info.update(settings={**f.info["settings"], "seed": 1}),
     "command": lambda f: f.info.update(command=f.info["command"].replace("--seed 0", "--seed 7")),
+    "split": lambda f: f.info.update(split="test"),
+    "files": lambda f: f.info["files"].update(cast=["Annotations.csv"]),
+    "source": lambda f: f.info["source"].update(license={"license": "mit"}),
     **{f"a question of {table} in another split": to_the_train(table) for table in CHOICES[:3]},
     "rows in another order": lambda f: f.tables["ud"]["train"].reverse(),
 }
