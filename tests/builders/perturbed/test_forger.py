@@ -20,7 +20,8 @@ import pytest
 from commands import run
 from forger import Forgery
 from numpy.typing import NDArray
-from stressreel.api import checks_for
+from stressreel.api import card_of, checks_for
+from stressreel.builders.perturbed.benchmark import BENCHMARK
 from stressreel.builders.perturbed.captions import TEXT_COLUMNS
 from stressreel.builders.perturbed.combinations import PAIR_COLUMNS
 from stressreel.builders.perturbed.load import load
@@ -595,7 +596,7 @@ def test_a_clip_of_another_size_does_not_crash_the_card(suite: Path, videos: Vid
     faults = {("jpeg", 1, TWO): PICTURE_FAULTS["jpeg", 1, TWO]}
     copy = forger.forge(suite, tmp_path / "copy", put(videos, faults))
     with pytest.raises(InputError, match="clip two, severity 1, has frames of another size"):
-        write_card(copy, open_output(copy).info)
+        write_card(open_output(copy), BENCHMARK.configs(open_output(copy).info), card_of(BENCHMARK))
     left_out = tuple(name for name in checks_for(open_output(copy), VerifyOptions()) if name != "card")
     (problem,) = forger.failed(copy, VerifyOptions(), leave_out=left_out)["card"]
     assert "jpeg" in problem
@@ -605,4 +606,4 @@ def test_a_video_without_frames_does_not_crash_the_card(suite: Path, videos: Vid
     faults: dict[Place, tuple[str, str, Make]] = {("jumble", 3, PART): ("", "", lambda *_: b"no video")}
     copy = forger.forge(suite, tmp_path / "copy", put(videos, faults))
     with pytest.raises(InputError, match=r"\.mp4 has not frame"):
-        write_card(copy, open_output(copy).info)
+        write_card(open_output(copy), BENCHMARK.configs(open_output(copy).info), card_of(BENCHMARK))
