@@ -2,7 +2,7 @@
 
 StressreelError
 ├── InputError       annotations, options or source files that cannot be used   (also ValueError)
-│   └── UsageError   what was asked for is not there: a path, a name, a number outside its range
+│   └── UsageError   what was asked for is not there, or does not go together: a path, a name, a number, an option
 ├── VideoError       one video that cannot be decoded or cut: becomes a Skip     (also ValueError)
 ├── OutputError      the output folder: foreign, locked, unwritable, disk full  (also OSError)
 ├── MismatchError    a resume whose inputs or settings changed                  (also ValueError)

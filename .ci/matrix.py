@@ -202,10 +202,15 @@ def compute_vectors(work: Path) -> Path:
     """Let this Python embed the texts of the CausalChaos sample; return the folder of the cache."""
     cache, out = work / "vectors", work / "vectors-out"
     shutil.rmtree(out, ignore_errors=True)
-    code = "from stressreel.cli.main import build_causal; build_causal()"
+    code = "from stressreel.cli.main import main; main()"
     arguments = ["--annotations", "sample", "--no-render", "--out", str(out), "--no-progress"]
     variables = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    subprocess.run([sys.executable, "-c", code, *arguments], check=True, env=variables, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-c", code, "build", "causal", *arguments],
+        check=True,
+        env=variables,
+        stdout=subprocess.DEVNULL,
+    )
     return cache / "stressreel" / "embeddings"
 
 
@@ -221,7 +226,7 @@ def furthest(one: Path, other: Path) -> float:
 
 
 def compare(first: Environment, other: Environment) -> list[str]:
-    """Say what differs between two environments, one line each; the encoded bytes may."""
+    """Describe what differs between two environments, one line each; the encoded bytes may."""
     problems = []
     for name, facts in other.facts["outputs"].items():
         if name not in first.facts["outputs"]:

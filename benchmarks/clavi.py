@@ -30,8 +30,9 @@ import av
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from stressreel.builders.clavi import ClaviSettings, pieces
-from stressreel.builders.clavi_inputs import read_plan
+from stressreel.builders.clavi.inputs import read_plan
+from stressreel.builders.clavi.render import pieces
+from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.records.plan import Plan
 from stressreel.sources.charades import COLUMNS
 from stressreel.video.decode import decode, upright
@@ -65,7 +66,7 @@ def texture(clip: Path | None, count: int = 48) -> list[NDArray[np.uint8]]:
 
 
 def coded(frames: list[NDArray[np.uint8]], count: int) -> Frames:
-    """Give frames with their number as a 16-bit bar code in the top left corner."""
+    """Return frames with their number as a 16-bit bar code in the top left corner."""
     for number, frame in enumerate(islice(cycle(frames), count)):
         picture = frame.copy()
         for bit in range(16):
@@ -122,7 +123,7 @@ def floor(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -> None
 def command(folder: Path, out: Path, settings: EncodeSettings, workers: int) -> None:
     """(c): the command."""
     encoding = ["--crf", str(settings.crf), "--preset", settings.preset]
-    build = [sys.executable, "-c", "from stressreel.cli.main import build_clavi; build_clavi()"]
+    build = [sys.executable, "-c", "from stressreel.cli.main import main; main()", "build", "clavi"]
     run = [*build, "--charades", str(folder), "--out", str(out), "--workers", str(workers), "--no-progress", *encoding]
     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
 

@@ -57,7 +57,7 @@ Frame = NDArray[np.uint8]
 
 
 def pictures(clip: Path | None, width: int, height: int, count: int) -> list[Frame]:
-    """Give frames: of a clip, or drifting clouds with edges."""
+    """Return frames: of a clip, or drifting clouds with edges."""
     if clip:
         with av.open(str(clip), metadata_errors="ignore") as container:
             found = [frame.reformat(width, height, "rgb24").to_ndarray() for frame in container.decode(video=0)]

@@ -5,7 +5,7 @@
     python benchmarks/estimate.py fixed                               # start-up, card, packing: what no clip decides
     python benchmarks/estimate.py compare held_out.mp4 third.mp4      # dry run and real build, by perturbation
 
-`measure` appends to a file of JSON lines (--measured), which `write` condenses into builders/perturbed_costs.yaml and
+`measure` appends to a file of JSON lines (--measured), which `write` condenses into builders/perturbed/costs.yaml and
 the clean part of video/costs.yaml, as geometric means over the clips. CPU seconds count, not wall time. `compare` must
 be given other clips than `measure`; options behind `--` go to the build (`-- --severity 3`).
 """
@@ -33,21 +33,17 @@ import cv2
 import numpy as np
 import pyarrow.parquet as pq
 import yaml
-from stressreel.builders import perturbed_estimate
-from stressreel.builders.perturbed import (
-    CLEAN,
-    PerturbedSettings,
-    as_encoded,
-    perturbed_frames,
-    plan_perturbed,
-    recipe_for,
-)
-from stressreel.builders.perturbed_estimate import estimate_suite, perturb_stretches
-from stressreel.cli import build_perturbed
-from stressreel.corruptions.registry import SEVERITIES, check_name, select_corruptions, visual_corruptions
+from stressreel.builders.perturbed import estimate as perturbed_estimate
+from stressreel.builders.perturbed.estimate import perturb_stretches
+from stressreel.builders.perturbed.prepare import prepare
+from stressreel.builders.perturbed.render import as_encoded, perturbed_frames, recipe_for
+from stressreel.builders.perturbed.settings import PerturbedSettings
+from stressreel.builders.perturbed.tables import CLEAN
+from stressreel.cli.main import load_command
+from stressreel.cli.options import from_values
+from stressreel.corruptions.registry import SEVERITIES, check_name, visual_corruptions
+from stressreel.records.options import settled
 from stressreel.records.shards import write_shard
-from stressreel.sources.captions import read_captions
-from stressreel.sources.files import find_videos
 from stressreel.video import estimate
 from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
 from stressreel.video.estimate import (
@@ -65,7 +61,7 @@ from stressreel.video.index import index_frames
 from stressreel.video.store import FrameStore
 
 ROOT = Path(__file__).parents[1]
-TABLES = {"general": ROOT / "video" / "costs.yaml", "perturbed": ROOT / "builders" / "perturbed_costs.yaml"}
+TABLES = {"general": ROOT / "video" / "costs.yaml", "perturbed": ROOT / "builders" / "perturbed" / "costs.yaml"}
 Row = dict[str, Any]
 
 
@@ -97,10 +93,8 @@ def measure(text: str) -> Iterable[Row]:
                 for severity in (0,) if perturbation == CLEAN else SEVERITIES:
                     recipe = recipe_for(perturbation, severity, 0, "clip")
                     began = cpu()
-                    pictures = [
-                        as_encoded(p, store, lossless=False)
-                        for p in perturbed_frames(store, recipe, wanted, store.frames)
-                    ]
+                    made = perturbed_frames(store, recipe, wanted, range(first, stop))
+                    pictures = [as_encoded(p, store, lossless=False) for p in made]
                     perturbing = cpu() - began
                     began = cpu()
                     with Mp4Writer(file, time_base=index.time_base, rate=25, settings=EncodeSettings()) as writer:
@@ -237,7 +231,7 @@ def save(general: Mapping[str, Any], perturbed: Mapping[str, Any]) -> None:
 
 def command(*arguments: object) -> tuple[float, str]:
     """Run build-perturbed; give its CPU seconds and what it printed."""
-    start = [sys.executable, "-c", "from stressreel.cli.main import build_perturbed; build_perturbed()"]
+    start = [sys.executable, "-c", "from stressreel.cli.main import main; main()", "build", "perturbed"]
     began = cpu()
     done = subprocess.run([*start, *map(str, arguments)], check=True, capture_output=True, text=True)
     return cpu() - began, done.stdout
@@ -283,7 +277,7 @@ def fixed() -> None:
 
 def packing() -> float:
     """CPU of hashing and packing a gigabyte of files."""
-    from stressreel.builders.perturbed import perturbed_configs
+    from stressreel.builders.perturbed.tables import perturbed_configs
 
     config = perturbed_configs(["jpeg"], videos=True)[0]
     content = os.urandom(3_000_000)
@@ -316,7 +310,7 @@ def compare(clips: list[str], more: list[str]) -> None:
             (folder / "c.csv").write_text(f"video,caption\n{path.name},a clip\n")
             given = ["--captions", folder / "c.csv", "--workers", 1, *more]
             asked, printed = command(*given, "--dry-run")
-            said = foretold(folder, given)
+            said = foretold(given)
             spent, _ = command(*given, "--out", folder / "out", "--no-progress")
             sizes: dict[str, float] = defaultdict(float)
             worst = []
@@ -340,15 +334,12 @@ def compare(clips: list[str], more: list[str]) -> None:
             print(f"{name:18}" + "".join(f"{ratio:>24}" for ratio in ratios[name]))
 
 
-def foretold(folder: Path, given: Iterable[object]) -> Estimate:
+def foretold(given: Iterable[object]) -> Estimate:
     """Estimate as the dry run with these arguments does."""
-    params = build_perturbed.command.make_context("build-perturbed", [*map(str, given), "--dry-run"]).params
-    names = select_corruptions(params["perturbations"].split(","))
-    same = {name: params[name] for name in ("severities", "clip_first", "crf", "preset", "lossless")}
-    settings = PerturbedSettings(perturbations=tuple(c.name for c in names), **same)
-    clips = read_captions(folder / "c.csv").clips
-    sources = find_videos([folder], {clip.source_id for clip in clips}, ["."])
-    return estimate_suite(plan_perturbed(clips, settings), settings, sources, workers=1)
+    params = load_command("build-perturbed").make_context("build-perturbed", [*map(str, given), "--dry-run"]).params
+    estimate_of = prepare(settled(from_values(PerturbedSettings, params)), dry_run=True).estimate
+    assert estimate_of is not None
+    return estimate_of(1, True)
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import cv2
 import stressreel
-from stressreel.builders.perturbed import PerturbedClip
+from stressreel.builders.perturbed.load import PerturbedClip
 from stressreel.corruptions.registry import list_corruptions
 from stressreel.samples.cache import cached_sample
 from stressreel.video.index import index_frames
@@ -61,9 +61,9 @@ def main() -> None:
         folder = Path(name)
         shutil.copy(clip, folder)
         (folder / "captions.csv").write_text(f"video,caption\n{clip.stem},a clip\n", encoding="utf-8")
-        start = "from stressreel.cli.main import build_perturbed; build_perturbed()"
+        start = "from stressreel.cli.main import main; main()"
         build = ["--captions", folder / "captions.csv", "--out", folder / "out", "--no-render", "--severity", "3"]
-        command = [sys.executable, "-c", start, *map(str, build), "--no-progress"]
+        command = [sys.executable, "-c", start, "build", "perturbed", *map(str, build), "--no-progress"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
 
         def loading(table: str, frames: int | slice | None = None) -> Callable[[], PerturbedClip]:

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 import cv2
-from stressreel.builders.perturbed import as_encoded, perturbed_frames
+from stressreel.builders.perturbed.render import as_encoded, perturbed_frames
 from stressreel.corruptions.registry import SEVERITIES, select_corruptions
 from stressreel.corruptions.visual.engine import Recipe
 from stressreel.samples.cache import cached_sample
@@ -40,10 +40,10 @@ def encode(pictures: list, index: FrameIndex, path: Path) -> None:
 
 def command(folder: Path, out: Path, names: str, workers: int) -> tuple[float, float, float]:
     """Run the command; give CPU seconds, wall seconds, peak memory of its largest process in MB."""
-    start = "from stressreel.cli.main import build_perturbed; build_perturbed()"
+    start = "from stressreel.cli.main import main; main()"
     arguments = ["--captions", folder / "captions.csv", "--out", out, "--workers", workers, "--perturbations", names]
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    run = [sys.executable, "-c", start, *map(str, arguments), "--no-progress"]
+    run = [sys.executable, "-c", start, "build", "perturbed", *map(str, arguments), "--no-progress"]
     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

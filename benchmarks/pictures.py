@@ -21,8 +21,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from stressreel.builders.perturbed import CLEAN, PerturbedSettings
-from stressreel.builders.perturbed_pictures import (
+from stressreel.builders.perturbed.pictures import (
     Likeness,
     Stretch,
     apart,
@@ -31,6 +30,8 @@ from stressreel.builders.perturbed_pictures import (
     make_again,
     places_in,
 )
+from stressreel.builders.perturbed.settings import PerturbedSettings
+from stressreel.builders.perturbed.tables import CLEAN
 from stressreel.corruptions.registry import SEVERITIES, check_name
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.records.schema import Row

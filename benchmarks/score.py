@@ -20,31 +20,29 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from stressreel.builders.perturbed.scores import suite_settings
 from stressreel.corruptions.registry import list_corruptions
-from stressreel.metrics.suites import suite_settings
 from stressreel.records.output import open_output
 
 CLIPS = 1000
-START = "import sys; from stressreel.cli.main import {0}; {0}()"
+START = "from stressreel.cli.main import main; main()"
 
 
-def command(function: str, *arguments: object) -> tuple[float, float, float]:
+def command(*arguments: object) -> tuple[float, float, float]:
     """Run a command; give wall seconds, CPU seconds and peak memory in MB."""
     started = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-c", START.format(function), *map(str, arguments)], stdout=subprocess.DEVNULL
-    )
+    process = subprocess.Popen([sys.executable, "-c", START, *map(str, arguments)], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"{function} {arguments} failed")
+        raise SystemExit(f"{arguments} failed")
     return time.perf_counter() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def clavi(folder: Path, charades: Path) -> Path:
     """Build CLAVI without videos and answer every question."""
     out, file = folder / "clavi", folder / "answers.jsonl"
-    command("build_clavi", "--charades", charades, "--no-render", "--out", out, "--no-progress")
+    command("build", "clavi", "--charades", charades, "--no-render", "--out", out, "--no-progress")
     rng = np.random.default_rng(0)
     with open(file, "w") as handle:
         for row in open_output(out).rows("questions", ["question_id"]):
@@ -60,7 +58,7 @@ def suite(folder: Path) -> int:
     matrices.mkdir()
     lines = [f"ret{n},msr{n},video{n},a person does thing number {n}" for n in range(CLIPS)]
     (source / "MSRVTT_JSFUSION_test.csv").write_text("\n".join(["key,vid_key,video_id,sentence", *lines, ""]))
-    command("build_perturbed", "--msrvtt", source, "--no-render", "--out", out, "--no-progress")
+    command("build", "perturbed", "--msrvtt", source, "--no-render", "--out", out, "--no-progress")
     info = json.loads((out / "build.json").read_text())
     names = [corruption.name for corruption in list_corruptions("text")]
     info["settings"]["text_perturbations"] = names
@@ -96,7 +94,7 @@ def main() -> None:
         print(f"{'':24}{'wall s':>9}{'CPU s':>9}{'peak MB':>9}")
         for title, given in runs.items():
             for _ in range(arguments.rounds):
-                wall, cpu, memory = command("main", *given)
+                wall, cpu, memory = command(*given)
                 print(f"{title:24}{wall:9.2f}{cpu:9.2f}{memory:9.0f}")
 
 

@@ -65,7 +65,7 @@ def seconds(work: Callable[[str, str], bool], texts: list[str]) -> tuple[float, 
 
 
 def usable(corruption: TextCorruption, tools: Tools) -> str:
-    """Say why a perturbation cannot run here; "" if it can. Nothing is fetched."""
+    """Return why a perturbation cannot run here; "" if it can. Nothing is fetched."""
     for need, flag, given in (("mlm", "--mlm", tools.mlm), ("translation", "--translate", tools.translate)):
         if need in corruption.needs and not given:
             return f"give {flag}"

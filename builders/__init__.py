@@ -1,1 +1,70 @@
-"""One module per benchmark: a pure plan of units, and what one unit renders and says."""
+"""The benchmarks: one folder each, one row here. Each is imported when it is first asked for.
+
+A package of somebody else's brings one by the entry-point group `stressreel.benchmarks`, as name = "module:BENCHMARK".
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from functools import cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..benchmark import Benchmark
+    from ..records.output import FinishedOutput
+
+BENCHMARKS = {
+    "causal": "stressreel.builders.causal.benchmark:BENCHMARK",
+    "clavi": "stressreel.builders.clavi.benchmark:BENCHMARK",
+    "perturbed": "stressreel.builders.perturbed.benchmark:BENCHMARK",
+}
+GROUP = "stressreel.benchmarks"
+
+
+def benchmark_names() -> list[str]:
+    """List the names of all benchmarks, ours and those of installed packages, sorted."""
+    return sorted({*BENCHMARKS, *(point.name for point in entry_points(group=GROUP))})
+
+
+@cache
+def load_benchmark(name: str) -> Benchmark:
+    """Import a benchmark.
+
+    Raises:
+        InputError: There is none of that name, or its package cannot be imported.
+    """
+    target = BENCHMARKS.get(name) or next((p.value for p in entry_points(group=GROUP) if p.name == name), None)
+    if target is None:
+        near = difflib.get_close_matches(name, benchmark_names(), 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"there is no benchmark {name!r}.{hint} Benchmarks: {', '.join(benchmark_names())}.")
+    module, _, attribute = target.partition(":")
+    try:
+        found: Benchmark = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(
+            f"benchmark {name!r} cannot be loaded from {target}: {error}. Install its package again, or remove it."
+        ) from error
+    if found.name != name:
+        raise InputError(f"{target} calls itself {found.name!r}, and its entry point {name!r}. They have to agree.")
+    return found
+
+
+def benchmark_of(output: FinishedOutput) -> Benchmark:
+    """Import the benchmark that an output is of.
+
+    Raises:
+        InputError: This installation does not know it.
+    """
+    name = output.info["builder"]
+    if name not in benchmark_names():
+        raise InputError(
+            f"{output.path} was built by {name!r}, which this installation does not know. Known: "
+            f"{', '.join(benchmark_names())}. Use the version of stressreel that built it (`tools` in build.json), and "
+            "install the package that brings the benchmark."
+        )
+    return load_benchmark(name)

@@ -11,24 +11,31 @@ from ..records.plan import Skip, Unit
 from ..video.index import check_opens
 
 
-def missing_source(unit: Unit, videos: Mapping[str, str]) -> Skip | None:
-    """Look whether the source of a unit is there and opens, without decoding it.
+class SourceVideos:
+    """What a `records.plan.Builder` says of the source videos of its units; builders inherit it.
 
-    Args:
-        unit: The unit.
-        videos: Path of each source video by id.
+    Attributes:
+        videos: Path of each source video by id, as text; a field of the builder.
     """
-    path = videos.get(unit.source_id)
-    if path is None:
-        return Skip(unit.id, unit.source_id, "missing_video", f"there is no file {unit.source_id}.mp4")
-    try:
-        check_opens(Path(path))
-    except VideoError as error:
-        return Skip(unit.id, unit.source_id, "unreadable_video", error.detail)
-    return None
 
+    videos: Mapping[str, str]
 
-def source_stamp(unit: Unit, videos: Mapping[str, str]) -> str:
-    """Give the size and the time of change of a unit's source file; empty if there is none."""
-    path = videos.get(unit.source_id)
-    return file_stamp(Path(path)) if path else ""
+    def renders(self, unit: Unit) -> bool:
+        """Whether a unit has a source video to render from."""
+        return bool(unit.source_id)
+
+    def missing(self, unit: Unit) -> Skip | None:
+        """Look whether the source of a unit is there and opens, without decoding it."""
+        path = self.videos.get(unit.source_id)
+        if path is None:
+            return Skip(unit.id, unit.source_id, "missing_video", f"there is no file {unit.source_id}.mp4")
+        try:
+            check_opens(Path(path))
+        except VideoError as error:
+            return Skip(unit.id, unit.source_id, "unreadable_video", error.detail)
+        return None
+
+    def stamp(self, unit: Unit) -> str:
+        """Return the size and the time of change of a unit's source file; empty if there is none."""
+        path = self.videos.get(unit.source_id)
+        return file_stamp(Path(path)) if path else ""

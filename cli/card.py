@@ -15,9 +15,12 @@ def command(out: Path, debug: bool) -> None:
 
     Nothing else in OUT changes.
     """
+    from ..api import card_of
+    from ..builders import benchmark_of
     from ..data_cards.card import write_card
     from ..records.output import reading
 
     with reading(out) as output:
-        write_card(output.path, output.info)
+        benchmark = benchmark_of(output)
+        write_card(output, benchmark.configs(output.info), card_of(benchmark))
     click.echo(f"Wrote {out / 'README.md'} and its figures.")

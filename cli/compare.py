@@ -12,7 +12,7 @@ from .score_options import bootstrap_options, first_index_option, split_option
 
 if TYPE_CHECKING:
     from ..metrics.folder import Scored
-    from ..metrics.inputs import How
+    from ..metrics.inputs import ScoreOptions
 
 
 @click.command("compare")
@@ -42,17 +42,17 @@ def command(
     A and B are folders that `stressreel score` wrote, or predictions files (or folders of similarities) with --on OUT;
     open-ended scores are compared by their folders.
     """
+    from ..api import measure_of
     from ..errors import InputError
     from ..metrics.bootstrap import differences, estimates
     from ..metrics.folder import pair_up
-    from ..metrics.inputs import How
+    from ..metrics.inputs import ScoreOptions
     from ..metrics.scores import Cell, Table, cell_json, dump, interval_line, text_table
-    from ..metrics.scoring import measure_of
 
     if on is None and (config or split):
         raise click.UsageError("--config and --split go with --on OUT; scores know theirs.")
-    how = How("", first=int(first_index), seed=seed, resamples=resamples, config=config)
-    one, other = (read(path, on, split, how) for path in (a, b))
+    options = ScoreOptions(first=int(first_index), seed=seed, resamples=resamples, config=config)
+    one, other = (read(path, on, split, options) for path in (a, b))
     first, second, notes = pair_up(one, other)
     try:
         measure = measure_of(one.about["benchmark"], first.cells)
@@ -82,33 +82,32 @@ def command(
     click.echo("Each line is a test of its own at 5 %: of many, some differ by chance.")
 
 
-def read(path: Path, on: Path | None, split: str | None, how: How) -> Scored:
+def read(path: Path, on: Path | None, split: str | None, options: ScoreOptions) -> Scored:
     """Read scores, or score predictions on an output."""
+    from ..api import score_output
     from ..metrics.folder import SCORES, Scored, read_scores
-    from ..metrics.inputs import choose_config
     from ..metrics.predictions import read_predictions, sample_logs
-    from ..metrics.scoring import score_output
     from ..records.output import reading
 
     if on is None or (path / SCORES).is_file():
         return replace(read_scores(path), name=str(path))
     with reading(on) as output:
         folder = path if path.is_dir() and not sample_logs(path) else None
-        scores = score_output(
-            output, None if folder else read_predictions(path, expected=output.num_rows), folder, split, how
-        )
-        about = {
-            "benchmark": scores.benchmark,
-            "config": choose_config(output, how.config),
-            "split": scores.split,
-            "output": {"fingerprint": output.info["fingerprint"]},
-            "answers": scores.answers,
-        }
+        given = None if folder else read_predictions(path, expected=output.num_rows)
+        scored = score_output(output, given, folder, split, options)
+    scores = scored.scores
+    about = {
+        "benchmark": scores.benchmark,
+        "config": scored.config,
+        "split": scores.split,
+        "output": {"fingerprint": output.info["fingerprint"]},
+        "answers": scores.answers,
+    }
     return Scored(str(path), about, scores.tally)
 
 
 def verdict(low: float, high: float) -> str:
-    """Say what an interval of B - A shows; nothing where there is none."""
+    """Describe what an interval of B - A shows; nothing where there is none."""
     if low > 0:
         return "B higher"
     if high < 0:

@@ -17,7 +17,7 @@ def command() -> None:
 @command.command("show")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def show(debug: bool) -> None:
-    """Say what is found, and where."""
+    """Describe what is found, and where."""
     click.echo("\n".join(report()))
 
 
@@ -79,7 +79,7 @@ def fetch(folder: Path | None = None) -> Path:
 
 
 def report() -> list[str]:
-    """Say line by line what is found."""
+    """Describe line by line what is found."""
     from importlib.util import find_spec
 
     from ..errors import InputError

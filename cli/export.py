@@ -29,9 +29,11 @@ def lmms_eval(out: Path, folder: Path, name: str | None, split: str | None, forc
 
     Its sample logs are predictions: `stressreel score OUT --predictions LOGS`.
     """
+    from ..api import scoring_of, tasks_of
+    from ..builders import benchmark_of
     from ..errors import UsageError
     from ..exports.folder import earlier_files
-    from ..exports.lmms_eval import commands, plan_tasks, remarks, write_tasks
+    from ..exports.lmms_eval import commands, remarks, write_tasks
     from ..records.output import reading
 
     with reading(out) as output:
@@ -43,9 +45,10 @@ def lmms_eval(out: Path, folder: Path, name: str | None, split: str | None, forc
         group = name if name is not None else f"stressreel_{output.info['builder']}"
         if not NAME.fullmatch(group):
             raise UsageError(f"--name {group!r}: letters, digits and _ only.")
-        tasks = plan_tasks(output, split)
+        benchmark = benchmark_of(output)
+        tasks = tasks_of(benchmark, output, split)
         write_tasks(output, tasks, folder, group, earlier)
     click.echo(f"Wrote {len(tasks)} task{'s' * (len(tasks) != 1)} to {folder}, group {group}.")
     for remark in remarks(tasks):
         click.echo(remark)
-    click.echo("\n" + "\n".join(commands(output, tasks, folder, group)))
+    click.echo("\n" + "\n".join(commands(output, tasks, folder, group, by_table=scoring_of(benchmark).by_table)))

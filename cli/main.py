@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 import traceback
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -14,11 +16,12 @@ from ..extras import named
 from ..runtime.interrupt import listen
 
 COMMANDS = {
+    "build": "Build a benchmark: `stressreel build NAME`, the same as `build-NAME`.",
     "card": "Write the dataset card of an output again.",
-    "compare": "Say whether two models differ: paired differences of their scores, with intervals.",
+    "compare": "Test whether two models differ: paired differences of their scores, with intervals.",
     "data": "Show or fetch the language data that text perturbations use.",
     "export": "Write an output as tasks of an evaluation harness (lmms-eval).",
-    "list": "List the perturbations of a kind, with levels and sources.",
+    "list": "List perturbations with levels and sources, benchmarks, or the options of builds.",
     "permute": "Write feature-permutation sets: each item with the video, or the text, of another.",
     "mine": "Find wrong options for any set of questions: hard negatives by sentence embeddings.",
     "sample": "Write a built-in sample: annotations in a real format and videos drawn by stressreel.",
@@ -48,7 +51,11 @@ class LazyGroup(click.Group):
 
 
 def load_command(name: str) -> click.Command:
-    """Import the module of a command: `build-clavi` is `cli.build_clavi.command`."""
+    """Import the module of a command, `verify` from `cli.verify`; or make `build-clavi` from its benchmark."""
+    if name.startswith("build-"):
+        from .build import build_command
+
+        return build_command(name.removeprefix("build-"), name)
     module = importlib.import_module(f".{name.replace('-', '_')}", __package__)
     command: click.Command = module.command
     return command
@@ -57,7 +64,7 @@ def load_command(name: str) -> click.Command:
 def print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     """Print the version of stressreel and leave."""
     if value and not ctx.resilient_parsing:
-        from .. import __version__
+        from ..version import __version__
 
         click.echo(f"stressreel {__version__}")
         ctx.exit()
@@ -70,7 +77,7 @@ def print_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
 def stressreel() -> None:
     """Turn annotated video collections into diagnostic benchmarks for video-language models.
 
-    Builders are commands of their own: build-clavi, build-perturbed, build-causal.
+    `stressreel build` lists the benchmarks; each is a command of its own, too, such as build-clavi.
     """
 
 
@@ -79,42 +86,40 @@ def main() -> NoReturn:
     run(stressreel, "stressreel")
 
 
-def build_clavi() -> NoReturn:
-    """Run `build-clavi`."""
-    run(load_command("build-clavi"), "build-clavi")
-
-
-def build_perturbed() -> NoReturn:
-    """Run `build-perturbed`."""
-    run(load_command("build-perturbed"), "build-perturbed")
-
-
-def build_causal() -> NoReturn:
-    """Run `build-causal`."""
-    run(load_command("build-causal"), "build-causal")
+def build() -> NoReturn:
+    """Run `build-NAME`: the benchmark is the one that the program is called by."""
+    name = Path(sys.argv[0]).stem
+    run(load_command(name), name)
 
 
 def run(command: click.Command, name: str) -> NoReturn:
-    """Run a command and leave with its exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by the user.
+    """Run a command and leave with its exit code."""
+    listen()
+    code = execute(command, name, sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError:
+        code = code or 1
+    sys.exit(code)
+
+
+def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by the user.
 
     Wrong usage is what shows before any work: an unknown option or value, a path on the command line that is not there.
 
-    Errors are one paragraph on standard error; `--debug` anywhere on the command line shows the traceback too.
+    Errors are one paragraph on standard error; `--debug` among the arguments shows the traceback too.
     """
-    debug = "--debug" in sys.argv
-    listen()
+    debug = "--debug" in arguments
     try:
         try:
-            result: Any = command.main(prog_name=name, standalone_mode=False)
+            result: Any = command.main(list(arguments), prog_name=name, standalone_mode=False)
         except ModuleNotFoundError as error:
             raise named(error, name) from error
-        code = result if isinstance(result, int) else 0
-    except click.UsageError as error:
-        error.show()
-        code = 2
+        return result if isinstance(result, int) else 0
     except click.ClickException as error:
         error.show()
-        code = 1
+        return 2 if isinstance(error, click.UsageError) else 1
     except (KeyboardInterrupt, click.Abort):
         click.echo(
             "\nStopped. What was finished is kept; run the same command again to go on from here."
@@ -122,24 +127,22 @@ def run(command: click.Command, name: str) -> NoReturn:
             else "\nStopped.",
             err=True,
         )
-        code = INTERRUPTED
-    except StressreelError as error:
-        if debug:
-            traceback.print_exc()
-        click.echo(f"Error: {error}", err=True)
-        code = 2 if isinstance(error, UsageError) else 1
+        return INTERRUPTED
     except MemoryError:
         if debug:
             traceback.print_exc()
         click.echo("Error: there is not enough memory for this input. Give less at once, or more memory.", err=True)
-        code = 1
+        return 1
     except BrokenPipeError:
-        code = 1
-    except OSError as error:
+        return 1
+    except (StressreelError, OSError) as error:
         if debug:
             traceback.print_exc()
-        click.echo(f"Error: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
-        code = 1
+        text = str(error)
+        if not isinstance(error, StressreelError):
+            text = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+        click.echo(f"Error: {text}", err=True)
+        return 2 if isinstance(error, UsageError) else 1
     except Exception as error:
         if debug:
             traceback.print_exc()
@@ -148,9 +151,4 @@ def run(command: click.Command, name: str) -> NoReturn:
             "it with the output of the same command and --debug.",
             err=True,
         )
-        code = 1
-    try:
-        sys.stdout.flush()
-    except OSError:
-        code = code or 1
-    sys.exit(code)
+        return 1

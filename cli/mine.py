@@ -7,20 +7,22 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .mining_options import advice, bar, mining_options, read_choice
+from ..negatives.settings import MiningSettings, PoolSettings, advice, columns_of, read_columns
+from ..records.options import nested, option, settled
+from .options import from_values, make_command
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..negatives.mining import Item, Kind, Mined, MiningSettings, OptionSet
+    from ..negatives.mining import Item, Kind, Mined, OptionSet
     from ..sources.questions import Questions
-    from .mining_options import Choice as MiningChoice
 
 TRAIN = ("train", "training")
 MUCH = 1.5  # times chance
@@ -28,50 +30,31 @@ CONCENTRATED = 0.35
 ENDINGS = (".jsonl", ".ndjson", ".parquet")
 
 
-def read_columns(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str] | None:
-    """Read "question=Q,answer=A", given once or several times."""
-    pairs = [part.partition("=") for value in values for part in value.split(",")]
-    if any(not (name.strip() and sign and column.strip()) for name, sign, column in pairs):
-        raise click.BadParameter(f"{', '.join(values)!r} is no list of names such as question=Q,answer=A")
-    columns = {name.strip(): column.strip() for name, _, column in pairs}
-    if len(columns) < len(pairs):
-        raise click.BadParameter(f"{', '.join(values)!r} names a column twice")
-    return columns or None
+@dataclass(frozen=True, kw_only=True)
+class MineSettings(PoolSettings):
+    """What `stressreel mine` is told; see `negatives.settings`."""
+
+    questions: str = option(
+        "",
+        "CSV or JSON lines with id, question, answer and optional explanation, group, split; CausalChaos' "
+        "Annotations.csv; or the word `sample`.",
+        required=True,
+    )
+    out: Path = option(Path(), "File to write: .jsonl or .parquet.", required=True)
+    columns: tuple[str, ...] = option(
+        (), "Columns that are called otherwise, such as question=Q,answer=A.", read=read_columns
+    )
+    mining: MiningSettings = nested(MiningSettings)
+    train_split: str | None = option(
+        None,
+        "The split whose right answers are no wrong options elsewhere, with --pool split.",
+        shown="train, if there",
+    )
+    seed: int = option(0, "Seed of every draw.", minimum=0)
+    progress: bool = option(True, "Show progress.")
 
 
-@click.command("mine", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.option(
-    "--questions",
-    "source",
-    required=True,
-    help="CSV or JSON lines with id, question, answer and optional explanation, group, split; CausalChaos' "
-    "Annotations.csv; or the word `sample`.",
-)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="File to write: .jsonl or .parquet.")
-@click.option(
-    "--columns",
-    multiple=True,
-    callback=read_columns,
-    help="Columns that are called otherwise, such as question=Q,answer=A.",
-)
-@mining_options
-@click.option(
-    "--train-split",
-    help="The split whose right answers are no wrong options elsewhere, with --pool split.  [default: train, if there]",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw.")
-@click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress.")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def command(
-    source: str,
-    out: Path,
-    columns: dict[str, str] | None,
-    train_split: str | None,
-    seed: int,
-    progress: bool,
-    debug: bool,
-    **mining: Any,
-) -> None:
+def run(**values: Any) -> None:
     """Find wrong options for questions: answers to similar questions that do not say the same as the right one.
 
     Every question gets its options in a drawn order, the place of the right one, and where each option comes from;
@@ -85,31 +68,30 @@ def command(
         --same-text 2 --max-lend 0 --ties id --out as-released.jsonl
     """  # noqa: D301
     from ..errors import InputError
+    from ..runtime.progress import progress_bar
 
+    chosen = settled(from_values(MineSettings, values))
+    out = chosen.out
     if out.suffix.lower() not in ENDINGS:
         raise click.BadParameter(f"{out.name}: expected the ending {', '.join(ENDINGS)}", param_hint="--out")
-    choice = read_choice(mining)
-    questions = _read(source, columns, choice.apart_frames)
+    questions = _read(chosen.questions, columns_of(chosen.columns) or None, chosen.apart_frames)
     has_explanations = bool(questions.questions[0].explanation)
-    if choice.rank_by == "explanation" and not has_explanations:
+    if chosen.rank_by == "explanation" and not has_explanations:
         raise InputError("--rank-by explanation needs explanations, and these questions have none.")
     kinds: tuple[Kind, ...] = ("answer", "explanation") if has_explanations else ("answer",)
-    train = _train(questions, train_split) if choice.pool == "split" else None
-    items = {kind: _items(questions, kind, choice.pool == "split", train) for kind in kinds}
-    _refuse_few(items, choice)
+    train = _train(questions, chosen.train_split) if chosen.pool == "split" else None
+    items = {kind: _items(questions, kind, chosen.pool == "split", train) for kind in kinds}
+    _refuse_few(items, chosen)
     with ExitStack() as stack:
-        mined = mine_questions(
-            questions,
-            items,
-            choice,
-            seed=seed,
-            show=lambda what: bar(stack, what, progress),
-        )
-    _refuse_short(mined, choice)
-    write_rows(out, _rows(questions, mined, seed))
-    click.echo(_report(out, mined, choice.settings))
-    for warning in _warnings(items, mined, choice.settings):
+        mined = mine_questions(questions, items, chosen, show=lambda what: progress_bar(stack, what, chosen.progress))
+    _refuse_short(mined, chosen)
+    write_rows(out, _rows(questions, mined, chosen.seed))
+    click.echo(_report(out, mined, chosen.mining))
+    for warning in _warnings(items, mined, chosen.mining):
         click.echo(f"warning: {warning}", err=True)
+
+
+command = make_command("mine", run, MineSettings)
 
 
 def _train(questions: Questions, named: str | None) -> str | None:
@@ -141,9 +123,8 @@ def _items(questions: Questions, kind: Kind, by_split: bool, train: str | None) 
 def mine_questions(
     questions: Questions,
     items: Mapping[Kind, Sequence[Item]],
-    choice: MiningChoice,
+    choice: MineSettings,
     *,
-    seed: int,
     show: Callable[[str], Callable[[int, int], None] | None],
 ) -> dict[Kind, tuple[Mined, ...]]:
     """Embed what is needed and find the wrong options of each kind."""
@@ -161,8 +142,8 @@ def mine_questions(
             some,
             asked,
             of_kind[kind],
-            choice.settings,
-            seed=seed,
+            choice.mining,
+            seed=choice.seed,
             kept_apart=questions.kept_apart if choice.keep_apart else {},
             ranked_by=of_kind["explanation"] if choice.rank_by == "explanation" else None,
             progress=show(f"mining {kind}s"),
@@ -182,7 +163,7 @@ def _read(source: str, columns: Mapping[str, str] | None, apart_frames: int) -> 
         return read_questions(write_causal_annotations(Path(folder)), columns, apart_frames)
 
 
-def _refuse_few(items: Mapping[Kind, Sequence[Item]], choice: MiningChoice) -> None:
+def _refuse_few(items: Mapping[Kind, Sequence[Item]], choice: MineSettings) -> None:
     """Refuse before anything is embedded what cannot be done, because a pool has too few distinct answers."""
     from ..errors import InputError
     from ..negatives.mining import text_key
@@ -192,17 +173,17 @@ def _refuse_few(items: Mapping[Kind, Sequence[Item]], choice: MiningChoice) -> N
         for item in some:
             texts.setdefault(item.pool, set()).update({text_key(item.text)} if item.lends else ())
         pool, fewest = min(texts.items(), key=lambda one: len(one[1]))
-        if len(fewest) < choice.settings.num_options - 1:
+        if len(fewest) < choice.mining.num_options - 1:
             raise InputError(
                 f"{'split ' + repr(pool) if pool else 'the questions'} can lend {len(fewest)} different {kind}s, too "
-                f"few for {choice.settings.num_options} options; nothing was written. {advice(choice)}"
+                f"few for {choice.mining.num_options} options; nothing was written. {advice(choice)}"
             )
 
 
-def _refuse_short(mined: Mapping[Kind, Sequence[Mined]], choice: MiningChoice) -> None:
+def _refuse_short(mined: Mapping[Kind, Sequence[Mined]], choice: MineSettings) -> None:
     from ..errors import InputError
 
-    need = choice.settings.num_options - 1
+    need = choice.mining.num_options - 1
     short = [(kind, one) for kind, found in mined.items() for one in found if len(one.negatives) < need]
     if short:
         kind, first = short[0]
@@ -216,7 +197,7 @@ def _refuse_short(mined: Mapping[Kind, Sequence[Mined]], choice: MiningChoice) -
 def _warnings(
     items: Mapping[Kind, Sequence[Item]], mined: Mapping[Kind, Sequence[Mined]], settings: MiningSettings
 ) -> Iterator[str]:
-    """Say where the options alone tell which is right: by how often each occurs, or because few texts lend most."""
+    """Describe where options alone tell which is right: by how often each occurs, or because few texts lend most."""
     from ..negatives.mining import text_key
 
     for kind, found in mined.items():
@@ -260,7 +241,7 @@ def _rows(questions: Questions, mined: Mapping[Kind, Sequence[Mined]], seed: int
 
 
 def source_rows(choice: OptionSet) -> list[dict[str, Any] | None]:
-    """Give where each option comes from as JSON values; None for the right one."""
+    """Return where each option comes from as JSON values; None for the right one."""
     return [
         {
             "id": source.id,

@@ -1,20 +1,159 @@
-"""Options that every build command shares."""
+"""Click options made from the fields of settings classes, and YAML files as a source of their values."""
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Callable, Mapping
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-Decorator = Callable[[Any], Any]
+from ..records.options import Field, build, options_of
 
-DEFAULT_MAX_SKIP = 0.01
-SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
+S = TypeVar("S")
+Decorators = list[Callable[[Any], Any]]
+
+
+def make_options(settings: type[Any]) -> Decorators:
+    """Make the click options of a settings class, in the order of `options_of`."""
+    made: Decorators = []
+    for each in options_of(settings):
+        made.append(_option(each))
+        if each.option.spread:
+            made.append(click.argument(_more(each), nargs=-1, metavar=""))
+    return made
+
+
+def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
+    """Make settings of the values that click hands to a command."""
+    found = {}
+    for each in options_of(settings):
+        value = values[_parameter(each)]
+        if each.option.spread:
+            value = _joined(each, value, values[_more(each)])
+        if each.option.read and value is not None and value != each.default:
+            try:
+                value = each.option.read(value)
+            except ValueError as error:
+                raise click.BadParameter(f"{_shown(value)!r} {error}", param_hint=f"--{each.flag}") from error
+        found[each.path] = value
+    return build(settings, found)
+
+
+def make_command(name: str, run: Callable[..., Any], *settings: type[Any], help: str = "") -> click.Command:
+    """Make a command whose options are those of settings classes.
+
+    Args:
+        name: Its name.
+        run: Takes the values that click hands over; see `from_values`. Its docstring is the help.
+        settings: The classes.
+        help: The help, if it is not the docstring.
+    """
+    decorators = [each for kind in settings for each in make_options(kind)]
+    for decorate in reversed([*decorators, config_option, debug_option]):
+        run = decorate(run)
+    context = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+    return click.command(name, context_settings=context, help=help or run.__doc__)(run)
+
+
+def _joined(each: Field, value: Any, more: Sequence[str]) -> Any:
+    """Put the words of `--splits UD PS` together: click hands over the first as the option, the rest after it."""
+    if not more:
+        return value
+    if value == each.default:
+        raise click.UsageError(f"{' '.join(more)} stands alone. Give values behind --{each.flag}.")
+    return (*value, *more)
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else ", ".join(map(str, value))
+
+
+def _parameter(each: Field) -> str:
+    return "_".join(each.path)
+
+
+def _more(each: Field) -> str:
+    return f"more_{_parameter(each)}"
+
+
+def _option(each: Field) -> Callable[[Any], Any]:
+    option = each.option
+    said: dict[str, Any] = {"help": option.help, "show_default": True}
+    if option.shown:
+        said["show_default"] = option.shown
+    name = _parameter(each)
+    if each.kind == "switch":
+        if each.default or option.off:
+            return click.option(
+                f"--{each.flag}/--{option.off or f'no-{each.flag}'}", name, default=each.default, **said
+            )
+        return click.option(f"--{each.flag}", name, is_flag=True, **said | {"show_default": False})
+    if option.metavar:
+        said["metavar"] = option.metavar
+    if not option.required:  # to click 8.3 a default of None is a value that was given
+        said["default"] = each.default
+    several = each.many and each.count == 1 and (option.read is None or option.spread or each.default == ())
+    return click.option(
+        f"--{each.flag}",
+        name,
+        type=_type(each),
+        required=option.required,
+        multiple=several,
+        nargs=each.count,
+        **said,
+    )
+
+
+def _type(each: Field) -> Any:
+    option = each.option
+    if option.read is not None:
+        return Raw()
+    if each.choices:
+        return click.Choice(each.choices)
+    if each.kind == "path":
+        return click.Path(exists=option.exists, dir_okay=not option.exists, path_type=Path)
+    if each.kind in ("integer", "number"):
+        whole = each.kind == "integer"
+        if option.minimum is None and option.maximum is None:
+            return int if whole else Number()
+        if not whole:
+            return Share(option.minimum, option.maximum)
+        low, high = (None if limit is None else int(limit) for limit in (option.minimum, option.maximum))
+        return click.IntRange(low, high)
+    return str
+
+
+class Raw(click.ParamType[Any]):
+    """What the option's own `read` takes: a text, or what a default is."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Leave the value as it is."""
+        return value
+
+
+class Number(click.types.FloatParamType):
+    """A number; nan is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse what is no number."""
+        found = super().convert(value, param, ctx)
+        if found != found:
+            self.fail("nan is no number", param, ctx)
+        return found
+
+
+class Share(click.FloatRange):
+    """A number in a range; nan is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse what is no number."""
+        found = super().convert(value, param, ctx)
+        if found != found:
+            self.fail(f"nan is not a share between {self.min:g} and {self.max:g}", param, ctx)
+        return found
 
 
 def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
@@ -63,106 +202,26 @@ def _config_value(option: click.Option, value: Any, plain: bool, place: str) -> 
         if isinstance(item, bool) or not isinstance(item, allowed):
             what = "a whole number" if whole else "a text or a number"
             raise click.BadParameter(f"{place}: expected {what}, got {shortened(item)}")
+    if isinstance(option.type, Raw):
+        items = [str(item) for item in items]
+        value = str(value) if not several else value
     return items if option.multiple else value
 
 
-def check_share(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    """Refuse what is no number."""
-    if value != value:
-        raise click.BadParameter("nan is not a share between 0 and 1")
-    return value
+config_option = click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    is_eager=True,
+    expose_value=False,
+    callback=read_config,
+    help="YAML file with `option: value` lines; flags win over it.",
+)
 
 
-def check_version(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    """Accept a semantic version only."""
-    if not SEMANTIC_VERSION.fullmatch(value):
-        raise click.BadParameter(f"{value!r} is not a semantic version such as 1.0.0 or 1.2.0-rc.1")
-    return value
+def _unused(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    """Take the option; `cli.main.run` looks for it on the command line."""
 
 
-def build_options(*splits: str) -> Decorator:
-    """Add the options of every build command; `splits` are those that its data set has."""
-    return lambda command: _add_options(command, splits)
-
-
-def _add_options(command: Any, splits: tuple[str, ...]) -> Any:
-    path = click.Path(path_type=Path)
-    options: list[Decorator] = [
-        click.option("--out", type=path, help="Output folder: new, empty, or an earlier run of the same build."),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw."),
-        click.option(
-            "--split",
-            type=click.Choice([*splits, "all"]),
-            default="all",
-            show_default=True,
-            help="Splits to build.",
-        ),
-        click.option("--limit", type=click.IntRange(min=1), help="Only the first N units by id, for a trial."),
-        click.option(
-            "--workers",
-            type=click.IntRange(min=1),
-            default=lambda: os.cpu_count() or 1,
-            show_default="one a core",
-            help="Processes. The result does not depend on it.",
-        ),
-        click.option(
-            "--version",
-            "dataset_version",
-            callback=check_version,
-            default="1.0.0",
-            show_default=True,
-            help="Semantic version of the dataset.",
-        ),
-        click.option(
-            "--resume/--fresh",
-            default=True,
-            show_default=True,
-            help="Go on where an earlier run stopped, or throw it away and start again.",
-        ),
-        click.option(
-            "--dry-run",
-            is_flag=True,
-            help="Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is written.",
-        ),
-        click.option(
-            "--check-space/--no-check-space",
-            default=True,
-            show_default=True,
-            help="Compare the free disk space with an estimate before work starts.",
-        ),
-        click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress."),
-        click.option(
-            "--max-skip",
-            type=click.FloatRange(0, 1),
-            default=DEFAULT_MAX_SKIP,
-            callback=check_share,
-            show_default=True,
-            help="Fail if a larger share of units must be skipped because their videos are faulty.",
-        ),
-        click.option(
-            "--allow-missing",
-            is_flag=True,
-            help="Go on without videos that are missing or do not open; these skips do not count for --max-skip.",
-        ),
-        click.option(
-            "--config",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            is_eager=True,
-            expose_value=False,
-            callback=read_config,
-            help="YAML file with `option: value` lines; flags win over it.",
-        ),
-        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
-    ]
-    return reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
-
-
-def exact_command(name: str, values: Mapping[str, Any]) -> str:
-    """Write the command that builds the same content: every option that decides it, spelt out."""
-    parts = [name]
-    for option, value in values.items():
-        if value is True:
-            parts.append(f"--{option}")
-        elif value is not None and value is not False:
-            parts.append(f"--{option} {value}")
-    return " ".join(parts)
+debug_option = click.option(
+    "--debug", is_flag=True, expose_value=False, callback=_unused, help="Show the traceback of an error."
+)

@@ -24,9 +24,7 @@ ENDINGS = (".parquet", ".csv", ".jsonl")
 @click.option(
     "--sets", type=click.IntRange(min=1), default=5, show_default=True, help="Sets of each kind, by seeds in a row."
 )
-@click.option(
-    "--config", help="For build-causal: the table to permute: ud, ps, un or causal_confusion. [default: the first]"
-)
+@click.option("--config", help="Table to permute, where an output has several with questions. [default: the first]")
 @click.option("--split", help="Split to permute, or all. [default: test where there is one, else all]")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(
@@ -37,6 +35,7 @@ def command(
     OUT is an output, or a file of your own questions with id, video_id, source_id and question. Each row says which
     video to show with which text; answers are judged by the row's id, as ever.
     """
+    from ..api import items_of_output
     from ..errors import InputError
     from ..metrics.items import TEXTS, VIDEOS, read_items
     from ..metrics.modality_importance import permuted
@@ -45,7 +44,7 @@ def command(
     named = out if out.name not in ("", "..") else Path(os.path.abspath(out))
     place = target or named.with_name(f"{named.stem if named.is_file() else named.name}-permuted.parquet")
     check_place(place, out, option="--to")
-    items = read_items(out, config, split, judged=False)
+    items = read_items(out, items_of_output, config, split, judged=False)
     for kind, given, names in (("video", items.videos, VIDEOS), ("text", items.texts, TEXTS)):
         if "" in given:
             raise InputError(

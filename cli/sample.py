@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from ..samples import SAMPLES
+
 
 @click.command("sample")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--kind",
-    type=click.Choice(["charades", "msrvtt", "causal"]),
+    type=click.Choice(SAMPLES),
     default="charades",
     show_default=True,
     help="Which sample.",

@@ -37,13 +37,11 @@ def common(command: Any) -> Any:
     type=click.Path(path_type=Path),
     help="JSON lines, JSON, CSV or Parquet with id and answer; or a folder of lmms-eval's sample logs.",
 )
-@click.option(
-    "--config", help="For build-causal: the table to score: ud, ps, un or causal_confusion. [default: the first]"
-)
+@click.option("--config", help="Table to score, where an output has several with questions. [default: the first]")
 @click.option(
     "--similarity",
     type=click.Path(path_type=Path),
-    help="For build-perturbed: folder with <setting>.npy or .safetensors (clips x captions), or .jsonl (ranked).",
+    help="Where retrieval is scored: folder with <setting>.npy or .safetensors (clips x captions), or .jsonl (ranked).",
 )
 @click.option(
     "--out",
@@ -69,9 +67,9 @@ def command(
     debug: bool,
 ) -> None:
     """Score answers (or retrieval) on the output of a build in OUT."""
-    from ..metrics.inputs import How, choose_config
+    from ..api import score_output
+    from ..metrics.inputs import ScoreOptions
     from ..metrics.predictions import read_predictions
-    from ..metrics.scoring import score_output
     from ..records.output import reading
 
     if (predictions is None) == (similarity is None):
@@ -79,18 +77,19 @@ def command(
     given = predictions or similarity or Path()
     with reading(out) as output:
         target = target_folder(folder, given, output.path, config, split)
-        how = How("", partial, int(first_index), seed, resamples, config)
+        options = ScoreOptions(partial=partial, first=int(first_index), seed=seed, resamples=resamples, config=config)
         rows = read_predictions(predictions, expected=output.num_rows) if predictions else None
-        scores = score_output(output, rows, similarity, split, how)
+        scored = score_output(output, rows, similarity, split, options)
         subject = {
-            "config": choose_config(output, config),
+            "config": scored.config,
             "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
         }
     finish(
-        scores,
+        scored.scores,
         subject,
         given,
         target,
+        figures=scored.figures,
         beside=folder is None,
         seed=seed,
         resamples=resamples,
@@ -127,6 +126,7 @@ def finish(
     given: Path,
     target: Path,
     *,
+    figures: Mapping[str, bytes] | None = None,
     beside: bool,
     seed: int,
     resamples: int,
@@ -140,6 +140,7 @@ def finish(
         subject: What was scored: `config`, and `output` with its fingerprint.
         given: The predictions.
         target: Folder to write to.
+        figures: Pictures of the benchmark's own; by default those that every score has.
         beside: Whether it is the default one, beside the predictions.
         seed: Seed of the bootstrap.
         resamples: Number of its resamples.
@@ -151,7 +152,7 @@ def finish(
     from ..metrics.inputs import predictions_identity
     from ..metrics.scores import answers_line, as_json, dump, headline_table, interval_line, text_table
 
-    figures = score_figures(scores)
+    figures = score_figures(scores) if figures is None else figures
     about: dict[str, Any] = {
         **subject,
         "predictions": predictions_identity(given),

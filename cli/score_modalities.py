@@ -12,9 +12,7 @@ from .score_options import bootstrap_options, first_index_option, split_option
 @click.command("modalities")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.argument("given", nargs=-1, required=True, metavar="MODALITIES=FILE...")
-@click.option(
-    "--config", help="For build-causal: the table to score: ud, ps, un or causal_confusion. [default: the first]"
-)
+@click.option("--config", help="Table to score, where an output has several with questions. [default: the first]")
 @split_option
 @click.option(
     "--items",
@@ -38,7 +36,7 @@ def command(
     as_json: bool,
     debug: bool,
 ) -> None:
-    r"""Give the modality importance of OUT's questions, from predictions under every subset of modalities.
+    r"""Return the modality importance of OUT's questions, from predictions under every subset of modalities.
 
     OUT is an output, or a file of your own questions with id, answer and options. For instance:
 
@@ -47,6 +45,7 @@ def command(
     """
     import numpy as np
 
+    from ..api import items_of_output
     from ..metrics import modality_importance as mis
     from ..metrics.bootstrap import estimates, tally
     from ..metrics.items import judge, read_items
@@ -69,7 +68,7 @@ def command(
     if items_file:
         check_place(items_file, out, list(files.values()), option="--items")
     first = int(first_index)
-    items = read_items(out, config, split, first=first)
+    items = read_items(out, items_of_output, config, split, first=first)
     if len(modalities) < 2 or any(subset not in files for subset in mis.subsets(modalities)):
         mis.importance({subset: np.zeros(0, bool) for subset in files}, modalities)  # says what is missing
     joined = {subset: judge(items, file, first=first) for subset, file in files.items()}

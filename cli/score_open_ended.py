@@ -17,7 +17,7 @@ from .score_answers import common, finish, target_folder
     required=True,
     help="JSON lines, JSON, CSV or Parquet with id, answer and, if explanations are generated, explanation.",
 )
-@click.option("--config", help="Table whose splits count: ud, ps, un or causal_confusion. [default: the first]")
+@click.option("--config", help="Table whose splits count, where an output has several. [default: the first]")
 @click.option(
     "--out",
     "folder",
@@ -46,14 +46,15 @@ def command(
 ) -> None:
     """Score texts that a model wrote for OUT's questions: BLEU-1..3, METEOR, ROUGE-L, SPICE, CIDEr, SBERT, CapsMIX.
 
-    OUT is the output of build-causal, or a file with id, answer, explanation (the right texts) and source_id.
+    OUT is an output with open questions, or a file with id, answer, explanation (the right texts) and source_id.
     """
+    from ..api import open_rows
     from ..metrics import open_ended
     from ..metrics.bootstrap import estimates
     from ..metrics.references import read_generated, read_references
     from ..metrics.scores import Scores
 
-    references = read_references(out, config, split)
+    references = read_references(out, open_rows, config, split)
     target = target_folder(folder, predictions, out, config, split)
     generated = read_generated(predictions, references, partial=partial)
     references = generated.references
@@ -65,7 +66,7 @@ def command(
     counted = open_ended.count(references.sources, generated.texts, references.texts, encode=encode, spice=spice)
     headline = estimates(counted, open_ended.measure, seed=seed, resamples=resamples)
     scores = Scores(
-        benchmark="open-ended",
+        benchmark=open_ended.NAME,
         split=references.split,
         answers=generated.answers,
         headline=headline,

@@ -26,28 +26,32 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
     BLEU-4, METEOR and ROUGE-L of every perturbed caption against its original, on average for each perturbation and
     family, beside the paper's numbers (Table 7). They are kept in OUT/text_shift.json.
     """
+    from ..api import card_of
+    from ..builders import benchmark_of
     from ..corruptions.registry import check_text_name
     from ..data_cards.card import render_card
-    from ..data_cards.perturbed import origin_of
     from ..errors import InputError
     from ..metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
     from ..records.files import write_atomic, write_json
     from ..records.output import reading
+    from ..records.source import source_of
     from ..runtime.progress import Progress
 
     with reading(out) as output:
-        names = output.info["settings"].get("text_perturbations", []) if output.info["builder"] == "perturbed" else []
+        benchmark = benchmark_of(output)
+        names = benchmark.captions(output.info) if benchmark.captions else []
         if not names:
-            raise InputError(
-                f"{out} has no perturbed captions. Build some: build-perturbed --modality text, multimodal or all."
-            )
+            advice = "Its benchmark makes none."
+            if benchmark.captions:
+                advice = f"`build-{benchmark.name} --help` says how to build some."
+            raise InputError(f"{out} has no perturbed captions. {advice}")
         scorer_versions()
         model = load_language_model(lm) if lm else None
         tables = {
             name: [(row["caption"], row["original"]) for row in output.whole(name, ["caption", "original"])]
             for name in names
         }
-        origin = origin_of(output)
+        origin = source_of(output.info).key
         with Progress("score text-shift", len(tables), "perturbation", shown=progress) as shown:
             report = shift_report(
                 tables,
@@ -59,7 +63,8 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
             )
         write_json(output.path / FILE, report)
         if card:
-            write_atomic(output.path / "README.md", render_card(output.path, output.info))
+            content = render_card(output, benchmark.configs(output.info), card_of(benchmark))
+            write_atomic(output.path / "README.md", content)
     click.echo(json.dumps(report, indent=2, ensure_ascii=False) if as_json else shift_table(report))
 
 

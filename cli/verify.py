@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from ..records.checks import Check, VerifyOptions
     from ..records.output import FinishedOutput
-    from ..records.schema import Config
     from ..runtime.verify import Outcome
 
 
@@ -57,6 +54,7 @@ def command(
     debug: bool,
 ) -> int:
     """Check the output of a build in OUT; exit with 1 if any check fails."""
+    from ..api import checks_for
     from ..records.checks import VerifyOptions
     from ..records.output import reading
     from ..runtime.verify import run_checks
@@ -98,76 +96,26 @@ def command(
     return 1 if failed else 0
 
 
-SAMPLES = {"clavi": "charades", "perturbed": "msrvtt", "causal": "causal"}
-
-
 def source_folder(output: FinishedOutput, given: str | None) -> Path | None:
     """Return the folder of `--sources`; `sample` is the built-in sample that fits the output.
 
     Raises:
         click.BadParameter: There is no such folder.
     """
+    from ..builders import benchmark_of
     from ..samples.cache import cached_sample
 
     if given is None:
         return None
-    if given == "sample" and output.info["builder"] in SAMPLES:
-        return cached_sample(SAMPLES[output.info["builder"]])
+    drawn = benchmark_of(output).drawn_sample
+    if given == "sample" and drawn:
+        return cached_sample(drawn)
     if not Path(given).is_dir():
         raise click.BadParameter(
             f"there is no folder {given}. Give the folder of the source videos, or the word `sample`.",
             param_hint="--sources",
         )
     return Path(given)
-
-
-def configs_of(output: FinishedOutput) -> list[Config]:
-    """Return the tables that an output must have.
-
-    Raises:
-        InputError: The output is of a builder that this version does not know.
-    """
-    from ..builders.causal import causal_configs, settings_of
-    from ..builders.clavi import clavi_configs
-    from ..builders.perturbed import PerturbedSettings, suite_configs
-    from ..errors import InputError
-
-    info = output.info
-    if info["builder"] == "clavi":
-        return list(clavi_configs(info["settings"]["render"]))
-    if info["builder"] == "perturbed":
-        return list(suite_configs(PerturbedSettings(**info["settings"])))
-    if info["builder"] == "causal":
-        return list(causal_configs(settings_of(info)))
-    raise InputError(f"{output.path} was built by {info['builder']!r}, which this version does not know.")
-
-
-def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Check]:
-    """Return all checks that fit an output, cheap ones first.
-
-    Raises:
-        InputError: The output is of a builder that this version does not know.
-    """
-    from ..builders.causal_checks import causal_checks
-    from ..builders.clavi_checks import clavi_checks
-    from ..builders.perturbed_checks import perturbed_checks
-    from ..runtime.verify import common_checks
-
-    own = {"clavi": clavi_checks, "perturbed": perturbed_checks, "causal": causal_checks}
-    checks = common_checks(configs_of(output))
-    last = checks.pop("load_dataset")
-    return {**checks, **own[output.info["builder"]](output.info, options), "card": check_card, "load_dataset": last}
-
-
-def check_card(output: FinishedOutput) -> Iterator[str]:
-    """README.md is the card that the shards and `build.json` give now."""
-    from ..data_cards.card import render_card
-
-    readme = output.path / "README.md"
-    if not readme.is_file():
-        yield "there is no README.md; `stressreel card` writes it"
-    elif readme.read_text(encoding="utf-8") != render_card(output.path, output.info):
-        yield "README.md is not the card of this content; `stressreel card` writes it again"
 
 
 def line(outcome: Outcome) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,14 +11,11 @@ from typing import Any
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
-from ..builders.causal import causal_configs, settings_of
-from ..builders.perturbed import PerturbedSettings, suite_configs
-from ..errors import InputError
+from ..records.checks import Check
 from ..records.files import write_atomic
 from ..records.output import FinishedOutput
 from ..records.schema import Column, Config
-from . import causal, clavi, perturbed
-from .pictures import perturbed_figures
+from ..records.source import source_of
 
 SIZES = (
     (1_000, "n<1K"),
@@ -28,110 +25,97 @@ SIZES = (
     (10_000_000, "1M<n<10M"),
 )
 LARGEST = "n>10M"
+HERE = Path(__file__).parent
+BASE = "base.md.j2"
 
 
 @dataclass(frozen=True)
-class CardKind:
-    """What a benchmark adds to its card. Its template is `<builder>.md.j2` in this folder.
+class Card:
+    """What a benchmark adds to the card that all outputs share.
 
     Attributes:
-        configs: Gives the tables that it may have, from `build.json`.
+        template: Its template, which extends `base.md.j2`; None for that alone.
         measure: Counts what the card says.
-        context: Gives the template's own fields, from the output and what was measured.
-        front_matter: Gives the benchmark's part of the YAML head.
+        context: Returns the template's own fields, from the output and what was measured.
+        front_matter: Returns the benchmark's part of the YAML head.
         figures: Draws the PNG files, by name, from the output and what was measured.
     """
 
-    configs: Callable[[Mapping[str, Any]], Sequence[Config]]
-    measure: Callable[[FinishedOutput], Any]
-    context: Callable[[FinishedOutput, Any], dict[str, Any]]
-    front_matter: Callable[[FinishedOutput], dict[str, Any]]
-    figures: Callable[[FinishedOutput, Any], Mapping[str, bytes]]
+    template: Path | None = None
+    measure: Callable[[FinishedOutput], Any] = lambda output: None
+    context: Callable[[FinishedOutput, Any], dict[str, Any]] = lambda output, measured: {}
+    front_matter: Callable[[FinishedOutput], dict[str, Any]] = lambda output: {}
+    figures: Callable[[FinishedOutput, Any], Mapping[str, bytes]] = lambda output, measured: {}
 
 
-KINDS = {
-    "causal": CardKind(
-        configs=lambda info: causal_configs(settings_of(info)),
-        measure=causal.measure_causal,
-        context=causal.context,
-        front_matter=causal.front_matter,
-        figures=causal.figures,
-    ),
-    "clavi": CardKind(
-        configs=lambda info: clavi.CONFIGS,
-        measure=clavi.measure_clavi,
-        context=clavi.context,
-        front_matter=clavi.front_matter,
-        figures=lambda output, measured: clavi.figures(measured),
-    ),
-    "perturbed": CardKind(
-        configs=lambda info: suite_configs(PerturbedSettings(**info["settings"])),
-        measure=perturbed.measure_perturbed,
-        context=perturbed.context,
-        front_matter=perturbed.front_matter,
-        figures=lambda output, measured: perturbed_figures(output),
-    ),
-}
-
-
-def write_card(out: Path, info: dict[str, Any]) -> None:
+def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> None:
     """Write `README.md` and `figures/*.png`, each atomically.
 
     Args:
-        out: Output folder with all its shards.
-        info: The content of `build.json`, which need not be there yet.
+        output: The output with all its shards; its `build.json` need not be there yet.
+        configs: Its tables.
+        card: What its benchmark says.
 
     Raises:
-        InputError: This version knows no card for the builder.
         OutputError: The folder cannot be written.
     """
-    output = FinishedOutput(out, info)
-    kind = kind_of(output)
-    measured = kind.measure(output)
-    for name, content in kind.figures(output, measured).items():
-        write_atomic(out / "figures" / name, content)
-    write_atomic(out / "README.md", _render(output, kind, measured))
+    measured = card.measure(output)
+    for name, content in card.figures(output, measured).items():
+        write_atomic(output.path / "figures" / name, content)
+    write_atomic(output.path / "README.md", _render(output, configs, card, measured))
 
 
-def render_card(out: Path, info: dict[str, Any]) -> str:
-    """Give the text of the card: the same for the same shards and `info`.
-
-    Raises:
-        InputError: This version knows no card for the builder.
-    """
-    output = FinishedOutput(out, info)
-    kind = kind_of(output)
-    return _render(output, kind, kind.measure(output))
+def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> str:
+    """Return the text of the card: the same for the same shards and `build.json`."""
+    return _render(output, configs, card, card.measure(output))
 
 
-def kind_of(output: FinishedOutput) -> CardKind:
-    """Find the card of an output's builder."""
-    if output.info["builder"] not in KINDS:
-        known = ", ".join(KINDS)
-        raise InputError(
-            f"{output.path} was built by {output.info['builder']!r}; this version writes cards for {known} only. "
-            "Use the version of stressreel that built it (`tools` in build.json)."
-        )
-    return KINDS[output.info["builder"]]
+def card_check(configs: Sequence[Config], card: Card) -> Check:
+    """Make the check that README.md is the card which the shards and `build.json` give now."""
+
+    def check(output: FinishedOutput) -> Iterator[str]:
+        readme = output.path / "README.md"
+        if not readme.is_file():
+            yield "there is no README.md; `stressreel card` writes it"
+        elif readme.read_text(encoding="utf-8") != render_card(output, configs, card):
+            yield "README.md is not the card of this content; `stressreel card` writes it again"
+
+    return check
 
 
-def _render(output: FinishedOutput, kind: CardKind, measured: Any) -> str:
-    configs = [config for config in kind.configs(output.info) if config.name in output.info["counts"]]
-    head = {**kind.front_matter(output), **hub_fields(configs, output.info["counts"])}
-    template = environment().get_template(f"{output.info['builder']}.md.j2")
+def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measured: Any) -> str:
+    info = output.info
+    built = [config for config in configs if config.name in info["counts"]]
+    source = source_of(info)
+    head = {
+        "pretty_name": f"{info['builder']}, built with stressreel",
+        **source.license,
+        **card.front_matter(output),
+        **hub_fields(built, info["counts"]),
+    }
+    own = card.context(output, measured)
+    folder = card.template.parent if card.template else HERE
+    template = environment(folder).get_template(card.template.name if card.template else BASE)
     try:
         return template.render(
+            **{
+                "title": head["pretty_name"],
+                "introduction": "",
+                "show_tables": False,
+                "footage": "video" if any(c.kind == "video" for config in built for c in config.columns) else "",
+                **own,
+            },
             head=yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip(),
-            info=output.info,
-            configs=configs,
-            **kind.context(output, measured),
+            info=info,
+            source=source,
+            configs=built,
         )
     except UndefinedError as error:
         raise LookupError(f"build.json lacks what the card says: {error}") from error
 
 
 def hub_fields(configs: list[Config], counts: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-    """Give the fields of the YAML head that `datasets` and the Hub read: size, and the shards of every config."""
+    """Return the fields of the YAML head that `datasets` and the Hub read: size, and the shards of every config."""
     rows = max(sum(splits.values()) for splits in counts.values())
     return {
         "size_categories": [next((name for limit, name in SIZES if rows < limit), LARGEST)],
@@ -149,10 +133,10 @@ def hub_fields(configs: list[Config], counts: Mapping[str, Mapping[str, int]]) -
 
 
 @cache
-def environment() -> Environment:
-    """Give the Jinja environment of the cards: a field that is missing is an error."""
+def environment(folder: Path) -> Environment:
+    """Return the Jinja environment of the cards in a folder: a field that is missing is an error."""
     found = Environment(
-        loader=FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
+        loader=FileSystemLoader([folder, HERE], encoding="utf-8"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -33,7 +33,7 @@ def question_only(train: list[dict[str, Any]], test: list[dict[str, Any]]) -> li
 
 
 def profile(video: bytes) -> Floats:
-    """Give the mean change in eighths of the video, and the greatest jump against the usual change."""
+    """Return the mean change in eighths of the video, and the greatest jump against the usual change."""
     moved = changes(small_frames(video)).mean(axis=(1, 2))
     usual = np.median(moved) + 0.1
     return np.array([*(part.mean() / usual for part in np.array_split(moved, PARTS)), moved.max() / usual])

@@ -62,20 +62,20 @@ def small_frames(video: bytes, first: int = 0, stop: int | None = None) -> NDArr
 
 
 def changes(frames: NDArray[np.uint8]) -> Floats:
-    """Give how much each pixel changes from one frame to the next; shape (frames - 1, 24, 32), at least one."""
+    """Return how much each pixel changes from one frame to the next; shape (frames - 1, 24, 32), at least one."""
     moved = np.abs(np.diff(frames.astype(np.float64), axis=0)).mean(axis=3)
     return moved if len(moved) else np.zeros((1, HEIGHT, WIDTH))
 
 
 def colours(frames: NDArray[np.uint8]) -> Floats:
-    """Give the share of each of 64 colours."""
+    """Return the share of each of 64 colours."""
     red, green, blue = np.moveaxis(frames // (256 // COLOURS), 3, 0).astype(np.int64)
     code = (red * COLOURS + green) * COLOURS + blue
     return np.bincount(code.ravel(), minlength=COLOURS**3) / code.size
 
 
 def where_it_moves(frames: NDArray[np.uint8]) -> Floats:
-    """Give the mean change in each of 6 x 8 fields of the picture."""
+    """Return the mean change in each of 6 x 8 fields of the picture."""
     return changes(frames).mean(axis=0).reshape(6, HEIGHT // 6, 8, WIDTH // 8).mean(axis=(1, 3)).ravel()
 
 

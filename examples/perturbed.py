@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 from frames import Floats, colours, opened, predict, ridge, rows, run, small_frames, where_it_moves
+from stressreel.builders.perturbed.scores import caption_texts, read_captions, suite_settings
 from stressreel.language.embeddings import load_encoder
 from stressreel.metrics.inputs import choose_split
-from stressreel.metrics.suites import caption_texts, read_captions, suite_settings
 from stressreel.records.output import FinishedOutput
 
 WEIGHT = 100.0

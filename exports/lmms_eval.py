@@ -7,27 +7,21 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from .. import __version__
 from ..errors import InputError
-from ..metrics.inputs import ALL, CAUSAL_TABLES, choose_split, read_columns
-from ..metrics.robustness import CLEAN, Setting
-from ..metrics.suites import Captions, caption_texts, read_captions, suite_settings
+from ..metrics.inputs import ALL, choose_split, read_columns
 from ..records.output import FinishedOutput
 from ..records.shards import read_footer
-from .captions import Choice, caption_choices
+from ..version import __version__
 from .folder import write_folder
 
 HERE = Path(__file__).parent
-VIDEO_TABLES = {"clavi": "videos", "causal": "clips", "perturbed": CLEAN}
-PAIRS = "pairs"
-OPEN = "open_ended"
 CHOSEN = ("accuracy", "unreadable")
 WRITTEN = ("exact", "empty")  # what the harness itself says of texts
 HIGHER_IS_BETTER = {"accuracy": True, "unreadable": False, "exact": True, "empty": False}
@@ -64,7 +58,7 @@ class Task:
     @property
     def writes(self) -> bool:
         """Whether a text is asked for, not a choice."""
-        return self.table == OPEN
+        return self.kind.startswith("open_")
 
 
 class Function(str):
@@ -78,48 +72,34 @@ class TaskDumper(yaml.SafeDumper):
 TaskDumper.add_representer(Function, lambda dumper, value: dumper.represent_scalar("!function", str(value)))
 
 
-def plan_tasks(output: FinishedOutput, split: str | None = None) -> list[Task]:
-    """Choose the tasks of an output. Every table that they read is there in full, and so is every video.
+def check_videos(output: FinishedOutput, table: str) -> None:
+    """Refuse an output without videos: a harness has to show some.
 
     Args:
-        output: The output of build-clavi, build-causal or build-perturbed.
-        split: The split to ask; by default test where there is one.
+        output: The output.
+        table: Its table with the videos.
 
     Raises:
-        InputError: There is nothing to show, no such split, or rows are missing.
+        InputError: It has none, or rows of the table are missing.
     """
-    builder = output.info["builder"]
-    if builder not in VIDEO_TABLES:
-        raise InputError(
-            f"{output.path} was built by {builder!r}, which has no export. Allowed: {', '.join(VIDEO_TABLES)}."
-        )
-    if not _has_videos(output, VIDEO_TABLES[builder]):
-        raise InputError(
-            f"{output.path} holds no videos (built with --no-render, or text alone), and lmms-eval has to show some. "
-            "Build it with them."
-        )
-    if builder == "clavi":
-        return [_clavi_task(output, split)]
-    if builder == "causal":
-        return _causal_tasks(output, split)
-    return list(_caption_tasks(output, _one_split(output, CLEAN, split)))
+    if table in output.info["counts"]:
+        read_columns(output, table, ("sha256",), ALL)
+        if "video" in read_footer(output.shards(table)[0]).schema.to_arrow_schema().names:
+            return
+    raise InputError(
+        f"{output.path} holds no videos (built with --no-render, or text alone), and lmms-eval has to show some. "
+        "Build it with them."
+    )
 
 
-def _has_videos(output: FinishedOutput, table: str) -> bool:
-    if table not in output.info["counts"]:
-        return False
-    read_columns(output, table, ("sha256",), ALL)
-    return "video" in read_footer(output.shards(table)[0]).schema.to_arrow_schema().names
-
-
-def _keys(output: FinishedOutput, table: str, names: tuple[str, ...], split: str = ALL) -> set[tuple[Any, ...]]:
+def row_keys(output: FinishedOutput, table: str, names: tuple[str, ...], split: str = ALL) -> set[tuple[Any, ...]]:
     """Read what names the rows of a table, all splits of which have to be there: lmms-eval loads a table as a whole."""
     columns, splits = read_columns(output, table, names, ALL)
     rows = zip(splits, *(columns[name] for name in names), strict=True)
     return {tuple(key) for found, *key in rows if split in (ALL, found)}
 
 
-def _one_split(output: FinishedOutput, config: str, split: str | None) -> str:
+def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
     """Choose a split: a task of lmms-eval has exactly one."""
     chosen = choose_split(output, config, split)
     splits = output.splits(config)
@@ -130,104 +110,29 @@ def _one_split(output: FinishedOutput, config: str, split: str | None) -> str:
     return chosen
 
 
-def _functions(visual: str, asked: str, results: str = "") -> dict[str, str]:
-    """Name the functions for what is asked: "clavi", "answer", "explanation", "caption" or one of the open ones."""
+def functions_for(visual: str, asked: str, results: str = "") -> dict[str, str]:
+    """Name the functions of `lmms_eval_utils.py` for a task.
+
+    Args:
+        visual: What shows its videos: "video" of a question, "clip", "caption" or "item".
+        asked: What is asked: "yes_no", "answer", "explanation", "caption", "item" or one of the open ones.
+        results: The function that judges, if it is not the one of what is asked.
+    """
     return {
         "doc_to_visual": f"{visual}_visual",
-        "doc_to_text": f"{'question' if asked in ('clavi', 'open_answer', 'open_explanation') else asked}_text",
-        "doc_to_target": f"{'answer' if asked == 'caption' else asked}_target",
+        "doc_to_text": f"{'question' if asked in ('yes_no', 'open_answer', 'open_explanation') else asked}_text",
+        "doc_to_target": f"{'answer' if asked in ('caption', 'item') else asked}_target",
         "process_results": results or f"{asked}_results",
     }
 
 
-def _clavi_task(output: FinishedOutput, split: str | None) -> Task:
-    split = _one_split(output, "questions", split)
-    asked = _keys(output, "questions", ("video_id",), split)
-    if lost := asked - _keys(output, "videos", ("video_id",)):
-        raise _lost(output, "videos", lost)
-    return Task("questions", "questions", split, "yes_no", _functions("clavi", "clavi"))
-
-
-def _lost(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) -> InputError:
+def lost_rows(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) -> InputError:
+    """Make the error of rows that a table names and another one has not."""
     names = sorted(" ".join(map(str, key)) for key in keys)
     return InputError(
         f"{output.path}, table {table}: no row for {', '.join(names[:SHOWN])}{', …' * (len(names) > SHOWN)}, which "
         "another table names. `stressreel verify` says more."
     )
-
-
-def _causal_tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Ask every division, the confusions, and the open-ended table in the split of the first division."""
-    tables = [name for name in (*CAUSAL_TABLES, OPEN) if name in output.info["counts"]]
-    if split is not None and not any(split in output.splits(name) for name in tables):
-        _one_split(output, tables[0], split)
-    clips = _keys(output, "clips", ("clip_id",))
-    found = []
-    for table in tables:
-        if split is not None and split not in output.splits(table):
-            continue
-        chosen = _one_split(output, table, split)
-        asked = _keys(output, table, ("qid", "clip_id"), chosen)
-        gone = tuple(sorted(str(qid) for qid, clip in asked if (clip,) not in clips))
-        if len(gone) == len(asked):
-            raise InputError(
-                f"{output.path}: no question of {table}, split {chosen}, has its clip; all were skipped. Build it with "
-                "their videos, or say another --split."
-            )
-        kinds = ("open_answer", "open_explanation") if table == OPEN else ("answer", "explanation")
-        for kind in kinds:
-            asks = kind.removeprefix("open_")
-            functions = _functions("causal", kind, "" if table == OPEN else f"{table}_{asks}_results")
-            if gone:
-                functions["process_docs"] = "with_clip"
-            why = "their clips were skipped in the build" if gone else ""
-            found.append(Task(f"{table}_{asks}", table, chosen, kind, functions, [], gone, why))
-    return found
-
-
-def _caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
-    """Ask under every setting which caption describes the clip: the generative form of retrieval."""
-    captions = read_captions(output, split)
-    groups: dict[str, list[Setting]] = {}
-    for setting in suite_settings(output.info):
-        pair = setting.visual and setting.text
-        groups.setdefault(PAIRS if pair else setting.visual or setting.text or CLEAN, []).append(setting)
-    texts = {}
-    for setting in suite_settings(output.info):
-        if setting.text not in texts:
-            shown = caption_texts(output, setting, captions, split)
-            texts[setting.text] = [shown[caption] for caption in captions.ids]
-    choices = caption_choices(captions, texts)
-    gone = tuple(clip for clip in captions.clips if clip not in choices)
-    why = "in some setting their captions are not different from those of three other clips" if gone else ""
-    stored = {
-        table: _keys(output, table, ("clip_id", "severity"))
-        for table in {setting.visual or CLEAN: None for setting in suite_settings(output.info)}
-    }
-    for name, settings in groups.items():
-        docs = [doc for setting in settings for doc in _caption_docs(setting, captions, choices, texts[setting.text])]
-        for doc in docs:
-            if (doc["clip_id"], doc["severity"]) not in stored[doc["table"]]:
-                raise _lost(output, doc["table"], {(doc["clip_id"], doc["severity"])})
-        others = sum(setting.text in choice.others for setting in settings for choice in choices.values())
-        notes = {"other_captions_than_clean": others} if others else {}
-        yield Task(name, name, split, "caption", _functions("caption", "caption"), docs, gone, why, notes)
-
-
-def _caption_docs(
-    setting: Setting, captions: Captions, choices: Mapping[str, Choice], texts: list[str]
-) -> Iterator[Doc]:
-    for name, choice in choices.items():
-        numbers = choice.captions[setting.text]
-        yield {
-            "setting": setting.name,
-            "table": setting.visual or CLEAN,
-            "clip_id": name,
-            "severity": setting.severity,
-            "options": [texts[number] for number in numbers],
-            "option_ids": [captions.ids[number] for number in numbers],
-            "answer_index": choice.place,
-        }
 
 
 def write_tasks(
@@ -273,7 +178,7 @@ def write_tasks(
 def _task_config(
     output: FinishedOutput, task: Task, name: str, said: dict[str, Any], metadata: dict[str, Any]
 ) -> dict[str, Any]:
-    """Give a task's YAML."""
+    """Return a task's YAML."""
     data: dict[str, Any] = {"dataset_path": str(output.path.resolve()), "dataset_name": task.table}
     if task.docs:  # a path that is relative is looked for beside the YAML
         data = {"dataset_path": "json", "dataset_kwargs": {"data_files": {task.split: f"{name}.jsonl"}}}
@@ -302,7 +207,7 @@ def _dump(content: dict[str, Any]) -> bytes:
 
 
 def remarks(tasks: list[Task]) -> list[str]:
-    """Say what the tasks do not ask, and what differs between settings."""
+    """Describe what the tasks do not ask, and what differs between settings."""
     found = []
     left_out = {(task.table if task.kind != "caption" else "", task.split): task for task in tasks if task.left_out}
     for (table, split), task in left_out.items():
@@ -316,17 +221,16 @@ def remarks(tasks: list[Task]) -> list[str]:
     return found
 
 
-def commands(output: FinishedOutput, tasks: list[Task], folder: Path, group: str) -> list[str]:
-    """Give the commands that run the tasks and score their logs."""
+def commands(output: FinishedOutput, tasks: list[Task], folder: Path, group: str, *, by_table: bool) -> list[str]:
+    """Return the commands that run the tasks and score their logs."""
     out = shlex.quote(str(output.path))
     found = [
         f"lmms-eval --model MODEL --include_path {shlex.quote(str(folder))} --tasks {group} --batch_size 1 "
         "--log_samples --output_path logs"
     ]
-    causal = output.info["builder"] == "causal"
-    for table, task in {task.table if causal else "": task for task in tasks}.items():
-        kind, chosen = ("score open-ended", "") if table == OPEN else ("score", f" --config {table}" * causal)
+    for table, task in {task.table if by_table else "": task for task in tasks}.items():
+        kind, chosen = ("score open-ended", "") if task.writes else ("score", f" --config {table}" * by_table)
         partial = " --partial" * bool(task.left_out)
-        to = f" --out logs.scores/{table}" * causal
+        to = f" --out logs.scores/{table}" * by_table
         found.append(f"stressreel {kind} {out} --predictions logs{chosen} --split {task.split}{partial}{to}")
     return found

@@ -66,12 +66,12 @@ def places(table: str, keys: tuple[str, ...]) -> dict[tuple[Any, ...], Place]:
 
 
 def cache_folder() -> Path:
-    """Give the folder that videos are copied to."""
+    """Return the folder that videos are copied to."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel" / "videos"
 
 
 def video_path(table: str, name: Mapping[str, Any]) -> str:
-    """Give the path of a video, copying it (and those stored with it) out of the output first.
+    """Return the path of a video, copying it (and those stored with it) out of the output first.
 
     Raises:
         KeyError: The table has no such video.
@@ -105,19 +105,24 @@ def copy_videos(shard: str, group: int) -> None:
         os.replace(temporary, target)
 
 
-def clavi_visual(doc: Doc) -> list[str]:
-    """Give the video of a CLAVI question."""
+def video_visual(doc: Doc) -> list[str]:
+    """Return the video of a question."""
     return [video_path("videos", {"video_id": doc["video_id"]})]
 
 
-def causal_visual(doc: Doc) -> list[str]:
-    """Give the clip of a causal question."""
+def clip_visual(doc: Doc) -> list[str]:
+    """Return the clip of a question."""
     return [video_path("clips", {"clip_id": doc["clip_id"]})]
 
 
 def caption_visual(doc: Doc) -> list[str]:
-    """Give the clip of a setting."""
+    """Return the clip of a setting."""
     return [video_path(doc["table"], {"clip_id": doc["clip_id"], "severity": doc["severity"]})]
+
+
+def item_visual(doc: Doc) -> list[str]:
+    """Return the video of an item."""
+    return [video_path(doc["table"], {doc["key"]: doc["video"]})]
 
 
 def with_clip(docs: Any) -> Any:
@@ -162,31 +167,36 @@ def caption_text(doc: Doc, prompt: Prompt | None = None) -> str:
     return lettered("", doc["options"], prompt)
 
 
+def item_text(doc: Doc, prompt: Prompt | None = None) -> str:
+    """Write an item with its options."""
+    return lettered(doc["question"], doc["options"], prompt)
+
+
 # Right answers
 
 
-def clavi_target(doc: Doc) -> str:
-    """Give the right answer."""
+def yes_no_target(doc: Doc) -> str:
+    """Return the right answer."""
     return YES_NO[doc["answer"]]
 
 
 def answer_target(doc: Doc) -> str:
-    """Give the letter of the right answer, or caption."""
+    """Return the letter of the right answer, or caption."""
     return letter(doc["answer_index"])
 
 
 def explanation_target(doc: Doc) -> str:
-    """Give the letter of the right explanation."""
+    """Return the letter of the right explanation."""
     return letter(doc["explanation_index"])
 
 
 def open_answer_target(doc: Doc) -> str:
-    """Give the right answer as a text."""
+    """Return the right answer as a text."""
     return str(doc["answer"])
 
 
 def open_explanation_target(doc: Doc) -> str:
-    """Give the right explanation as a text."""
+    """Return the right explanation as a text."""
     return str(doc["explanation"])
 
 
@@ -203,7 +213,7 @@ def judged(response: str, options: Sequence[str], right: int, **logged: Any) -> 
     }
 
 
-def clavi_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+def yes_no_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
     """Judge an answer of yes or no."""
     return judged(results[0], YES_NO, doc["answer"], id=doc["question_id"], config="questions", answer=results[0])
 
@@ -219,6 +229,12 @@ def caption_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
     return judged(
         results[0], doc["options"], doc["answer_index"], id=doc["clip_id"], setting=doc["setting"], answer=answer
     )
+
+
+def item_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """Judge the choice of an option."""
+    right = doc["answer_index"]
+    return judged(results[0], doc["options"], right, id=doc["id"], config=doc["config"], answer=results[0])
 
 
 def answer_results(config: str, doc: Doc, results: Sequence[str]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Tally:
     counts: Floats
 
     def means(self, weights: Floats) -> dict[str, Floats]:
-        """Give the mean of every cell for each row of weights (`resample`); NaN where a cell is empty."""
+        """Return the mean of every cell for each row of weights (`resample`); NaN where a cell is empty."""
         with np.errstate(invalid="ignore", divide="ignore"):
             means = (weights @ self.sums) / (weights @ self.counts)
         return {cell: means[:, number] for number, cell in enumerate(self.cells)}

@@ -97,7 +97,7 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
 
 
 def _of_what(scored: Mapping[str, Any], *, by_name: bool) -> str:
-    """Say what a score is of; files of the same name may have other content."""
+    """Describe what a score is of; files of the same name may have other content."""
     given, output = scored["predictions"], scored["output"]["fingerprint"][:16]
     content = f" ({given['sha256'][:16]})" if "sha256" in given and not by_name else ""
     return f"{given['file']}{content} on {scored['benchmark']} {scored['config']} {scored['split']} ({output})"

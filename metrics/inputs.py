@@ -10,15 +10,15 @@ from typing import Any
 from ..errors import UsageError
 from ..records.files import sha256_file
 from ..records.output import FinishedOutput
+from ..records.schema import Row
 from ..records.shards import read_columns_of
 from .bootstrap import RESAMPLES
 
 ALL = "all"
-CAUSAL_TABLES = ("ud", "ps", "un", "causal_confusion")
 
 
 @dataclass(frozen=True)
-class How:
+class ScoreOptions:
     """How to score.
 
     Attributes:
@@ -30,7 +30,7 @@ class How:
         config: Table with the questions; by default the output's first.
     """
 
-    split: str
+    split: str = ALL
     partial: bool = False
     first: int = 0
     seed: int = 0
@@ -52,19 +52,23 @@ def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
     return split
 
 
-def choose_config(output: FinishedOutput, config: str | None) -> str:
+def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | None) -> str:
     """Take the table with questions that was asked for; by default the first.
+
+    Args:
+        output: The output.
+        tables: Its tables with questions.
+        config: What the user asked for.
 
     Raises:
         UsageError: The output has no such table of questions.
     """
-    tables: list[str] = list(output.info["counts"])
-    asked = CAUSAL_TABLES if output.info["builder"] == "causal" else tables[:1]
-    allowed = [name for name in tables if name in asked] or tables[:1]
+    if not tables:
+        raise UsageError(f"{output.path} has no questions.")
     if config is None:
         return tables[0]
-    if config not in allowed:
-        raise UsageError(f"{output.path} has no questions in a table {config!r}. It has them in: {', '.join(allowed)}.")
+    if config not in tables:
+        raise UsageError(f"{output.path} has no questions in a table {config!r}. It has them in: {', '.join(tables)}.")
     return config
 
 
@@ -85,9 +89,8 @@ def read_columns(
     return found, splits
 
 
-def read_causal(output: FinishedOutput, config: str | None = None) -> tuple[list[dict[str, Any]], list[str]]:
-    """Read the questions of a causal output: a table of its, by default the first."""
-    config = config or next(iter(output.info["counts"]))
+def read_whole(output: FinishedOutput, config: str) -> tuple[list[Row], list[str]]:
+    """Read all rows of a table, and the split of each."""
     rows, splits = [], []
     for split in output.splits(config):
         for row in output.whole(config, None, split):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, UsageError
 from ..records.documents import parse_json, shortened
-from ..records.output import reading
+from ..records.output import FinishedOutput, reading
 from .answers import NUMBER, YES_NO, read_answer
-from .inputs import ALL, choose_config, choose_split, read_columns
+from .inputs import ALL, read_columns
 from .predictions import ID_NAMES, Joined, Predictions, column, join, of_output, read_predictions
 
 SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id")
@@ -54,14 +54,25 @@ class Items:
     others: frozenset[str] = frozenset()
 
 
+OfOutput = Callable[[FinishedOutput, str | None, str | None], Items]
+"""Reads the items of an output, for a table and a split that the user may have named."""
+
+
 def read_items(
-    path: Path, config: str | None = None, split: str | None = None, *, first: int = 0, judged: bool = True
+    path: Path,
+    of_output: OfOutput,
+    config: str | None = None,
+    split: str | None = None,
+    *,
+    first: int = 0,
+    judged: bool = True,
 ) -> Items:
     """Read the items of an output, or of a file of questions.
 
     Args:
-        path: The output of build-clavi, build-perturbed or build-causal; or a CSV, JSON, JSON-lines or Parquet file
-            with `id` and, where they are needed, `answer`, `options`, `video_id`, `source_id`, `question`.
+        path: The output of a build; or a CSV, JSON, JSON-lines or Parquet file with `id` and, where they are needed,
+            `answer`, `options`, `video_id`, `source_id`, `question`.
+        of_output: Reads those of an output.
         config: For an output: the table, by default the first.
         split: For an output: a split or "all"; by default test where there is one.
         first: For a file: number of the first option in right answers that are numbers.
@@ -71,7 +82,8 @@ def read_items(
         InputError: It is neither, or something in it cannot be read.
     """
     if path.is_dir():
-        items = _of_output(path, config, split)
+        with reading(path) as output:
+            items = of_output(output, config, split)
     elif not path.exists():
         raise UsageError(f"there is no {path}. Give the output of a build, or a file of your own questions.")
     elif config is not None or split not in (None, ALL):
@@ -81,7 +93,7 @@ def read_items(
     if not items.ids:
         raise InputError(f"{path} has no items in table {items.config}, split {items.split}.")
     if judged and (items.truth < 0).any():
-        looked = "it is a perturbed suite" if items.config else f"it has none of the columns {', '.join(GOLD)}"
+        looked = "its items have none" if items.config else f"it has none of the columns {', '.join(GOLD)}"
         raise InputError(f"{path} has no right answers to judge by: {looked}.")
     return items
 
@@ -185,37 +197,39 @@ def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
     return tuple(str(int(x) if isinstance(x, float) and x.is_integer() else x) for x in found)
 
 
-def _of_output(path: Path, config: str | None, split: str | None) -> Items:
-    with reading(path) as output:
-        builder = output.info["builder"]
-        config = choose_config(output, config)
-        split = choose_split(output, config, split)
-        id_name = {"clavi": "question_id", "perturbed": "clip_id"}.get(builder, "qid")
-        elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
-        columns = (read_columns(output, config, (id_name,), name)[0] for name in elsewhere)
-        others = frozenset(str(x) for each in columns for x in each[id_name])
-        if builder == "clavi":
-            pairs, _ = read_columns(output, "pairs", ("pair_id", "source_id"), ALL)
-            source_of = dict(zip(pairs["pair_id"], pairs["source_id"], strict=True))
-            rows, _ = read_columns(output, config, ("question_id", "pair_id", "video_id", "question", "answer"), split)
-            ids, videos, texts = rows["question_id"], rows["video_id"], rows["question"]
-            sources = [source_of[pair] for pair in rows["pair_id"]]
-            options: list[Sequence[str]] = [YES_NO] * len(ids)
-            truth = rows["answer"]
-        elif builder == "perturbed":
-            rows, _ = read_columns(output, config, ("clip_id", "source_id", "captions"), split)
-            ids, sources, videos = rows["clip_id"], rows["source_id"], rows["clip_id"]
-            texts = ["\n".join(captions) for captions in rows["captions"]]
-            options, truth = [()] * len(ids), [-1] * len(ids)
-        elif builder == "causal":
-            names = ("qid", "episode", "clip_id", "question", "options", "answer_index")
-            rows, _ = read_columns(output, config, names, split)
-            ids, sources, videos, texts = rows["qid"], rows["episode"], rows["clip_id"], rows["question"]
-            options, truth = [tuple(texts) for texts in rows["options"]], rows["answer_index"]
-        else:
-            raise InputError(f"{path} was built by {builder!r}, whose items this version cannot read.")
-        right, fingerprint = np.array(truth, np.int64), output.info["fingerprint"]
-        return Items(ids, sources, videos, texts, options, right, split, config, fingerprint, others)
+def items_of(
+    output: FinishedOutput,
+    config: str,
+    split: str,
+    *,
+    id_column: str,
+    ids: list[str],
+    sources: list[str],
+    videos: list[str],
+    texts: list[str],
+    options: list[Sequence[str]],
+    truth: Sequence[int],
+) -> Items:
+    """Put together the items of an output's table; see `Items` for the arguments.
+
+    Args:
+        output: The output.
+        config: The table.
+        split: The split that they are of, or "all".
+        id_column: The column of the table with their ids.
+        ids: Their ids.
+        sources: Source videos.
+        videos: Videos shown.
+        texts: Texts asked.
+        options: Options.
+        truth: Numbers of the right options; -1 where none is right.
+    """
+    elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
+    others = frozenset(
+        str(name) for other in elsewhere for name in read_columns(output, config, (id_column,), other)[0][id_column]
+    )
+    fingerprint = output.info["fingerprint"]
+    return Items(ids, sources, videos, texts, options, np.array(truth, np.int64), split, config, fingerprint, others)
 
 
 def judge(items: Items, path: Path, *, first: int = 0) -> Joined:

@@ -30,7 +30,7 @@ def subsets(modalities: Sequence[str]) -> list[Subset]:
 
 
 def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[str]) -> dict[str, Floats]:
-    """Give each question's importance score of each modality (equation 3).
+    """Return each question's importance score of each modality (equation 3).
 
     perf(q | M+) is the mean correctness over the subsets that hold the modality and at least one other, perf(q | M-)
     over the non-empty subsets without it; the score is their difference, from -1 to 1.

@@ -32,6 +32,7 @@ from .meteor import meteor
 Encode = Callable[[Sequence[str]], NDArray[np.floating]]
 """Turns texts into unit vectors, one a row."""
 
+NAME = "open-ended"
 SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", "METEOR", "ROUGE-L", "SPICE", "CIDEr", "SBERT")
 BEST = {name: 10.0 if name == "CIDEr" else 1.0 for name in SCORES}
 """The theoretical best of each: CIDEr-D is a similarity from 0 to 1 times 10."""
@@ -167,7 +168,7 @@ def count(
 
 
 def measure(means: Means) -> dict[str, Floats]:
-    """Give the scores of answers ("A BLEU-1") and of explanations ("E BLEU-1"), CapsMIX and the normalised mean.
+    """Return the scores of answers ("A BLEU-1") and of explanations ("E BLEU-1"), CapsMIX and the normalised mean.
 
     CapsMIX and the normalised mean need all eight scores of both.
     """
@@ -185,14 +186,14 @@ def measure(means: Means) -> dict[str, Floats]:
 
 
 def _bleu(letter: str, means: Means) -> list[Floats]:
-    """Give BLEU of the corpus: the package's, to 1e-5, from the means that a resample has."""
+    """Return BLEU of the corpus: the package's, to 1e-5, from the means that a resample has."""
     precisions = [np.nan_to_num(means[f"{letter} {size}-grams"], nan=NO_GRAMS) for size in GRAMS]
     brevity = np.exp(np.minimum(0.0, 1 - 1 / means[f"{letter} length"]))
     return [np.prod(precisions[:size], axis=0) ** (1 / size) * brevity for size in GRAMS]
 
 
 def missing_for_capsmix(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
-    """Say why there is no CapsMIX; nothing if there is."""
+    """Return why there is no CapsMIX; nothing if there is."""
     if "CapsMIX" in headline:
         return ()
     missing = [name for name in SCORES if f"A {name}" not in headline]

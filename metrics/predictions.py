@@ -70,7 +70,7 @@ class Joined:
     elsewhere: int
 
     def summary(self) -> dict[str, Any]:
-        """Give the counts, and what could not be read, as JSON values."""
+        """Return the counts, and what could not be read, as JSON values."""
         listed, unreadable = self.unreadable
         return {
             "read": self.read,
@@ -409,7 +409,7 @@ def join(
 
 
 def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: Sequence[str], wanted: int) -> None:
-    """Say which ids do not fit.
+    """Describe which ids do not fit.
 
     Raises:
         InputError: Always.

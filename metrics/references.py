@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
 from ..records.files import sha256_file
-from ..records.output import reading
-from .inputs import ALL, choose_config, choose_split, read_causal
+from ..records.output import FinishedOutput, reading
+from ..records.schema import Row
+from .inputs import ALL, choose_split
 from .items import SOURCES, options_of, right_option
 from .predictions import ID_NAMES, SHOWN, answer_column, column, identity, of_output, read_predictions, refuse
 
@@ -59,11 +60,16 @@ class Generated:
     answers: dict[str, Any]
 
 
-def read_references(path: Path, config: str | None = None, split: str | None = None) -> References:
-    """Read the right texts of an output of build-causal, or of a file with `id`, `answer` and `explanation`.
+ReadRows = Callable[[FinishedOutput, str | None], tuple[str, list[Row], list[str]]]
+"""Chooses a table of an output, and reads its rows with their right texts and the split of each."""
+
+
+def read_references(path: Path, of_output: ReadRows, config: str | None = None, split: str | None = None) -> References:
+    """Read the right texts of an output's open questions, or of a file with `id`, `answer` and `explanation`.
 
     Args:
         path: The output or the file.
+        of_output: Reads those of an output.
         config: For an output: the table, by default the first.
         split: For an output: a split or "all".
 
@@ -73,12 +79,7 @@ def read_references(path: Path, config: str | None = None, split: str | None = N
     others: frozenset[str] = frozenset()
     if path.is_dir():
         with reading(path) as output:
-            if output.info["builder"] != "causal":
-                raise InputError(
-                    f"{path} is an output of build-{output.info['builder']}; open-ended goes with build-causal."
-                )
-            config = choose_config(output, config)
-            every, splits = read_causal(output, config)
+            config, every, splits = of_output(output, config)
             split = choose_split(output, config, split)
             keep = [split in (ALL, name) for name in splits]
             rows: Sequence[Mapping[str, Any]] = [row for row, wanted in zip(every, keep, strict=True) if wanted]

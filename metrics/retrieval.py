@@ -14,7 +14,7 @@ CUTS = (1, 5, 10)
 
 
 def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts: Sequence[int] = CUTS) -> Floats:
-    """Give, for each caption, the chance that its clip is among the first K.
+    """Return, for each caption, the chance that its clip is among the first K.
 
     Equal similarities are in random order, so a matrix without information scores chance and not 1: with g clips above
     the right one and e others equal to it, the chance is (K - g) / (e + 1), from 0 to 1.
@@ -46,7 +46,7 @@ def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts
 def ranked_hits(
     ranked: Mapping[str, Sequence[str]], captions: Sequence[str], clips: Sequence[str], cuts: Sequence[int] = CUTS
 ) -> Floats:
-    """Give, for each caption, whether its clip is among the first K of a ranked list.
+    """Return, for each caption, whether its clip is among the first K of a ranked list.
 
     Args:
         ranked: Clip ids by caption id, the best first, at least the greatest K of them (or all clips).

@@ -40,7 +40,7 @@ class Setting:
 
     @property
     def modality(self) -> str:
-        """Give "clean", "video", "text" or "multimodal"."""
+        """Return "clean", "video", "text" or "multimodal"."""
         return {(0, 0): "clean", (1, 0): "video", (0, 1): "text"}.get(
             (bool(self.visual), bool(self.text)), "multimodal"
         )
@@ -95,7 +95,7 @@ PAIRS = "pairs"
 
 
 def measure(suite: Suite, means: Means) -> dict[str, Floats]:
-    """Give each score's clean value and its robustness by modality and family.
+    """Return each score's clean value and its robustness by modality and family.
 
     Robustness is averaged over severities, then over the perturbations of the family (of the modality).
 
@@ -138,7 +138,7 @@ def _gammas(means: Mapping[str, float], score: str, settings: Sequence[Setting],
 def tables(
     suite: Suite, counted: Tally, scored: Mapping[str, Estimate], changed: Mapping[str, float] | None = None
 ) -> tuple[Table, ...]:
-    """Give the robustness by family, by perturbation, and every setting.
+    """Return the robustness by family, by perturbation, and every setting.
 
     Args:
         suite: What was measured.

@@ -111,7 +111,7 @@ def markdown_table(table: Table) -> str:
 
 
 def as_json(scores: Scores, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the content of `scores.json`.
+    """Return the content of `scores.json`.
 
     Args:
         scores: The scores.
@@ -132,7 +132,7 @@ def as_json(scores: Scores, about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_markdown(scores: Scores, about: Mapping[str, Any], pictures: Sequence[str]) -> str:
-    """Give the content of `scores.md`."""
+    """Return the content of `scores.md`."""
     output, predictions = about["output"], about["predictions"]
     lines = [
         f"# Scores: {scores.benchmark}, {about['config']}, {scores.split}",
@@ -153,7 +153,7 @@ def as_markdown(scores: Scores, about: Mapping[str, Any], pictures: Sequence[str
 
 
 def answers_line(scores: Scores) -> str:
-    """Say what was read and what was not: a line, and one for explanations if they are asked."""
+    """Describe what was read and what was not: a line, and one for explanations if they are asked."""
     explanations = scores.answers.get("explanations")
     lines = [counts_line(scores.answers, "answers")] + (
         [counts_line(explanations, "explanations")] if explanations else []
@@ -162,7 +162,7 @@ def answers_line(scores: Scores) -> str:
 
 
 def counts_line(counts: Mapping[str, Any], what: str) -> str:
-    """Say in one line what was read of a file; see `predictions.Joined.summary`."""
+    """Describe in one line what was read of a file; see `predictions.Joined.summary`."""
     parts = [f"{counts['scored']:,} {what} scored"]
     for key, words in (
         ("unreadable", "unreadable (count as wrong)"),
@@ -178,7 +178,7 @@ def counts_line(counts: Mapping[str, Any], what: str) -> str:
 
 
 def interval_line(interval: Mapping[str, Any]) -> str:
-    """Say what the intervals are, and why there are none or not to trust them."""
+    """Describe what the intervals are, and why there are none or not to trust them."""
     sources: int = interval["sources"]
     if sources < FEWEST:
         return f"No intervals: {sources} source video{'s' * (sources != 1)}, at least {FEWEST} are needed."

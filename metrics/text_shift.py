@@ -126,7 +126,7 @@ def family_means(shifts: Mapping[str, Shift], families: Mapping[str, str]) -> di
 
 @cache
 def table7() -> dict[str, dict[str, dict[str, float]]]:
-    """Give Table 7 of the paper: data set ("msrvtt", "youcook2"), family, metric."""
+    """Return Table 7 of the paper: data set ("msrvtt", "youcook2"), family, metric."""
     table = yaml.safe_load((Path(__file__).parent / "table7.yaml").read_text(encoding="utf-8"))
     return {name: table[name] for name in ("msrvtt", "youcook2")}
 
@@ -186,7 +186,7 @@ class LanguageModel:
     model: Any
 
     def perplexities(self, texts: Sequence[str]) -> list[float]:
-        """Give the perplexity of each text: exp of the mean loss of its tokens.
+        """Return the perplexity of each text: exp of the mean loss of its tokens.
 
         A text begins with the tokenizer's mark of beginning (or of end, as GPT-2's), so that its first word counts;
         a tokenizer without one predicts from the first token on, and a text of one token then has none: 1.

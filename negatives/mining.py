@@ -22,10 +22,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, UsageError
+from ..errors import InputError
 from ..seeds import digest_for, rng_for
 from .content_words import content_words, says_no_more
 from .search import Indices, nearest
+from .settings import MiningSettings
 
 Floats = NDArray[np.float32]
 Cosines = NDArray[np.float64]
@@ -43,59 +44,6 @@ FEW = 64  # that many numbers are drawn one by one before a permutation of the p
 
 APOSTROPHES = re.compile("['’‘`´]")
 MARKS = re.compile(r"[^\w\s]|_")
-
-
-@dataclass(frozen=True)
-class MiningSettings:
-    """How wrong options are chosen.
-
-    Attributes:
-        negatives: "hard", or "random" as a baseline with the same exclusions.
-        num_options: Options of a question, the right one included.
-        top_k: How many of the nearest questions give candidates.
-        alpha: Weight of the questions' cosine. It scales all scores alike, so it changes no choice.
-        beta: Factor of a candidate that is tau or more like the right one.
-        tau: From this cosine on, beta counts.
-        same_question: From this cosine on, two questions ask the same, and neither lends its answer to the other.
-        same_text: From this cosine on, two texts say the same, and are never options of one question. So do texts of
-            which one has all content words of the other; above 1, only equal words count.
-        max_lend: A text lends at most this many times its even share, which it would lend if all lent alike; 0: as
-            often as it comes.
-        ties: What puts equal candidates in order: "lot", drawn for each pair of questions, or "id".
-    """
-
-    negatives: Literal["hard", "random"] = "hard"
-    num_options: int = 5
-    top_k: int = 10
-    alpha: float = 1.0
-    beta: float = 0.001
-    tau: float = 0.85
-    same_question: float = 0.9
-    same_text: float = 0.9
-    max_lend: float = 1.2
-    ties: Literal["lot", "id"] = "lot"
-
-    def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            UsageError: One of them makes no sense.
-        """
-        checks = {
-            f"negatives is hard or random, not {self.negatives!r}": self.negatives in ("hard", "random"),
-            f"num_options is 2 or more, not {self.num_options}": self.num_options >= 2,
-            f"top_k is 1 or more, not {self.top_k}": self.top_k >= 1,
-            f"alpha is above 0, not {self.alpha}": 0 < self.alpha < np.inf,
-            f"beta is 0 to 1, not {self.beta}": 0 <= self.beta <= 1,
-            f"tau is -1 to 1, not {self.tau}": -1 <= self.tau <= 1,
-            f"same_question is above 0, not {self.same_question}": self.same_question > 0,
-            f"same_text is above 0, not {self.same_text}": self.same_text > 0,
-            f"max_lend is 0 or 1 and more, not {self.max_lend}": self.max_lend == 0 or 1 <= self.max_lend < np.inf,
-            f"ties is lot or id, not {self.ties!r}": self.ties in ("lot", "id"),
-        }
-        wrong = [text for text, good in checks.items() if not good]
-        if wrong:
-            raise UsageError(f"{'; '.join(wrong)}. Fix the settings of the negatives.")
 
 
 @dataclass(frozen=True)

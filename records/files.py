@@ -32,7 +32,7 @@ def sha256_file(path: Path) -> str:
 
 
 def user_cache() -> Path:
-    """Give the user's cache folder, `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`)."""
+    """Return the user's cache folder, `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel"
 
 
@@ -47,7 +47,7 @@ def remove_temporaries(folder: Path) -> None:
 
 
 def file_stamp(path: Path) -> str:
-    """Tell what a file looks like without reading it: its size and time of change; empty if it is not there."""
+    """Return what a file looks like without reading it: its size and time of change; empty if it is not there."""
     try:
         status = path.stat()
     except OSError:
@@ -55,23 +55,38 @@ def file_stamp(path: Path) -> str:
     return f"{status.st_size} {status.st_mtime_ns}"
 
 
+def temporary_path(path: Path) -> Path:
+    """Return where a file is written before it gets its name; `remove_temporaries` knows it."""
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp{path.suffix}")
+
+
+def sync_and_rename(temporary: Path, path: Path) -> None:
+    """Make a finished file durable and give it its name."""
+    with open(temporary, "rb+") as handle:
+        os.fsync(handle.fileno())
+    rename(temporary, path)
+
+
+def rename(old: Path, new: Path) -> None:
+    """Rename a file in its folder so that it stays renamed when the power fails."""
+    os.replace(old, new)
+    _sync_folder(new.parent)
+
+
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Give a temporary path in the same folder; on success sync it and rename it to `path`.
+    """Return a temporary path in the same folder; on success sync it and rename it to `path`.
 
     On any exception the temporary file is removed and `path` stays what it was.
 
     Raises:
         OutputError: The folder cannot be written or the disk is full.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp{path.suffix}")
+    temporary = temporary_path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
-        with open(temporary, "rb+") as handle:
-            os.fsync(handle.fileno())
-        os.replace(temporary, path)
-        _sync_folder(path.parent)
+        sync_and_rename(temporary, path)
     except OSError as error:
         if isinstance(error, OutputError) or error.errno is None:
             raise

@@ -67,6 +67,8 @@ class Plan:
         units: The work, sorted by id.
         configs: The tables that the rows fill.
         noun: What a unit is called in messages.
+        advice: What to look at if there is no unit at all.
+        reports: Files that other commands leave in the output and that go with it.
         notes: What reading and selecting met, as counts for people (clamped ends, unusable sentences, …).
     """
 
@@ -75,6 +77,8 @@ class Plan:
     units: tuple[Unit, ...]
     configs: tuple[Config, ...]
     noun: str = "unit"
+    advice: str = "Check the inputs and --split."
+    reports: tuple[str, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -113,13 +117,13 @@ class Builder(Protocol):
         """
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Give the unit's rows as (config name, row). A video column holds the file's name in the unit's folder."""
+        """Return the unit's rows as (config name, row). A video column holds the file's name in the unit's folder."""
 
     def missing(self, unit: Unit) -> Skip | None:
         """Look whether the unit's source is there and opens, without decoding it."""
 
     def stamp(self, unit: Unit) -> str:
-        """Tell what the unit's source file looks like, so that a resume notices another one."""
+        """Return what the unit's source file looks like, so that a resume notices another one."""
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:

@@ -41,7 +41,7 @@ class Column:
     fields: tuple[Column, ...] = ()
 
     def arrow_type(self) -> pa.DataType:
-        """Give the Arrow storage type."""
+        """Return the Arrow storage type."""
         if self.kind == "label":
             return pa.int64()
         if self.kind == "strings":
@@ -53,7 +53,7 @@ class Column:
         return _ARROW[self.kind]
 
     def feature(self) -> dict[str, Any]:
-        """Give the feature as `datasets` writes it into Parquet metadata."""
+        """Return the feature as `datasets` writes it into Parquet metadata."""
         if self.kind == "label":
             return {"names": list(self.names), "_type": "ClassLabel"}
         if self.kind == "strings":
@@ -84,7 +84,7 @@ class Config:
     key_columns: int = 1
 
     def schema(self) -> pa.Schema:
-        """Give the Arrow schema with the metadata from which `load_dataset` takes the features."""
+        """Return the Arrow schema with the metadata from which `load_dataset` takes the features."""
         features = {column.name: column.feature() for column in self.columns}
         metadata = {"huggingface": json.dumps({"info": {"features": features}})}
         fields = [pa.field(column.name, column.arrow_type()) for column in self.columns]

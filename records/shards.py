@@ -1,11 +1,9 @@
-"""Rows into Parquet shards, and the fingerprint of a dataset's content."""
+"""Rows into Parquet shards, as they come."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InputError, OutputError
-from .files import atomic, canonical_json, output_error
+from .files import output_error, sync_and_rename, temporary_path
 from .schema import Config, Row
 
 SHARD_BYTES = 500_000_000
@@ -47,76 +45,126 @@ class ShardError(InputError):
         )
 
 
-@dataclass
-class Fingerprint:
-    """Hash of row content, in row order, independent of Parquet, shard and row-group borders.
-
-    Embedded video bytes are not hashed: their `sha256` column stands for them.
-    """
-
-    _hashes: dict[str, Any] = field(default_factory=dict)
-
-    def add(self, config: Config, split: str, row: Row) -> None:
-        """Take in one row of storage values."""
-        key = f"{config.name}/{split}"
-        plain = {name: row[name] for name in (c.name for c in config.columns if c.kind != "video")}
-        self._hashes.setdefault(key, hashlib.sha256()).update((canonical_json(plain) + "\n").encode())
-
-    def parts(self) -> dict[str, str]:
-        """Hash of every table, by "config/split"."""
-        return {key: self._hashes[key].hexdigest() for key in sorted(self._hashes)}
-
-    def hexdigest(self) -> str:
-        """Hash of the whole dataset."""
-        return hashlib.sha256(canonical_json(self.parts()).encode()).hexdigest()
-
-
 def shard_path(config: str, split: str, index: int, count: int) -> str:
     """Name a shard relative to the output folder, as the Hub does."""
     return f"{config}/{split}-{index:05d}-of-{count:05d}.parquet"
 
 
-def cut_into_shards(sizes: Sequence[int], limit: int = SHARD_BYTES) -> list[range]:
-    """Group rows into shards of at most `limit` bytes (a larger row gets one of its own), in order."""
-    shards, start, total = [], 0, 0
-    for index, size in enumerate(sizes):
-        if index > start and total + size > limit:
-            shards.append(range(start, index))
-            start, total = index, 0
-        total += size
-    shards.append(range(start, len(sizes)))
-    return shards
+def part_path(config: str, split: str, index: int) -> str:
+    """Name a shard while it is not known how many there will be."""
+    return f"{config}/{split}-{index:05d}.part"
+
+
+class ShardWriter:
+    """Writes one Parquet file, a row group at a time; it appears when it is finished.
+
+    A row group closes at 32 MB or 10,000 rows, so memory stays bounded and a reader can stream; `flush` closes one
+    sooner.
+    """
+
+    def __init__(self, path: Path, config: Config):
+        """Write the rows of a table.
+
+        Args:
+            path: Where it appears.
+            config: Its table.
+
+        Raises:
+            OutputError: The folder cannot be written.
+        """
+        self.path, self._schema = path, config.schema()
+        self._temporary = temporary_path(path)
+        self._held: list[Row] = []
+        self.held_bytes = self.bytes = self.rows = 0
+        videos = [column.name for column in config.columns if column.kind == "video"]
+        plain = [name for name in _leaves(self._schema) if name.split(".")[0] not in videos]
+        # Videos are compressed already, and PLAIN so that readers can seek in them.
+        compression: Any = dict.fromkeys(plain, "zstd") if videos else "zstd"
+        with self._explained():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._writer = pq.ParquetWriter(
+                    self._temporary, self._schema, compression=compression, use_dictionary=plain
+                )
+            except OSError:
+                self._temporary.unlink(missing_ok=True)
+                raise
+
+    def add(self, row: Row, size: int) -> None:
+        """Take in one row of storage values, of about so many bytes."""
+        self._held.append(row)
+        self.held_bytes += size
+        self.bytes += size
+        self.rows += 1
+        if self.held_bytes >= ROW_GROUP_BYTES or len(self._held) >= ROW_GROUP_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Close the row group.
+
+        Raises:
+            OutputError: The disk is full.
+        """
+        if self._held:
+            with self._explained():
+                self._writer.write_table(pa.Table.from_pylist(self._held, schema=self._schema))
+        self._held, self.held_bytes = [], 0
+
+    def close(self) -> None:
+        """Finish the file: sync it, and give it its name.
+
+        Raises:
+            OutputError: The disk is full.
+        """
+        self.flush()
+        with self._explained():
+            self._writer.close()
+            sync_and_rename(self._temporary, self.path)
+
+    def abandon(self) -> None:
+        """Remove what was written, even where nothing more can be written."""
+        with suppress(OSError, pa.ArrowException):
+            self._writer.close()
+        with suppress(OSError):
+            self._temporary.unlink(missing_ok=True)
+
+    def _explained(self) -> _Explained:
+        return _Explained(self.path)
+
+
+class _Explained:
+    """Turns the system's refusal to write into an OutputError."""
+
+    def __init__(self, path: Path):
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError) and not isinstance(error, OutputError):
+            raise output_error(error, self._path) from error
 
 
 def write_shard(path: Path, config: Config, rows: Iterable[tuple[Row, int]]) -> None:
-    """Write one Parquet file atomically.
+    """Write one Parquet file at once, atomically.
 
     Args:
         path: Where it appears.
         config: Its table.
-        rows: Storage rows with their size in bytes; a row group closes at 32 MB or 10,000 rows, so memory stays
-            bounded and a reader can stream.
+        rows: Storage rows with their size in bytes.
 
     Raises:
         OutputError: The folder cannot be written or the disk is full.
     """
-    schema = config.schema()
-    videos = [column.name for column in config.columns if column.kind == "video"]
-    compression: Any = "zstd"
-    if videos:  # compressed already, and PLAIN so that readers can seek in them
-        compression = {name: "zstd" for name in _leaves(schema) if name.split(".")[0] not in videos}
-    dictionary = [name for name in _leaves(schema) if name.split(".")[0] not in videos]
+    writer = ShardWriter(path, config)
     try:
-        with (
-            atomic(path) as temporary,
-            pq.ParquetWriter(temporary, schema, compression=compression, use_dictionary=dictionary) as writer,
-        ):
-            for group in _groups(rows):
-                writer.write_table(pa.Table.from_pylist(group, schema=schema))
-    except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise output_error(error, path) from error
+        for row, size in rows:
+            writer.add(row, size)
+        writer.close()
+    except BaseException:
+        writer.abandon()
+        raise
 
 
 def _leaves(schema: pa.Schema) -> list[str]:
@@ -129,19 +177,6 @@ def _leaves(schema: pa.Schema) -> list[str]:
         else:
             names.append(item.name)
     return names
-
-
-def _groups(rows: Iterable[tuple[Row, int]]) -> Iterator[list[Row]]:
-    group: list[Row] = []
-    total = 0
-    for row, size in rows:
-        group.append(row)
-        total += size
-        if total >= ROW_GROUP_BYTES or len(group) >= ROW_GROUP_ROWS:
-            yield group
-            group, total = [], 0
-    if group:
-        yield group
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from .. import __version__
+from ..version import __version__
 
 LIBRARIES = ("libavcodec", "libavformat", "libswscale", "libswresample")
 

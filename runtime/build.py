@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import BuildError, InputError
-from ..records.files import canonical_json, write_json
+from ..records.files import write_json
 from ..records.plan import Builder, Plan, Skip, Unit
-from ..records.schema import Config, Row
-from ..records.shards import Fingerprint, cut_into_shards, shard_path, write_shard
-from .executor import execute
+from .executor import executor_for
 from .interrupt import check
 from .output import Journal, Output, read_state
+from .pack import pack
 from .progress import Progress
 from .space import Needs, check_space
+from .store import FolderStore, Store
 
 Say = Callable[[str], None]
 WriteCard = Callable[[Path, dict[str, Any]], None]
@@ -77,9 +76,7 @@ def run(
         OutputError: The folder cannot be written, or has too little space.
     """
     if not plan.units:
-        raise InputError(
-            "nothing in the annotations qualifies, so there is nothing to build. Check the inputs, --split and --rules."
-        )
+        raise InputError(f"nothing in the annotations qualifies, so there is nothing to build. {plan.advice}")
     absent: list[Skip] | None = None
     if fresh:
         absent = _absent(builder, [unit for unit in plan.units if builder.renders(unit)], plan.noun, options)
@@ -87,6 +84,7 @@ def run(
             check_space(output.path, options.needs, say)
         output.clear()
     journal = output.start(plan)
+    store = FolderStore(output.staging)
     done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
     if done:
         without = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
@@ -100,11 +98,11 @@ def run(
     if options.needs and not fresh:
         check_space(output.path, options.needs, say)
     if journal.packing is None:
-        skips = _work(plan, builder, output, journal, options, say, absent)
+        skips = _work(plan, builder, store, journal, options, say, absent)
         _check_skips(plan, skips, options)
         journal.add({"packing": [asdict(skip) for skip in skips]})
     skips = journal.packing or []
-    fingerprint, counts = _pack(plan, builder, output, journal, skips)
+    fingerprint, counts = pack(plan, builder, output, store, journal, skips)
     content = info | {
         "counts": counts,
         "notes": plan.notes,
@@ -126,7 +124,7 @@ def run(
 def _work(
     plan: Plan,
     builder: Builder,
-    output: Output,
+    store: Store,
     journal: Journal,
     options: Options,
     say: Say,
@@ -139,7 +137,7 @@ def _work(
     todo = [
         unit
         for unit in work
-        if not _has_receipt(unit, journal, output) or journal.stamps[unit.id] != builder.stamp(unit)
+        if not _has_receipt(unit, journal, store) or journal.stamps[unit.id] != builder.stamp(unit)
     ]
     if len(todo) < len(work):
         say(f"taking up an earlier run: {len(work) - len(todo)} of {len(work)} are done")
@@ -148,26 +146,20 @@ def _work(
     skips = {skip.unit_id: skip for skip in absent}
     todo = [unit for unit in todo if unit.id not in skips]
     with Progress(f"build-{plan.builder}", len(todo), plan.noun, shown=options.progress) as progress:
-        for unit, result in execute(builder, todo, output.staging, options.workers):
+        for unit, result in executor_for(options.workers).execute(builder, todo, store):
             journal.add_result(unit, result, builder.stamp(unit))
             if isinstance(result, Skip):
                 skips[unit.id] = result
             progress.advance()
             check()
-    parts = (Skip(**skip) for facts in journal.facts.values() for skip in facts.get("skips", []))
-    in_part = sorted(set(parts), key=lambda skip: (skip.source_id, skip.unit_id))
+    parts = {skip for skips_of in journal.parts_left_out.values() for skip in skips_of}
+    in_part = sorted(parts, key=lambda skip: (skip.source_id, skip.unit_id))
     return [*(skips[unit.id] for unit in plan.units if unit.id in skips), *in_part]
 
 
-def _has_receipt(unit: Unit, journal: Journal, output: Output) -> bool:
+def _has_receipt(unit: Unit, journal: Journal, store: Store) -> bool:
     """Whether a unit is done and its files are still what its receipt says. Skips are tried again."""
-    facts = journal.facts.get(unit.id)
-    if facts is None:
-        return False
-    folder = output.staging / unit.id
-    return all(
-        (folder / name).is_file() and (folder / name).stat().st_size == size for name, size in facts["files"].items()
-    )
+    return journal.rendered(unit.id) and store.has(unit.id, journal.facts(unit.id)["files"])
 
 
 def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: Options) -> list[Skip]:
@@ -219,79 +211,9 @@ def _check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
         more = f"\n  … and {len(counted) - 20} more" if len(counted) > 20 else ""
         raise BuildError(
             f"{len(counted)} of {tried} {plan.noun}s ({share:.1%}) had to be skipped; --max-skip allows "
-            f"{options.max_skip:.1%}.\n  {lines}{more}\nMend the videos, or raise --max-skip, and run the same command "
+            f"{options.max_skip:.1%}.\n  {lines}{more}\nFix the videos, or raise --max-skip, and run the same command "
             "again: what was finished is kept."
         )
     rendered = {unit.id for unit in plan.units if unit.source_id}
     if rendered and rendered <= {skip.unit_id for skip in skips}:
         raise BuildError("every unit was skipped, so there is nothing to write.")
-
-
-def _pack(
-    plan: Plan, builder: Builder, output: Output, journal: Journal, skips: Sequence[Skip]
-) -> tuple[Fingerprint, dict[str, dict[str, int]]]:
-    """Write the shards of every table; a shard that has its receipt is left alone."""
-    skipped = {skip.unit_id for skip in skips}
-    units = [unit for unit in plan.units if unit.id not in skipped]
-    fingerprint = Fingerprint()
-    counts: dict[str, dict[str, int]] = {}
-    for config in plan.configs:
-        counts[config.name] = {}
-        for split in plan.splits:
-            rows = list(_rows(builder, config, [unit for unit in units if unit.split == split], journal))
-            if not rows:
-                continue
-            for row, _, _ in rows:
-                fingerprint.add(config, split, row)
-            counts[config.name][split] = len(rows)
-            shards = cut_into_shards([size for _, size, _ in rows])
-            for number, shard in enumerate(shards):
-                name = shard_path(config.name, split, number, len(shards))
-                if name in journal.shards and (output.path / name).is_file():
-                    continue
-                part = [rows[position] for position in shard]
-                write_shard(output.path / name, config, _with_files(config, part, output))
-                journal.add({"shard": name})
-                for file in _staged(config, part, output):
-                    file.unlink(missing_ok=True)
-    return fingerprint, counts
-
-
-def _rows(builder: Builder, config: Config, units: Sequence[Unit], journal: Journal) -> Iterator[tuple[Row, int, str]]:
-    """Give the rows of one table as storage values, with their size in bytes and their unit."""
-    videos = _video_columns(config)
-    for unit in units:
-        if unit.tables and config.name not in unit.tables:
-            continue
-        facts = journal.facts.get(unit.id, {})
-        for name, row in builder.rows(unit, facts):
-            if name == config.name:
-                size = sum(facts["files"][row[video]] for video in videos)
-                stored = config.encode(row)
-                yield stored, size + len(canonical_json(stored)), unit.id
-
-
-def _with_files(config: Config, rows: Sequence[tuple[Row, int, str]], output: Output) -> Iterator[tuple[Row, int]]:
-    """Replace file names in video columns by the bytes, checked against the row's hash."""
-    files = _staged(config, rows, output)
-    for row, size, _ in rows:
-        for name in _video_columns(config):
-            file = next(files)
-            content = file.read_bytes() if file.is_file() else b""
-            if hashlib.sha256(content).hexdigest() != row["sha256"]:
-                raise BuildError(
-                    f"{file} is not what was written there: something else changed the output while it was built. "
-                    "Build again with --fresh."
-                )
-            key = "_".join(str(row[column.name]) for column in config.columns[: config.key_columns])
-            row = row | {name: {"bytes": content, "path": f"{key}.mp4"}}
-        yield row, size
-
-
-def _staged(config: Config, rows: Sequence[tuple[Row, int, str]], output: Output) -> Iterator[Path]:
-    """Give the staged files that rows stand for."""
-    return (output.staging / unit_id / row[name] for row, _, unit_id in rows for name in _video_columns(config))
-
-
-def _video_columns(config: Config) -> list[str]:
-    return [column.name for column in config.columns if column.kind == "video"]

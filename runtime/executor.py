@@ -1,74 +1,138 @@
-"""Units on worker processes. Each result is given back as soon as it is there, in any order."""
+"""Units on a machine's processes, or in this one. Each result is given back as soon as it is there, in any order.
+
+What an executor needs of a build is the units, the builder and a store to deliver files to.
+"""
 
 from __future__ import annotations
 
 import gc
 import multiprocessing
 import os
-import shutil
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
+from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.connection import wait
-from pathlib import Path
+from typing import Protocol
 
 from ..errors import BuildError, StressreelError, VideoError
 from ..records.files import output_error
 from ..records.plan import Builder, Facts, Skip, Unit
+from .store import Store
 
 Result = tuple[Unit, Facts | Skip]
 
-# What a fresh process of a library with threads of its own is told: processes are what scales here.
+# What a library with threads of its own is told: processes are what scales here.
 ONE_THREAD = dict.fromkeys(
     ("OPENCV_FOR_THREADS_NUM", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
+IN_FLIGHT = 4
+"""Units handed to the pool for each worker, so that memory does not grow with their number."""
 
 
-def execute(builder: Builder, units: Sequence[Unit], staging: Path, workers: int) -> Iterator[Result]:
-    """Render units.
+class Executor(Protocol):
+    """Renders units somewhere."""
 
-    Args:
-        builder: Pickled once to every worker.
-        units: The work.
-        staging: Each unit's files go to a folder of its id in here.
-        workers: Processes, each with one thread.
+    def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
+        """Render units.
 
-    Yields:
-        Every unit with its facts or its skip, as they finish.
+        Args:
+            builder: Renders them; pickled once to every worker.
+            units: The work.
+            store: Takes their files.
 
-    Raises:
-        OutputError: The disk is full or not writable.
-        BuildError: A worker died, or the encoder failed.
+        Yields:
+            Every unit with its facts or its skip, as they finish.
+
+        Raises:
+            OutputError: The disk is full or not writable.
+            BuildError: A worker died, or the encoder failed.
+        """
+
+
+@dataclass(frozen=True)
+class Inline:
+    """This process, without another one."""
+
+    def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
+        """Render units one after the other; see `Executor`."""
+        gc.freeze()  # so that the collection after each unit does not look through all that was there before
+        try:
+            with _one_thread():
+                for unit in longest_first(units):
+                    yield unit, render_unit(builder, unit, store)
+        finally:
+            gc.unfreeze()
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Worker processes of this machine.
+
+    Attributes:
+        workers: How many, each with one thread.
     """
-    if not units:
-        return
+
+    workers: int
+
+    def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
+        """Render units side by side; see `Executor`."""
+        if not units:
+            return
+        waiting = iter(longest_first(units))  # so that no worker is left with a long one
+        running: dict[Future[Facts | Skip], Unit] = {}
+        with _one_thread():
+            pool = ProcessPoolExecutor(
+                min(self.workers, len(units)),
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_start_worker,
+                initargs=(builder, store),
+            )
+            try:
+                while True:
+                    with _without_interrupts():
+                        for unit in waiting:
+                            running[pool.submit(_work, unit)] = unit
+                            if len(running) >= IN_FLIGHT * self.workers:
+                                break
+                    if not running:
+                        break
+                    for future in wait_for(running, return_when=FIRST_COMPLETED).done:
+                        yield running.pop(future), future.result()
+                pool.shutdown()
+            except BrokenProcessPool as error:
+                raise BuildError(
+                    "a worker process died (killed by the system? out of memory?). What was finished is kept: run the "
+                    "same command again to go on, with fewer --workers if memory was short."
+                ) from error
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in multiprocessing.active_children():
+                    process.terminate()
+
+
+def executor_for(workers: int) -> Executor:
+    """Choose how to use so many cores of this machine."""
+    return Inline() if workers == 1 else Processes(workers)
+
+
+def longest_first(units: Sequence[Unit]) -> list[Unit]:
+    """Sort units by their cost."""
+    return sorted(units, key=lambda unit: -unit.cost)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Make libraries that start meanwhile, here or in workers, use one thread."""
     kept = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
-    pool = ProcessPoolExecutor(
-        min(workers, len(units)),
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(builder, staging),
-    )
     try:
-        with _without_interrupts():
-            longest_first = sorted(units, key=lambda unit: -unit.cost)  # so that no worker is left with a long one
-            futures = {pool.submit(_work, unit): unit for unit in longest_first}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-        pool.shutdown()
-    except BrokenProcessPool as error:
-        raise BuildError(
-            "a worker process died (killed by the system? out of memory?). What was finished is kept: run the same "
-            "command again to go on, with fewer --workers if memory was short."
-        ) from error
+        yield
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in multiprocessing.active_children():
-            process.terminate()
         for name, value in kept.items():
             if value is None:
                 os.environ.pop(name, None)
@@ -89,27 +153,16 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def render_unit(builder: Builder, unit: Unit, staging: Path) -> Facts | Skip:
-    """Render one unit into its own folder; a source that cannot be used becomes a Skip and leaves nothing."""
+def render_unit(builder: Builder, unit: Unit, store: Store) -> Facts | Skip:
+    """Render one unit and deliver its files; a source that cannot be used becomes a Skip and leaves nothing."""
     try:
-        return _render(builder, unit, staging)
-    finally:
-        gc.collect()  # frames in reference cycles are few to Python's collector, but large
-
-
-def _render(builder: Builder, unit: Unit, staging: Path) -> Facts | Skip:
-    folder = staging / unit.id
-    try:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        folder = store.scratch(unit.id)
         try:
             facts = builder.render(unit, folder)
         except VideoError as error:
-            shutil.rmtree(folder, ignore_errors=True)
+            store.discard(unit.id)
             return Skip(unit.id, unit.source_id, error.reason, error.detail)
-        for name in facts["files"]:
-            with open(folder / name, "rb+") as handle:
-                os.fsync(handle.fileno())
+        store.deliver(unit.id, facts["files"])
         return facts
     except StressreelError:
         raise
@@ -120,16 +173,18 @@ def _render(builder: Builder, unit: Unit, staging: Path) -> Facts | Skip:
             f"{unit.id} of video {unit.source_id} failed in a way that should not happen: "
             f"{type(error).__name__}: {error}. Please report it; --debug shows where."
         ) from error
+    finally:
+        gc.collect()  # frames in reference cycles are few to Python's collector, but large
 
 
 _builder: Builder
-_staging: Path
+_store: Store
 
 
-def _start_worker(builder: Builder, staging: Path) -> None:
+def _start_worker(builder: Builder, store: Store) -> None:
     """Set up a worker: the parent alone handles Ctrl-C, and a worker whose parent is gone goes too."""
-    global _builder, _staging
-    _builder, _staging = builder, staging
+    global _builder, _store
+    _builder, _store = builder, store
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -142,4 +197,4 @@ def _start_worker(builder: Builder, staging: Path) -> None:
 
 
 def _work(unit: Unit) -> Facts | Skip:
-    return render_unit(_builder, unit, _staging)
+    return render_unit(_builder, unit, _store)

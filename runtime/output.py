@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 from ..errors import MismatchError, OutputError
 from ..records.documents import parse_json
 from ..records.files import canonical_json, output_error, remove_temporaries, write_json
+from ..records.fingerprint import FILE as UNITS
 from ..records.plan import Facts, Plan, Skip, Unit, changed
 
 GLOB = "*?[]"
@@ -28,46 +29,75 @@ GLOB = "*?[]"
 
 @dataclass
 class Journal:
-    """What the journal says is finished.
+    """What the journal says is finished. Receipts stay in the file; only where they stand is held.
 
     Attributes:
         path: The file.
-        facts: Receipts of rendered units, by unit id.
-        stamps: What their source looked like, by unit id.
+        stamps: What the source of each rendered unit looked like, by unit id.
+        parts_left_out: Parts of rendered units that had to be left out.
         packing: The final list of skips, once packing has begun; from then on nothing is rendered any more.
-        shards: Receipts of shards: path relative to the output.
+        shards: Rows in finished shards and number of these, by "config/split".
     """
 
     path: Path
-    facts: dict[str, Facts] = field(default_factory=dict)
     stamps: dict[str, str] = field(default_factory=dict)
+    parts_left_out: dict[str, list[Skip]] = field(default_factory=dict)
     packing: list[Skip] | None = None
-    shards: set[str] = field(default_factory=set)
+    shards: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _places: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _size: int = 0
 
     @classmethod
     def read(cls, path: Path) -> Journal:
         """Read a journal; a last line that was cut off by a kill is dropped."""
         journal = cls(path)
-        if path.exists():
-            lines = path.read_bytes().split(b"\n")
-            if lines[-1]:
-                with open(path, "rb+") as handle:
-                    handle.truncate(path.stat().st_size - len(lines[-1]))
-            try:
-                for line in lines[:-1]:
-                    journal._take(parse_json(line.decode()))
-            except (ValueError, LookupError, TypeError, AttributeError) as error:
-                raise _damaged(path, error) from error
+        if not path.exists():
+            return journal
+        try:
+            with open(path, "rb") as handle:
+                for line in handle:
+                    if not line.endswith(b"\n"):
+                        break
+                    journal._take(parse_json(line.decode()), len(line))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise _damaged(path, error) from error
+        if path.stat().st_size > journal._size:
+            with open(path, "rb+") as handle:
+                handle.truncate(journal._size)
         return journal
 
-    def _take(self, entry: dict[str, Any]) -> None:
+    def _take(self, entry: dict[str, Any], length: int) -> None:
+        if not isinstance(entry, dict):
+            raise TypeError(f"a line holds {type(entry).__name__}")
         if "facts" in entry:
-            self.facts[entry["unit"]] = entry["facts"]
-            self.stamps[entry["unit"]] = entry.get("stamp", "")
+            name = entry["unit"]
+            self._places[name] = (self._size, length)
+            self.stamps[name] = entry.get("stamp", "")
+            self.parts_left_out.pop(name, None)
+            if skips := entry["facts"].get("skips"):
+                self.parts_left_out[name] = [Skip(**skip) for skip in skips]
         elif "packing" in entry:
             self.packing = [Skip(**skip) for skip in entry["packing"]]
         elif "shard" in entry:
-            self.shards.add(entry["shard"])
+            self.shards[entry["shard"]] = (int(entry["rows"]), int(entry["parts"]))
+        self._size += length
+
+    def rendered(self, unit_id: str) -> bool:
+        """Whether a unit has its receipt."""
+        return unit_id in self._places
+
+    def facts(self, unit_id: str) -> Facts:
+        """Read the facts of a unit's receipt; none if it has none."""
+        if unit_id not in self._places:
+            return {}
+        start, length = self._places[unit_id]
+        try:
+            with open(self.path, "rb") as handle:
+                handle.seek(start)
+                facts: Facts = parse_json(handle.read(length).decode())["facts"]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise _damaged(self.path, error) from error
+        return facts
 
     def add(self, entry: dict[str, Any]) -> None:
         """Append an entry and sync it.
@@ -75,19 +105,24 @@ class Journal:
         Raises:
             OutputError: The disk is full or not writable.
         """
+        line = canonical_json(entry).encode() + b"\n"
         try:
             with open(self.path, "ab") as handle:
-                handle.write(canonical_json(entry).encode() + b"\n")
+                handle.write(line)
                 handle.flush()
                 os.fsync(handle.fileno())
         except OSError as error:
             raise output_error(error, self.path) from error
-        self._take(entry)
+        self._take(entry, len(line))
 
     def add_result(self, unit: Unit, result: Facts | Skip, stamp: str) -> None:
         """Append a unit's receipt or skip, with what its source looked like."""
         value = {"skip": asdict(result)} if isinstance(result, Skip) else {"facts": result}
         self.add({"unit": unit.id, "stamp": stamp, **value})
+
+    def add_shard(self, config: str, split: str, rows: int, parts: int) -> None:
+        """Append the receipt of a shard: how many rows and shards of its table are finished with it."""
+        self.add({"shard": f"{config}/{split}", "rows": rows, "parts": parts})
 
 
 class Output:
@@ -119,7 +154,13 @@ class Output:
             raise _mismatch(self.path, [f"the plan: {done['plan_sha256'][:16]}… → {plan.hash[:16]}…"])
         if not before:
             tables = [config.name for config in plan.configs]
-            start = {"builder": plan.builder, "tables": tables, "hash": plan.hash, "identity": plan.identity}
+            start = {
+                "builder": plan.builder,
+                "tables": tables,
+                "reports": list(plan.reports),
+                "hash": plan.hash,
+                "identity": plan.identity,
+            }
             write_json(file, start)
         remove_temporaries(self.path)
         return Journal.read(self.state / "journal.jsonl")
@@ -140,12 +181,15 @@ class Output:
         """Remove what the build that was started here left, and nothing else."""
         plan = self.state / "plan.json"
         tables: set[str] = set()
+        reports: list[str] = []
         for file, key in ((plan, "tables"), (self.done, "counts")):
             with suppress(OutputError):  # damaged: the other one may tell
-                tables |= set((read_state(file, (key,)) or {key: []})[key])
+                stored = read_state(file, (key,)) or {key: []}
+                tables |= set(stored[key])
+                reports += stored.get("reports", [])
         try:
             # build.json first: from here on nothing is complete
-            for name in ("build.json", "README.md", "text_shift.json"):
+            for name in ("build.json", "README.md", UNITS, *reports):
                 (self.path / name).unlink(missing_ok=True)
             for name in ("figures", *tables):
                 shutil.rmtree(self.path / name, ignore_errors=True)
@@ -229,7 +273,7 @@ def _mismatch(path: Path, lines: list[str]) -> MismatchError:
 
 
 def _is_ours(output: Output) -> bool:
-    """Tell whether a folder holds a build: its plan or its build.json, or no more than a start that was killed."""
+    """Return whether a folder holds a build: its plan or its build.json, or no more than a start that was killed."""
     if (output.state / "plan.json").is_file():
         return True
     with suppress(OutputError):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Self
 
@@ -62,3 +64,18 @@ def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def progress_bar(stack: ExitStack, what: str, wanted: bool) -> Callable[[int, int], None] | None:
+    """Make a bar that appears with its first report and is closed with the stack; None if none is wanted."""
+    if not wanted:
+        return None
+    bars: list[tqdm[Any]] = []
+
+    def update(done: int, total: int) -> None:
+        if not bars:
+            bars.append(stack.enter_context(tqdm(desc=what, total=total, leave=False, disable=None)))
+        bars[0].total = total
+        bars[0].update(done - bars[0].n)
+
+    return update

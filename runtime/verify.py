@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ..records.checks import Check, NotChecked
+from ..records.fingerprint import FILE as UNITS
+from ..records.fingerprint import Fingerprint, read_units, recomputed
 from ..records.output import FinishedOutput
 from ..records.schema import Config
-from ..records.shards import Fingerprint, ShardError, read_footer, shard_path
+from ..records.shards import ShardError, read_footer, shard_path
 
 SHOWN = 10
 SAID = "it could not be checked: see what is damaged or missing above"
@@ -67,7 +69,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[
 
 
 def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
-    """Say why a check ended early: what is damaged, but only if no check has said so; `counts` says what is missing."""
+    """Return why a check ended early: what is damaged, unless a check has said so; `counts` says what is missing."""
     if isinstance(error, ShardError):
         return SAID if any(line.startswith(error.what) for line in told) else str(error)
     if next(output.gaps(), ""):
@@ -76,7 +78,7 @@ def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -
 
 
 def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
-    """Give the checks that need only the configs: schema, counts, hashes, unique_ids, splits, load_dataset."""
+    """Return the checks that need only the configs: schema, counts, hashes, unique_ids, splits, load_dataset."""
     return {
         "schema": lambda output: check_schema(output, configs),
         "counts": lambda output: check_counts(output, configs),
@@ -129,30 +131,54 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """The rows have the fingerprints of `build.json`, and every embedded video its hash and its name."""
+    """The rows of every unit have their hash, the fingerprints follow from these, and every video has its hash."""
+    if not (output.path / UNITS).is_file():
+        yield f"there is no {UNITS}, which says what each unit has in each table"
+        return
+    rows = {
+        f"{config.name}/{split}": (config, output.rows(config.name, plain_columns(config), split))
+        for config in configs
+        for split in output.splits(config.name)
+    }
     fingerprint = Fingerprint()
-    for config in configs:
-        videos = [column.name for column in config.columns if column.kind == "video"]
-        plain = [column.name for column in config.columns if column.kind != "video"]
-        for split in output.splits(config.name):
-            for row in output.rows(config.name, plain, split):
-                fingerprint.add(config, split, row)
-            if not videos:
-                continue
-            key = plain[: config.key_columns]
-            for row in output.rows(config.name, list(dict.fromkeys([*key, "sha256", *videos])), split):
-                file = "_".join(str(row[name]) for name in key) + ".mp4"
-                for name in videos:
-                    if row[name]["path"] != file:
-                        yield f"{config.name}/{split}: the file of {row[plain[0]]} is {row[name]['path']}, not {file}"
-                    if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
-                        yield f"{config.name}/{split}: the bytes of {row[plain[0]]} do not have their sha256"
+    for stated, found in zip(read_units(output.path), recomputed(read_units(output.path), rows), strict=True):
+        fingerprint.add(found)
+        if found != stated:
+            yield f"{stated.table}: the rows of {stated.unit_id} are not those that were built"
+    for table, (_, rest) in rows.items():
+        if next(rest, None) is not None:
+            yield f"{table}: there are rows of no unit"
     parts = fingerprint.parts()
-    for key, value in output.info["fingerprints"].items():
+    for key in sorted({*parts, *output.info["fingerprints"]}):
+        value = output.info["fingerprints"].get(key, "")
         if parts.get(key) != value:
-            yield f"{key}: the rows are not those that were built ({str(parts.get(key))[:16]}, not {value[:16]})"
+            yield f"{key}: fingerprint {str(parts.get(key))[:16]}, build.json says {value[:16]}"
     if fingerprint.hexdigest() != output.info["fingerprint"]:
         yield f"fingerprint {fingerprint.hexdigest()[:16]}, build.json says {output.info['fingerprint'][:16]}"
+    for config in configs:
+        yield from check_video_hashes(output, config)
+
+
+def check_video_hashes(output: FinishedOutput, config: Config) -> Iterator[str]:
+    """Every embedded video has its hash and its name."""
+    videos = [column.name for column in config.columns if column.kind == "video"]
+    if not videos:
+        return
+    keys = [column.name for column in config.columns[: config.key_columns]]
+    key = keys[0]
+    for split in output.splits(config.name):
+        for row in output.rows(config.name, [*keys, "sha256", *videos], split):
+            file = "_".join(str(row[name]) for name in keys) + ".mp4"
+            for name in videos:
+                if row[name]["path"] != file:
+                    yield f"{config.name}/{split}: the file of {row[key]} is {row[name]['path']}, not {file}"
+                if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
+                    yield f"{config.name}/{split}: the bytes of {row[key]} do not have their sha256"
+
+
+def plain_columns(config: Config) -> list[str]:
+    """Name the columns of a table that are no videos."""
+    return [column.name for column in config.columns if column.kind != "video"]
 
 
 def check_unique_ids(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:

@@ -24,7 +24,7 @@ SAMPLES: dict[str, Callable[[Path], None]] = {
 
 
 def cached_sample(kind: str) -> Path:
-    """Give the folder of a sample, drawing it first if what draws it has not yet done so.
+    """Return the folder of a sample, drawing it first if what draws it has not yet done so.
 
     It lies in `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`), named by the hash of this package's files.
 

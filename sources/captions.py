@@ -14,6 +14,7 @@ from ..errors import InputError, UsageError
 from ..records.documents import parse_json as parse
 from ..records.documents import read_text
 from ..records.files import sha256_file
+from ..records.source import Source
 from .files import VIDEO_SUFFIXES, find_file
 from .tables import Problems, read_csv, seconds
 
@@ -21,7 +22,7 @@ SPLITS = ("train", "validation", "test")
 COLUMNS = ("video", "caption", "start", "end", "id", "split")
 REQUIRED = ("video", "caption")
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-VIDEO_FOLDERS = (".", "videos")
+CAPTIONS = Source("captions", "a data set of the builder's own", {"license": "unknown"}, style="declarative")
 ADVICE = (
     "One row is one caption. video (a file's name) and caption are needed; start and end (seconds), id and split "
     "(train, validation, test) may be left out."
@@ -93,7 +94,7 @@ class Entry:
         self.problems.add(self.path, self.line, self.place + key, expected, "" if given is None else str(given))
 
     def has(self, key: str) -> bool:
-        """Tell whether there is a value at all."""
+        """Return whether there is a value at all."""
         return self.values.get(key) not in (None, "")
 
     def name(self, key: str) -> str:
@@ -191,7 +192,7 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
     for (stem, times), draft in drafts.items():
         start, end = times or (None, None)
         clips.append(CaptionedClip(draft.id, stem, start, end, tuple(draft.captions), draft.split))
-    return gathered(clips, [path], {}, VIDEO_FOLDERS)
+    return gathered(clips, [path], {}, CAPTIONS.video_folders)
 
 
 def entries(path: Path, required: Sequence[str], advice: str, problems: Problems) -> Iterator[Entry]:
@@ -235,7 +236,7 @@ def _stem(name: str) -> tuple[str, str]:
 
 
 def file_name(value: Any) -> str:
-    """Give a text, or a whole number, that can be the name of a file, without the spaces around it; else ""."""
+    """Return a text, or a whole number, that can be the name of a file, without the spaces around it; else ""."""
     name = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return name if NAME.fullmatch(name) and len(name.encode()) <= NAME_BYTES else ""
 

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from ..errors import InputError, UsageError
 from ..records.documents import read_text
 from ..records.files import sha256_file
+from ..records.source import Source, sample_source
 from .captions import Entry, entries, read_json
 from .tables import Problems, read_csv
 
@@ -30,6 +31,20 @@ COLUMNS = {
     "answer": "Answer",
     "explanation": "Explanation",
 }
+RELEASED = "49a4b64bd6c9b8271c142728e52a4cdc82e8a3a73bdc44e2e793cc618a8ee76e"  # Annotations.csv of the authors
+VIDEO_FOLDERS = (".", "videos", "Videos")
+CAUSALCHAOS = Source(
+    "causalchaos",
+    "CausalChaos",
+    {"license": "unknown"},
+    terms="its annotations were released without a licence of their own, and the cartoons belong to their owners",
+    citation="Parmar et al. 2024, CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer "
+    "Causal Chains Grounded in Dynamic Visual Scenes (arXiv 2404.01299)",
+    link="https://github.com/LUNAProject22/CausalChaos",
+    video_folders=VIDEO_FOLDERS,
+)
+ROWS = Source("rows", "questions of the builder's own", {"license": "unknown"}, video_folders=VIDEO_FOLDERS)
+SAMPLE = sample_source("the built-in sample in the format of CausalChaos", VIDEO_FOLDERS)
 TEXTS = ("question", "answer", "explanation")
 NO_TEXT = "nan"
 EPISODE = "Episode"
@@ -37,7 +52,7 @@ FIRST_COLOUR = "First color of actual cartoon frame after opening credits"
 STABLE = "Stable brightness of first actual cartoon frame"
 OFFSET = "Offset"
 ADVICE = (
-    "A row is one question about the frames from Start Frame to End Frame of an episode. Mend these rows, or take the "
+    "A row is one question about the frames from Start Frame to End Frame of an episode. Fix these rows, or take the "
     "file as it was released; --columns names columns that are called otherwise, such as --columns question=Q."
 )
 SYNC_ADVICE = (
@@ -79,7 +94,7 @@ class CausalRow:
     explanation: str
 
     def overlaps(self, other: CausalRow, margin: int = 0) -> bool:
-        """Tell whether two parts have a frame in common, or fewer frames between them than a margin."""
+        """Return whether two parts have a frame in common, or fewer frames between them than a margin."""
         return (
             self.episode == other.episode
             and self.start_frame < other.end_frame + margin
@@ -188,7 +203,7 @@ def first_by_id(rows: Sequence[CausalRow], limit: int | None) -> tuple[CausalRow
 
 
 def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str, ...]]:
-    """Give for each row, by id, the other rows whose parts of the same episode have a frame in common with its own.
+    """Return for each row, by id, the other rows whose parts of the same episode have a frame in common with its own.
 
     Args:
         rows: The rows.
@@ -373,3 +388,15 @@ def _by_episode(
         elif value is not None:
             found[row[EPISODE]] = value
     return found
+
+
+def source_of_rows(hashes: Mapping[str, str], *, sample: bool) -> Source:
+    """Return whose annotations were read: the sample's, those released with the paper, or somebody's own.
+
+    Args:
+        hashes: SHA-256 of every file read.
+        sample: Whether they are the built-in sample.
+    """
+    if sample:
+        return SAMPLE
+    return CAUSALCHAOS if RELEASED in hashes.values() else ROWS

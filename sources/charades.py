@@ -11,6 +11,7 @@ from pathlib import Path
 from ..errors import InputError, UsageError
 from ..records.documents import read_text
 from ..records.files import sha256_file
+from ..records.source import Source, sample_source
 from ..templates import ClassTable, load_classes
 from .actions import Action, AnnotatedVideo, Segment
 from .files import find_file
@@ -30,8 +31,24 @@ COLUMNS = (
     "length",
 )
 REQUIRED = ("id", "subject", "actions", "length")
-VIDEO_FOLDERS = ("Charades_v1_480", "Charades_v1", ".")
-ADVICE = "Mend these rows, or download the annotations again: https://prior.allenai.org/projects/charades"
+CHARADES = Source(
+    "charades",
+    "Charades",
+    {
+        "license": "other",
+        "license_name": "charades-non-commercial",
+        "license_link": "https://prior.allenai.org/projects/data/charades/license.txt",
+    },
+    terms='for non-commercial use; grants neither the right "to distribute the data to a third party in any form" nor '
+    '"to modify and publicly release the data in any form"',
+    citation="Sigurdsson et al. 2016, Hollywood in Homes: Crowdsourcing Data Collection for Activity Understanding "
+    "(arXiv 1604.01753)",
+    link="https://prior.allenai.org/projects/charades",
+    redistributable=False,
+    video_folders=("Charades_v1_480", "Charades_v1", "."),
+)
+SAMPLE = sample_source("the built-in sample in the format of Charades", CHARADES.video_folders)
+ADVICE = "Fix these rows, or download the annotations again: https://prior.allenai.org/projects/charades"
 
 
 @dataclass(frozen=True)
@@ -50,7 +67,7 @@ class Annotations:
 
 
 def class_actions(table: ClassTable) -> dict[str, Action]:
-    """Give the action of every Charades class; the "Someone is …" classes are not usable in pairs."""
+    """Return the action of every Charades class; the "Someone is …" classes are not usable in pairs."""
     return {
         entry.id: Action(
             key=entry.id,

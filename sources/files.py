@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ..errors import UsageError
+
 VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v")
 
 
@@ -47,3 +49,14 @@ def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequenc
 
 def _rank(path: Path) -> int:
     return VIDEO_SUFFIXES.index(path.suffix.lower())
+
+
+def video_folder(path: Path) -> Path:
+    """Return a folder of videos that the user named.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if not path.is_dir():
+        raise UsageError(f"--videos {path}: there is no folder of that name.")
+    return path

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError
+from ..records.source import Source, sample_source
 from .captions import CaptionedClip, CaptionedClips, Entry, choose_files, gathered, read_json
 from .tables import Problems, read_csv
 
@@ -19,16 +20,31 @@ FILES = {
     "test": (JSFUSION, "MSRVTT_data.json", "test_videodatainfo.json"),
 }
 SPLIT_WORDS = {"train": "train", "validate": "validation", "test": "test"}
-VIDEO_FOLDERS = (
-    "videos/all",
-    "MSRVTT/videos/all",
-    "MSRVTT_Videos",
-    "TrainValVideo",
-    "TestVideo",
-    "videos",
-    ".",
+MSRVTT = Source(
+    "msrvtt",
+    "MSR-VTT",
+    {
+        "license": "other",
+        "license_name": "msr-vtt-for-research",
+        "license_link": "https://www.microsoft.com/en-us/research/publication/"
+        "msr-vtt-a-large-video-description-dataset-for-bridging-video-and-language/",
+    },
+    terms="for research; its videos are clips from YouTube, whose owners keep their rights",
+    citation="Xu et al. 2016, MSR-VTT: A Large Video Description Dataset for Bridging Video and Language (CVPR)",
+    redistributable=False,
+    video_folders=(
+        "videos/all",
+        "MSRVTT/videos/all",
+        "MSRVTT_Videos",
+        "TrainValVideo",
+        "TestVideo",
+        "videos",
+        ".",
+    ),
+    style="declarative",
 )
-ADVICE = "Take the file as it was released, or mend it there."
+SAMPLE = sample_source("the built-in sample", MSRVTT.video_folders, "declarative")
+ADVICE = "Take the file as it was released, or fix it there."
 
 
 def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips:
@@ -64,7 +80,7 @@ def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips
         if absent and not problems.lines:
             raise InputError(f"{file.name} holds nothing of the split {', '.join(sorted(absent))}.")
     problems.raise_if_any(ADVICE)
-    return gathered(clips.values(), files, counts, VIDEO_FOLDERS)
+    return gathered(clips.values(), files, counts, MSRVTT.video_folders)
 
 
 def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:

@@ -78,7 +78,7 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
 
 
 def is_file_name(text: str) -> bool:
-    """Tell whether an id can name a file of its own: no path, not hidden, nothing unprintable."""
+    """Return whether an id can name a file of its own: no path, not hidden, nothing unprintable."""
     return bool(text) and text.isprintable() and not text.startswith(".") and not set(text) & set("/\\")
 
 

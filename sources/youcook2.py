@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InputError
+from ..records.source import Source
 from .captions import NAME_EXPECTED, CaptionedClip, CaptionedClips, Entry, choose_files, file_name, gathered, read_json
 from .tables import Problems, read_csv, seconds
 
@@ -15,8 +16,18 @@ MILNCE = "validation_youcook_milnce.csv"
 TRAINVAL = "youcookii_annotations_trainval.json"
 FILES = {"train": (TRAINVAL,), "validation": (MILNCE, TRAINVAL)}
 COLUMNS = ("end", "start", "task", "text", "video_id")
+YOUCOOK2 = Source(
+    "youcook2",
+    "YouCook2",
+    {"license": "other", "license_name": "youcook2-for-research", "license_link": "http://youcook2.eecs.umich.edu/"},
+    terms="for research; its videos are from YouTube, whose owners keep their rights",
+    citation="Zhou et al. 2018, Towards Automatic Learning of Procedures from Web Instructional Videos (AAAI)",
+    link="http://youcook2.eecs.umich.edu/",
+    redistributable=False,
+    style="imperative",
+)
 SUBSETS = {"training": "train", "validation": "validation"}
-ADVICE = "Take the file as it was released, or mend it there."
+ADVICE = "Take the file as it was released, or fix it there."
 
 
 class _Part(NamedTuple):

@@ -80,7 +80,7 @@ def read_table(name: str) -> dict[str, Any]:
 
 @contextmanager
 def _validating(name: str) -> Iterator[None]:
-    """Tell of anything that is missing or of another shape as damage to the table."""
+    """Report anything that is missing or of another shape as damage to the table."""
     try:
         yield
     except InputError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
@@ -17,8 +18,12 @@ from av.audio.stream import AudioStream
 from av.video.frame import PictureType
 from av.video.stream import VideoStream
 from captions import STRIDES, Row, read_captions
+from commands import run
+from figures import leave_unpainted, painted
+from filelock import FileLock
 from hypothesis import settings
 from numpy.typing import NDArray
+from stressreel.samples.cache import cached_sample
 from stressreel.samples.msrvtt import sample_clips, write_msrvtt_sample
 
 settings.register_profile("busy", deadline=None)  # a busy machine is no fault
@@ -264,12 +269,71 @@ def track() -> type[Track]:
     return Track
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _unpainted() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        leave_unpainted(patch)
+        yield
+
+
+@pytest.fixture
+def paint() -> Iterator[None]:
+    """For tests that look at figures."""
+    with painted():
+        yield
+
+
 @pytest.fixture(scope="session")
-def msrvtt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """Makes a folder once for all workers of a test run."""
+    base = tmp_path_factory.getbasetemp()
+    base = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "once"
+    base.mkdir(exist_ok=True)
+
+    def make(name: str, write: Callable[[Path], object]) -> Path:
+        with FileLock(base / f"{name}.lock"):
+            if not (base / f"{name}.done").exists():
+                write(base / name)
+                (base / f"{name}.done").touch()
+        return base / name
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def build_once(once: Callable[[str, Callable[[Path], object]], Path]) -> Callable[..., Path]:
+    """Builds an output once for all workers, with a command that lacks --out; read only, so copy it to change it."""
+
+    def make(name: str, *arguments: object) -> Path:
+        def write(out: Path) -> None:
+            done = run(name, *arguments, "--out", out, "--no-progress")
+            assert done.code == 0, done.err
+
+        digest = hashlib.sha256(repr([name, *map(str, arguments)]).encode()).hexdigest()
+        return once(f"{name}-{digest[:16]}", write)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def msrvtt(once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
     """The first five clips of the built-in MSR-VTT sample; read only."""
-    folder = tmp_path_factory.mktemp("msrvtt") / "sample"
-    write_msrvtt_sample(folder, sample_clips()[:5])
-    return folder
+    return once("msrvtt", lambda folder: write_msrvtt_sample(folder, sample_clips()[:5]))
+
+
+@pytest.fixture(scope="session")
+def built(build_once: Callable[..., Path]) -> Path:
+    """CLAVI on the whole sample; read only."""
+    return build_once("build-clavi", "--charades", cached_sample("charades"), "--workers", 2, "--version", "1.2.0")
+
+
+@pytest.fixture(scope="session")
+def built_causal(build_once: Callable[..., Path]) -> Path:
+    """CausalChaos on the whole sample; read only."""
+    pytest.importorskip("sentence_transformers")
+    annotations = cached_sample("causal") / "Annotations.csv"
+    fast = ("--preset", "ultrafast", "--tagger", "pattern", "--workers", 2)
+    return build_once("build-causal", "--annotations", annotations, *fast)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from commands import Ran, run_process
 from stressreel.errors import InputError
 from stressreel.extras import EXTRAS, MissingExtraError, import_extra, missing
 
@@ -31,25 +32,34 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path}
 
 
-def call(bare: dict[str, str], function: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    code = f"import sys; from stressreel.cli import main; sys.argv[0] = 'command'; main.{function}()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)], env=bare, capture_output=True, text=True, timeout=280
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+def call(bare: dict[str, str], name: str, *arguments: object) -> Ran:
+    return run_process(name, *arguments, env=bare)
 
 
 def test_the_first_commands_need_no_extra(bare: dict[str, str], tmp_path: Path) -> None:
     out = tmp_path / "clavi"
-    built = call(bare, "build_clavi", "--charades", "sample", "--out", out, "--limit", 2, "--no-progress")
-    assert built.returncode == 0, built.stderr
-    verified = call(bare, "main", "verify", out)
-    assert verified.returncode == 0, verified.stdout
-    assert "not checked: decord is not installed: pip install 'stressreel[decord]'" in verified.stdout
-    assert "FAIL" not in verified.stdout
-    assert call(bare, "main", "card", out).returncode == 0
-    assert call(bare, "main", "list", "visual").returncode == 0
+    built = call(
+        bare,
+        "build-clavi",
+        "--charades",
+        "sample",
+        "--out",
+        out,
+        "--limit",
+        1,
+        "--preset",
+        "ultrafast",
+        "--workers",
+        1,
+        "--no-progress",
+    )
+    assert built.code == 0, built.err
+    verified = call(bare, "stressreel", "verify", out)
+    assert verified.code == 0, verified.out
+    assert "not checked: decord is not installed: pip install 'stressreel[decord]'" in verified.out
+    assert "FAIL" not in verified.out
+    assert call(bare, "stressreel", "card", out).code == 0
+    assert call(bare, "stressreel", "list", "visual").code == 0
 
 
 def test_the_samples_are_drawn_without_extras(bare: dict[str, str]) -> None:
@@ -63,27 +73,27 @@ print(next(cartoon.frames(causal.sample_episodes()[0], 0)).shape)
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments", "says"),
+    ("name", "arguments", "says"),
     [
-        ("build_perturbed", ["--msrvtt", "sample", "--perturbations", "jpeg"], ("jpeg", "perturb")),
-        ("build_perturbed", ["--msrvtt", "sample", "--perturbations", "mpeg2"], ("FFmpeg's program", "perturb")),
-        ("build_perturbed", ["--msrvtt", "sample", "--modality", "text"], ("nltk", "text")),
-        ("build_clavi", ["--charades", "sample", "--source", "sta", "--no-render"], ("textblob", "text")),
-        ("build_causal", ["--annotations", "sample", "--no-render"], ("sentence-transformers", "sbert")),
-        ("main", ["data", "show"], ("nltk", "text")),
-        ("main", ["data", "download"], ("nltk", "text")),
+        ("build-perturbed", ["--msrvtt", "sample", "--perturbations", "jpeg"], ("jpeg", "perturb")),
+        ("build-perturbed", ["--msrvtt", "sample", "--perturbations", "mpeg2"], ("FFmpeg's program", "perturb")),
+        ("build-perturbed", ["--msrvtt", "sample", "--modality", "text"], ("nltk", "text")),
+        ("build-clavi", ["--charades", "sample", "--source", "sta", "--no-render"], ("textblob", "text")),
+        ("build-causal", ["--annotations", "sample", "--no-render"], ("sentence-transformers", "sbert")),
+        ("stressreel", ["data", "show"], ("nltk", "text")),
+        ("stressreel", ["data", "download"], ("nltk", "text")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
 def test_a_missing_extra_names_itself_and_its_command(
-    bare: dict[str, str], tmp_path: Path, function: str, arguments: list[str], says: tuple[str, str]
+    bare: dict[str, str], tmp_path: Path, name: str, arguments: list[str], says: tuple[str, str]
 ) -> None:
-    out = [] if function == "main" else ["--out", tmp_path / "out", "--no-progress"]
-    done = call(bare, function, *arguments, *out)
-    assert done.returncode == 1
-    assert f"not installed here: pip install 'stressreel[{says[1]}]'" in done.stderr
-    assert says[0] in done.stderr
-    assert "fault in stressreel" not in done.stderr
+    out = [] if name == "stressreel" else ["--out", tmp_path / "out", "--no-progress"]
+    done = call(bare, name, *arguments, *out)
+    assert done.code == 1
+    assert f"not installed here: pip install 'stressreel[{says[1]}]'" in done.err
+    assert says[0] in done.err
+    assert "fault in stressreel" not in done.err
     assert not (tmp_path / "out" / "build.json").exists()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import click
 import pytest
+from stressreel.builders import BENCHMARKS, benchmark_names
 from stressreel.cli.main import COMMANDS, load_command
 
 ROOT = Path(__file__).parents[1]
@@ -23,31 +25,32 @@ OUTSIDE = {"tests", "benchmarks", "examples", "docs", "build", "dist", "out"}
 
 # Imports go from a higher number to a lower one, or along BESIDE. A new folder gets its place here.
 HEIGHT = {
-    "cli": 3,
-    **dict.fromkeys(("data_cards", "runtime", "builders", "exports"), 2),
-    **dict.fromkeys(("metrics", "negatives", "corruptions", "sources", "templates", "video", "samples"), 1),
-    **dict.fromkeys(("language", "records", "seeds", "extras", "errors"), 0),
+    "cli": 8,
+    "api": 7,
+    "builders": 6,
+    "benchmark": 5,
+    "exports": 4,
+    **dict.fromkeys(("data_cards", "runtime"), 3),
+    **dict.fromkeys(("metrics", "negatives", "corruptions", "sources", "samples"), 2),
+    **dict.fromkeys(("templates", "video", "language"), 1),
+    **dict.fromkeys(("records", "seeds", "extras", "errors", "version"), 0),
 }
-BESIDE = {
-    ("data_cards", "builders"),
-    ("corruptions", "video"),
-    ("metrics", "corruptions"),
-    ("samples", "templates"),
-    ("samples", "video"),
-    ("sources", "templates"),
-    ("records", "errors"),
-    ("extras", "errors"),
-    ("language", "extras"),
-    ("language", "records"),
-    ("language", "errors"),
-}
+BESIDE = {("records", "errors"), ("records", "version"), ("extras", "errors")}
 ONLY = {  # these import nothing else of the package
     "video": {"records", "extras", "errors"},
     "templates": {"errors"},
-    "records": {"errors"},
+    "records": {"errors", "version"},
     "seeds": set[str](),
     "errors": set[str](),
+    "version": set[str](),
 }
+SERVING_ALL = {"cli", "data_cards", "metrics", "exports", "runtime"}  # these get a benchmark, and name none
+FOLDERS = {name.split(":")[0].split(".")[2] for name in BENCHMARKS.values()}
+# As a word of its own, or of a command or a path: "clavi", "build-clavi", "clavi.md.j2", but "a causal language model".
+NAMED = re.compile(
+    rf"^(?:{'|'.join({*BENCHMARKS, *FOLDERS, 'causalchaos', 'decomp'})})(?![\w ])|\bbuild-(?:{'|'.join(BENCHMARKS)})\b"
+)
+WHICH = re.compile(r"(?:\bbenchmark|\bbuilder|\[.(?:benchmark|builder).\]|\bbenchmark\.name|\.builder)$")
 HEAVY = ("av", "cv2", "datasets", "jinja2", "lemminflect", "matplotlib", "nltk", "numpy", "pandas", "pyarrow", "torch")
 
 
@@ -97,7 +100,7 @@ def relative_imports(module: str, tree: ast.AST) -> Iterator[tuple[int, list[str
 
 
 def wrong_ways(module: str, tree: ast.AST) -> Iterator[str]:
-    """Say every import of a module that goes the wrong way."""
+    """Yield every import of a module that goes the wrong way."""
     here = home(module)
     if here == "__init__":
         return  # the public API
@@ -112,7 +115,7 @@ def wrong_ways(module: str, tree: ast.AST) -> Iterator[str]:
 
 
 def absolute_imports(module: str, tree: ast.AST) -> Iterator[str]:
-    """Say every import of the package by an absolute name."""
+    """Yield every import of the package by an absolute name."""
     own = {"stressreel", *(home(path) for path in modules())}
     for node in nodes(tree):
         names = []
@@ -124,12 +127,12 @@ def absolute_imports(module: str, tree: ast.AST) -> Iterator[str]:
 
 
 def asserts(module: str, tree: ast.AST) -> Iterator[str]:
-    """Say every assert statement: `python -O` drops them."""
+    """Yield every assert statement: `python -O` drops them."""
     yield from (f"{module}:{node.lineno}" for node in nodes(tree) if isinstance(node, ast.Assert))
 
 
 def loose_randomness(module: str, tree: ast.AST) -> Iterator[str]:
-    """Say every use of a generator or hash that has no key of ours."""
+    """Yield every use of a generator or hash that has no key of ours."""
     allowed = {"Generator"} | {
         "seeds.py": {"Philox"},
         "corruptions/visual/noise.py": {
@@ -162,7 +165,56 @@ def loose_randomness(module: str, tree: ast.AST) -> Iterator[str]:
     yield from (f"{module}:{node.lineno} {ast.unparse(node)}" for node in nodes(tree) if loose(node))
 
 
-RULES: list[Callable[[str, ast.AST], Iterator[str]]] = [wrong_ways, absolute_imports, asserts, loose_randomness]
+def docstrings(tree: ast.AST) -> set[ast.expr]:
+    """The docstrings, which may name a benchmark as an example."""
+    holders = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    firsts = [node.body[0] for node in ast.walk(tree) if isinstance(node, holders) and node.body]
+    return {first.value for first in firsts if isinstance(first, ast.Expr)}
+
+
+def named_benchmarks(module: str, tree: ast.AST) -> Iterator[str]:
+    """Yield every place where code that serves all benchmarks knows one, and imports from one benchmark to another."""
+    folder = module.split("/")
+    if folder == ["__init__.py"]:
+        return  # the public API
+    own = folder[1] if folder[0] == "builders" and folder[1] in FOLDERS else ""
+    for line, target in relative_imports(module, tree):
+        if target[0] == "builders" and target[1:2] != [own] and target[1] in FOLDERS:
+            yield f"{module}:{line} imports {'.'.join(target)}"
+    if folder[0] not in SERVING_ALL:
+        return
+    spared = docstrings(tree)
+    for node in nodes(tree):
+        if isinstance(node, ast.Constant) and node not in spared and NAMED.search(str(node.value)):
+            yield f"{module}:{node.lineno} says {node.value!r}"
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+            sides = [ast.unparse(side) for side in (node.left, *node.comparators)]
+            if any(WHICH.search(side) for side in sides):
+                yield f"{module}:{node.lineno} asks which benchmark it is: {ast.unparse(node)}"
+
+
+def recorded_commands(module: str, tree: ast.AST) -> Iterator[str]:
+    """Yield every place that reads the recorded command, which is for people: what matters is in fields of its own."""
+    if module == "builders/remade.py":
+        return  # compares it with these fields
+    for node in nodes(tree):
+        key = None
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            key = node.slice
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+            key = node.args[0] if node.args else None
+        if isinstance(key, ast.Constant) and key.value == "command":
+            yield f"{module}:{node.lineno} {ast.unparse(node)}"
+
+
+RULES: list[Callable[[str, ast.AST], Iterator[str]]] = [
+    wrong_ways,
+    absolute_imports,
+    asserts,
+    loose_randomness,
+    named_benchmarks,
+    recorded_commands,
+]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -174,14 +226,14 @@ def test_no_module_breaks_a_rule(rule: Callable[[str, ast.AST], Iterator[str]]) 
 @pytest.mark.parametrize(
     ("rule", "module", "code"),
     [
-        (wrong_ways, "video/edit.py", "from ..builders.clavi import pieces"),
+        (wrong_ways, "video/edit.py", "from ..builders.source_videos import SourceVideos"),
         (wrong_ways, "video/edit.py", "from ..seeds import rng_for"),
         (wrong_ways, "video/edit.py", "from .. import builders"),
         (wrong_ways, "video/edit.py", "def f():\n    from ..sources import charades"),
-        (wrong_ways, "runtime/build.py", "from ..builders import clavi"),
-        (wrong_ways, "runtime/build.py", "if TYPE_CHECKING:\n    from ..builders.clavi import ClaviBuilder"),
-        (wrong_ways, "builders/clavi.py", "from ..runtime.build import run"),
-        (wrong_ways, "builders/clavi.py", "from ..data_cards.card import write_card"),
+        (wrong_ways, "runtime/build.py", "from ..builders import benchmark_of"),
+        (wrong_ways, "runtime/build.py", "if TYPE_CHECKING:\n    from ..builders.source_videos import SourceVideos"),
+        (wrong_ways, "metrics/scoring.py", "from ..runtime.build import run"),
+        (wrong_ways, "sources/charades.py", "from ..benchmark import Benchmark"),
         (wrong_ways, "records/files.py", "from ..seeds import rng_for"),
         (wrong_ways, "sources/clavi.py", "from ..cli.main import run"),
         (wrong_ways, "seeds.py", "from .errors import InputError"),
@@ -201,6 +253,19 @@ def test_no_module_breaks_a_rule(rule: Callable[[str, ast.AST], Iterator[str]]) 
         (loose_randomness, "video/edit.py", "import numpy.random"),
         (loose_randomness, "video/edit.py", "import uuid\nx = uuid.uuid4()"),
         (loose_randomness, "video/edit.py", "x = hash('a')"),
+        (named_benchmarks, "cli/verify.py", "from ..builders.clavi.checks import clavi_checks"),
+        (named_benchmarks, "cli/verify.py", "def f():\n    from ..builders import perturbed"),
+        (named_benchmarks, "api.py", "from .builders.causal.settings import CausalSettings"),
+        (named_benchmarks, "builders/clavi/plan.py", "from ..causal.tables import TARGETS"),
+        (named_benchmarks, "builders/source_videos.py", "from .clavi.settings import ClaviSettings"),
+        (named_benchmarks, "cli/card.py", "TEMPLATES = {'clavi': 1}"),
+        (named_benchmarks, "data_cards/card.py", "name = 'clavi.md.j2'"),
+        (named_benchmarks, "runtime/build.py", "raise ValueError(f'{out} is none of build-perturbed')"),
+        (named_benchmarks, "metrics/scoring.py", "if benchmark == OTHER:\n    pass"),
+        (named_benchmarks, "metrics/items.py", "x = 1 if output.info['builder'] != name else 2"),
+        (named_benchmarks, "exports/lmms_eval.py", "x = [b for b in y if benchmark.name == b]"),
+        (recorded_commands, "builders/clavi/card.py", "found = re.search('--charades', info['command'])"),
+        (recorded_commands, "data_cards/card.py", "found = output.info.get('command', '')"),
     ],
 )
 def test_each_rule_sees_what_breaks_it(rule: Callable[[str, ast.AST], Iterator[str]], module: str, code: str) -> None:
@@ -212,7 +277,20 @@ def test_each_rule_sees_what_breaks_it(rule: Callable[[str, ast.AST], Iterator[s
     [
         ("video/edit.py", "from ..records.files import atomic\nfrom .decode import frames\nfrom .. import __version__"),
         ("samples/cache.py", "from ..video import encode\nfrom ..templates import load_classes\nfrom ..seeds import x"),
-        ("cli/main.py", "from ..runtime import build\nfrom ..builders import clavi\nfrom ..data_cards import card"),
+        (
+            "cli/main.py",
+            "from ..runtime import build\nfrom ..builders import benchmark_of\nfrom ..data_cards import card",
+        ),
+        (
+            "builders/clavi/plan.py",
+            "from ...data_cards.card import write_card\nfrom ..source_videos import SourceVideos",
+        ),
+        ("builders/clavi/plan.py", "Plan(builder='clavi')"),
+        (
+            "metrics/text_shift.py",
+            "def f():\n    'See build-clavi.'\n    raise InputError('give a causal language model')",
+        ),
+        ("runtime/build.py", "info = {'command': command, 'builder': plan.builder}"),
         ("__init__.py", "from .corruptions import corrupt"),
         ("seeds.py", "import numpy as np\nx: np.random.Generator = np.random.Generator(np.random.Philox(key=1))"),
         ("video/edit.py", "import numpy as np\ndef f(rng: np.random.Generator): return rng.random()"),
@@ -220,6 +298,18 @@ def test_each_rule_sees_what_breaks_it(rule: Callable[[str, ast.AST], Iterator[s
 )
 def test_no_rule_minds_what_is_right(module: str, code: str) -> None:
     assert [line for rule in RULES for line in rule(module, ast.parse(code))] == []
+
+
+def test_templates_of_cards_name_no_benchmark_and_only_print_the_command() -> None:
+    templates = {
+        path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+        for folder in packages().values()
+        for path in folder.glob("*.md.j2")
+    }
+    assert {"data_cards/base.md.j2", *(f"builders/{name}/card.md.j2" for name in FOLDERS)} <= set(templates)
+    assert not re.search(rf"\b({'|'.join(FOLDERS)})\b", templates["data_cards/base.md.j2"], re.IGNORECASE)
+    for name, text in templates.items():
+        assert re.findall(r".*info\.command.*", text) in ([], ["{{ info.command }}"]), name
 
 
 # Packaging
@@ -244,40 +334,48 @@ def test_every_data_file_is_packaged_and_no_pattern_is_idle() -> None:
 # Commands
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "build-clavi", "build-causal"])
-def test_every_command_has_a_module_and_help(name: str) -> None:
-    command = load_command(name)
+def all_commands() -> dict[str, click.Command]:
+    """Every command and subcommand, as it is called."""
+    found = {f"build-{name}": load_command(f"build-{name}") for name in BENCHMARKS}
+    waiting = [(f"stressreel {name}", load_command(name)) for name in COMMANDS]
+    for program, command in waiting:
+        found[program] = command
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            names = command.list_commands(context)
+            waiting += [(f"{program} {name}", command.get_command(context, name)) for name in names]
+    return found
+
+
+PROGRAMS = all_commands()
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_command_has_a_module_and_help(program: str) -> None:
+    command = PROGRAMS[program]
     assert isinstance(command, click.Command)
-    assert command.name == name
+    assert command.name == program.split()[-1]
     assert command.help
 
 
-@pytest.mark.parametrize(
-    "name",
-    [*COMMANDS, "build-clavi", "build-causal"],
-)
-def test_every_option_has_help(name: str) -> None:
-    options = [option for option in load_command(name).params if isinstance(option, click.Option)]
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_option_has_help(program: str) -> None:
+    options = [option for option in PROGRAMS[program].params if isinstance(option, click.Option)]
     assert [option.name for option in options if not option.help] == []
 
 
 def test_every_module_of_the_command_line_is_a_command() -> None:
-    shared = {
-        "--init--",
-        "main",
-        "options",
-        "carry-out",
-        "text-options",
-        "mining-options",
-        "score-options",
-        "score-answers",
-        "score-text-shift",
-        "score-modalities",
-        "score-open-ended",
-    }
-    stems = {path.stem.replace("_", "-") for path in (ROOT / "cli").glob("*.py")} - shared
-    builders = {name for name in PROJECT["project"]["scripts"] if name.startswith("build-")}
-    assert stems == {*COMMANDS, *builders}
+    stems = {path.stem.replace("_", "-") for path in (ROOT / "cli").glob("*.py")}
+    scores = {program.removeprefix("stressreel ").replace(" ", "-") for program in PROGRAMS if " score " in program}
+    assert stems - {"--init--", "main", "options", "score-options"} == {*COMMANDS, *scores}
+
+
+def test_every_benchmark_has_a_folder_a_script_and_a_row_of_the_table() -> None:
+    folders = {path.parent.name for path in (ROOT / "builders").glob("*/benchmark.py")}
+    assert folders == FOLDERS
+    assert benchmark_names() == sorted(BENCHMARKS)
+    scripts = {name for name in PROJECT["project"]["scripts"] if name != "stressreel"}
+    assert scripts == {f"build-{name}" for name in BENCHMARKS}
 
 
 @pytest.mark.parametrize("target", PROJECT["project"]["scripts"].values())
@@ -286,35 +384,37 @@ def test_every_script_is_a_function(target: str) -> None:
     assert callable(getattr(importlib.import_module(module), name))
 
 
-RUN = """
-import json, sys
+HELP = """
+import contextlib, io, json, sys
 from stressreel.cli import main
-function, *sys.argv[1:] = sys.argv[1:]
-try:
-    getattr(main, function)()
-except SystemExit as leaving:
-    code = leaving.code
-print(json.dumps([code, sorted({name.split(".")[0] for name in sys.modules})]), file=sys.stderr)
+for program in json.loads(sys.stdin.read()):
+    name, *arguments = program.split()
+    sys.argv = [name, *arguments]
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            (main.main if name == "stressreel" else main.build)()
+        except SystemExit as leaving:
+            code = leaving.code
+    print(json.dumps([program, code, out.getvalue(), sorted({name.split(".")[0] for name in sys.modules})]))
 """
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "begins"),
-    [
-        ("main", ["--help"], "Usage: stressreel [OPTIONS] COMMAND"),
-        ("main", ["--version"], "stressreel "),
-        ("build_clavi", ["--help"], "Usage: build-clavi [OPTIONS]"),
-        ("build_causal", ["--help"], "Usage: build-causal [OPTIONS]"),
-        *(("main", [name, "--help"], f"Usage: stressreel {name} [OPTIONS]") for name in COMMANDS),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
-)
-def test_help_loads_nothing_heavy(tmp_path: Path, function: str, arguments: list[str], begins: str) -> None:
+def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
+    """One process says all helps, so what the first loads counts for the last as well."""
+    begins = {f"{program} --help": f"Usage: {program} [OPTIONS]" for program in PROGRAMS}
+    begins |= {"stressreel --help": "Usage: stressreel [OPTIONS] COMMAND", "stressreel --version": "stressreel "}
     done = subprocess.run(
-        [sys.executable, "-c", RUN, function, *arguments], cwd=tmp_path, check=True, capture_output=True, text=True
+        [sys.executable, "-c", HELP],
+        input=json.dumps(list(begins)),
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
     )
-    code, loaded = json.loads(done.stderr)
-    assert code == 0
-    assert done.stdout.startswith(begins)
-    assert "click" in loaded
-    assert [name for name in HEAVY if name in loaded] == []
+    found = {program: said for program, *said in map(json.loads, done.stdout.splitlines())}
+    assert set(found) == set(begins)
+    for program, (code, out, loaded) in found.items():
+        assert code == 0, program
+        assert out.startswith(begins[program]), program
+        assert "click" in loaded
+        assert [name for name in HEAVY if name in loaded] == [], program

@@ -169,7 +169,7 @@ def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.
 def _undamaged_from(
     index: FrameIndex, frames: range, keyframe: int | None, found: Iterable[av.VideoFrame]
 ) -> Iterator[av.VideoFrame]:
-    """Give the decoded frames from the first one asked for onwards, if all those before it are as they should be.
+    """Return the decoded frames from the first one asked for onwards, if all those before it are as they should be.
 
     A frame builds on the ones since its keyframe, so damage to any of them counts (but not to those shown before the
     keyframe, which a seek into an open group of pictures cannot have whole).

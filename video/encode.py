@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import av
 import numpy as np
@@ -16,19 +16,10 @@ from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from ..records.files import atomic
+from .presets import CRF, PRESET, Preset
 from .pyav import colours, rgb_to_yuv420p
 
-PRESETS = (
-    "ultrafast",
-    "superfast",
-    "veryfast",
-    "faster",
-    "fast",
-    "medium",
-    "slow",
-    "slower",
-    "veryslow",
-)
+PRESETS: tuple[str, ...] = get_args(Preset)
 AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
 AAC_BITS_PER_SECOND = 128_000
 
@@ -43,8 +34,8 @@ class EncodeSettings:
         lossless: Keep RGB frames bit for bit (H.264 High 4:4:4 RGB); `crf` then has no effect.
     """
 
-    crf: int = 23
-    preset: str = "veryfast"
+    crf: int = CRF
+    preset: str = PRESET
     lossless: bool = False
 
 

@@ -163,7 +163,7 @@ class Survey:
         return size if size > MEMORY_BYTES else 0.0
 
     def basis(self, stretches: Sequence[Stretch]) -> str:
-        """Say what an estimate rests on."""
+        """Describe what an estimate rests on."""
         if not self.shapes:
             usual = self.usual
             return (

@@ -11,7 +11,7 @@ from ..extras import import_extra
 
 
 def find_ffmpeg() -> str:
-    """Give the path of the program: `STRESSREEL_FFMPEG`, else the one in the `imageio-ffmpeg` wheel.
+    """Return the path of the program: `STRESSREEL_FFMPEG`, else the one in the `imageio-ffmpeg` wheel.
 
     Raises:
         InputError: `STRESSREEL_FFMPEG` names no program, or nothing is named and the wheel is not installed.
@@ -29,7 +29,7 @@ def find_ffmpeg() -> str:
 
 
 def ffmpeg_version() -> str:
-    """Give the version that FFmpeg's program says of itself.
+    """Return the version that FFmpeg's program says of itself.
 
     Raises:
         InputError: The program does not run.

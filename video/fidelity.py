@@ -112,7 +112,7 @@ def _sound_loss(content: bytes, sound: Sound | None) -> float:
 
 
 def unlike(found: Loss, again: Loss) -> str:
-    """Say what shows that a video is not the one that another encoder of the same quality would have made.
+    """Describe what shows that a video is not the one that another encoder of the same quality would have made.
 
     Every frame may be 1.5 dB worse than in the video that was encoded again, and the worst 8 x 8 samples of every frame
     twice as far off as the worst there in any frame (with 16 grey levels² to spare): two builds of an encoder differ by

@@ -112,7 +112,7 @@ def check_opens(path: Path) -> None:
 
 
 def words(error: Exception) -> str:
-    """Give the decoder's own words, with the last line it logged where there is one."""
+    """Return the decoder's own words, with the last line it logged where there is one."""
     text = getattr(error, "strerror", None) or str(error)
     log = getattr(error, "log", None)
     return f"{text} ({log[1]}: {log[2].strip()})" if log else text
@@ -172,7 +172,7 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
 
 
 def _distinct_but_unordered(timestamps: list[int | None]) -> bool:
-    """Tell whether decoded frames, which come in the order of presentation, have timestamps of another order.
+    """Return whether decoded frames, which come in the order of presentation, have timestamps of another order.
 
     A container without presentation times (AVI) does that to a codec that reorders frames.
     """

@@ -98,7 +98,7 @@ def plane_view(frame: Frame, number: int) -> NDArray[np.uint8]:
 
 
 def is_full(frame: Frame) -> bool:
-    """Tell whether a frame uses all 256 levels, by its format's name or its tag."""
+    """Return whether a frame uses all 256 levels, by its format's name or its tag."""
     return frame.format.name.startswith("yuvj") or frame.color_range == ColorRange.JPEG
 
 

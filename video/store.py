@@ -91,7 +91,7 @@ class FrameStore:
         self._rgb_kept = len(frames) if 2 * self._bytes * len(frames) <= rgb_bytes else 4
 
     def yuv(self, number: int) -> av.VideoFrame:
-        """Give a frame as yuv420p, not to be modified."""
+        """Return a frame as yuv420p, not to be modified."""
         if self._file is None:
             return self._held[number]
         self._file.seek(self._places[number] * self._bytes)
@@ -105,7 +105,7 @@ class FrameStore:
         return like(frame, self._like)
 
     def rgb(self, number: int) -> NDArray[np.uint8]:
-        """Give a frame as uint8 RGB of shape (height, width, 3), not to be modified."""
+        """Return a frame as uint8 RGB of shape (height, width, 3), not to be modified."""
         if number not in self._rgb:
             if len(self._rgb) >= self._rgb_kept:
                 self._rgb.popitem(last=False)

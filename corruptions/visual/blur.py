@@ -283,7 +283,7 @@ def _stretches(points: NDArray[np.int_]) -> Iterator[slice]:
 
 
 def _zoomed(length: int, zoom: float) -> tuple[float, float]:
-    """Give where the first pixel of a zoomed axis lies in the frame, and how far it is from one to the next."""
+    """Return where the first pixel of a zoomed axis lies in the frame, and how far it is from one to the next."""
     crop = math.ceil(length / zoom)
     enlarged = round(crop * zoom)
     apart = (crop - 1) / max(1, enlarged - 1)

@@ -44,7 +44,7 @@ class Recipe:
         return self.corruption.levels[self.severity - 1]
 
     def index_map(self, num_frames: int) -> NDArray[np.int64]:
-        """Give the source frame shown at each position; the identity unless the scope is "index".
+        """Return the source frame shown at each position; the identity unless the scope is "index".
 
         The severity is not in the key, so the five levels of a clip start from the same random numbers.
         """
@@ -135,7 +135,7 @@ def _whole_number(name: str, value: Any) -> int:
 
 
 def _is_tensor(frames: Any) -> bool:
-    """Tell a torch tensor without importing torch: whoever has one has imported it."""
+    """Return a torch tensor without importing torch: whoever has one has imported it."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(frames, torch.Tensor)
 

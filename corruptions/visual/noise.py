@@ -125,7 +125,7 @@ def impulse_noise(frame: Frame, amount: float, rng: np.random.Generator) -> Fram
 
 
 def _impulse_bytes(amount: float) -> tuple[int, np.uint64]:
-    """Give how many bytes at either end are sure hits, and the share of the next one in 1 / 2^64."""
+    """Return how many bytes at either end are sure hits, and the share of the next one in 1 / 2^64."""
     sure = math.floor(128 * amount)
     return sure, np.uint64(int(math.ldexp(128 * amount - sure, 64)))
 

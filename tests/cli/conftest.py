@@ -1,10 +1,9 @@
-"""The built-in sample, drawn and built once."""
+"""The built-in sample, and an environment of its own."""
 
 import os
 from pathlib import Path
 
 import pytest
-from commands import run
 from stressreel.samples.cache import cached_sample
 
 
@@ -12,15 +11,6 @@ from stressreel.samples.cache import cached_sample
 def sample() -> Path:
     """The Charades sample where `--charades sample` keeps it; read only."""
     return cached_sample("charades")
-
-
-@pytest.fixture(scope="session")
-def built(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole sample, built once; read only."""
-    out = tmp_path_factory.mktemp("built") / "clavi"
-    done = run("build-clavi", "--charades", sample, "--out", out, "--workers", 2, "--version", "1.2.0")
-    assert done.code == 0, done.err
-    return out
 
 
 @pytest.fixture

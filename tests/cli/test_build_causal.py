@@ -17,7 +17,7 @@ import pytest
 from commands import info, refuses, rows, run, start
 from stressreel.samples.cache import cached_sample
 
-FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern")
+FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern", "--workers", 1)
 TEXTS = ("--no-render", "--no-progress", "--tagger", "pattern")
 
 
@@ -25,16 +25,6 @@ TEXTS = ("--no-render", "--no-progress", "--tagger", "pattern")
 def causal() -> Path:
     """The causal sample where `--annotations sample` keeps it; read only."""
     return cached_sample("causal")
-
-
-@pytest.fixture(scope="module")
-def built_causal(causal: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole sample, built once; read only."""
-    out = tmp_path_factory.mktemp("built") / "causal"
-    arguments = ("--annotations", causal / "Annotations.csv", "--workers", 2, *FAST)
-    done = run("build-causal", *arguments, "--out", out)
-    assert done.code == 0, done.err
-    return out
 
 
 class TestDataset:
@@ -193,6 +183,7 @@ class TestUse:
             "figures",
             "open_ended",
             "un",
+            "units.parquet",
         ]
 
     def test_dry_run_with_divisions_apart(self, causal: Path) -> None:
@@ -206,7 +197,7 @@ class TestUse:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            (("--splits", "UD,XX"), "XX is no division"),
+            (("--splits", "UD,XX"), "XX, which is no division"),
             (("--out", "o"), "Missing option '--annotations'"),
             (("--annotations", "sample"), "--out"),
             (("--annotations", "sample", "--dry-run", "UD"), "stands alone"),

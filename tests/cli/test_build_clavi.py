@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import av
@@ -15,7 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from commands import info, refuses, run, start
+from commands import info, refuses, run, run_process, start
 
 SMALL = ("--limit", 4, "--preset", "ultrafast", "--no-progress")
 
@@ -25,11 +26,9 @@ def fingerprint(out: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def small(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four pairs with one worker, undisturbed."""
-    out = tmp_path_factory.mktemp("small") / "out"
-    assert run("build-clavi", "--charades", sample, "--out", out, "--workers", 1, *SMALL).code == 0
-    return out
+def small(sample: Path, build_once: Callable[..., Path]) -> Path:
+    """Four pairs with one worker, undisturbed; read only."""
+    return build_once("build-clavi", "--charades", sample, "--workers", 1, *SMALL)
 
 
 class TestDataset:
@@ -264,7 +263,7 @@ class TestRefusals:
             resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 
         arguments = ("--charades", sample, "--out", out, "--workers", 1, *SMALL)
-        refuses(run("build-clavi", *arguments, preexec_fn=limit), "cannot write")
+        refuses(run_process("build-clavi", *arguments, preexec_fn=limit), "cannot write")
         assert not (out / "build.json").exists()
         assert not list(out.glob("videos/*"))
         assert run("build-clavi", *arguments).code == 0

@@ -1,6 +1,6 @@
 import io
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,9 @@ def decoded(content: bytes) -> list[NDArray[np.uint8]]:
 
 
 @pytest.fixture(scope="module")
-def suite(msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All 90 of two clips."""
-    out = tmp_path_factory.mktemp("suite") / "out"
-    done = run("build-perturbed", "--msrvtt", msrvtt, "--out", out, "--workers", 2, "--limit", 2, *FAST)
-    assert done.code == 0, done.err
-    return out
+def suite(msrvtt: Path, build_once: Callable[..., Path]) -> Path:
+    """All 90 of two clips; read only."""
+    return build_once("build-perturbed", "--msrvtt", msrvtt, "--workers", 2, "--limit", 2, *FAST)
 
 
 @pytest.fixture(scope="module")
@@ -60,21 +57,16 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def short_lossless(short: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def short_lossless(short: Path, build_once: Callable[..., Path]) -> Path:
     """All 90 of a short clip, without loss."""
-    out = tmp_path_factory.mktemp("short_lossless") / "out"
-    done = run("build-perturbed", "--captions", short / "captions.csv", "--out", out, "--lossless", *FAST)
-    assert done.code == 0, done.err
-    return out
+    return build_once("build-perturbed", "--captions", short / "captions.csv", "--lossless", *FAST)
 
 
 @pytest.fixture(scope="module")
-def lossless(msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All at severity 4 of one clip, without loss."""
-    out = tmp_path_factory.mktemp("lossless") / "out"
+def lossless(msrvtt: Path, build_once: Callable[..., Path]) -> Path:
+    """All at severity 4 of one clip, without loss; read only."""
     arguments = ("--severity", 4, "--limit", 1, "--lossless", "--workers", 1, *FAST)
-    assert run("build-perturbed", "--msrvtt", msrvtt, "--out", out, *arguments).code == 0
-    return out
+    return build_once("build-perturbed", "--msrvtt", msrvtt, *arguments)
 
 
 class TestDataset:

@@ -6,13 +6,14 @@ import shutil
 import signal
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import datasets
 import pytest
 import stressreel
 from commands import info, refuses, rows, run, start
-from stressreel.builders.perturbed_text import combinations
+from stressreel.builders.perturbed.combinations import combinations
 from stressreel.cli.score_text_shift import shift_table
 from stressreel.language.wordnet import find_wordnet
 
@@ -23,24 +24,18 @@ needs_wordnet = pytest.mark.skipif(find_wordnet() is None, reason="no WordNet: s
 
 
 @pytest.fixture(scope="module")
-def text(msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def text(msrvtt: Path, build_once: Callable[..., Path]) -> Path:
     """Five texts of the sample; read only."""
-    out = tmp_path_factory.mktemp("text") / "out"
     arguments = ("--modality", "text", "--text-perturbations", ",".join(TEXTS), *PLAIN)
-    done = run("build-perturbed", "--msrvtt", msrvtt, "--out", out, "--workers", 2, *arguments)
-    assert done.code == 0, done.err
-    return out
+    return build_once("build-perturbed", "--msrvtt", msrvtt, "--workers", 2, *arguments)
 
 
 @pytest.fixture(scope="module")
-def combined(msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def combined(msrvtt: Path, build_once: Callable[..., Path]) -> Path:
     """What two visual and these texts combine to, with videos; read only."""
-    out = tmp_path_factory.mktemp("combined") / "out"
     names = ("--perturbations", "jpeg,jumble,rotation", "--text-perturbations", ",".join(TEXTS))
     given = ("--modality", "multimodal", *names, "--preset", "ultrafast", "--limit", 3, *PLAIN)
-    done = run("build-perturbed", "--msrvtt", msrvtt, "--out", out, "--workers", 2, *given)
-    assert done.code == 0, done.err
-    return out
+    return build_once("build-perturbed", "--msrvtt", msrvtt, "--workers", 1, *given)
 
 
 class TestText:
@@ -314,7 +309,11 @@ class TestTextShift:
     def test_an_output_without_captions(self, msrvtt: Path, tmp_path: Path) -> None:
         given = ("--perturbations", "jpeg", "--no-render", "--no-progress")
         assert run("build-perturbed", "--msrvtt", msrvtt, "--out", tmp_path / "o", *given).code == 0
-        refuses(run("stressreel", "score", "text-shift", tmp_path / "o"), "no perturbed captions", "--modality text")
+        refuses(
+            run("stressreel", "score", "text-shift", tmp_path / "o"),
+            "no perturbed captions",
+            "`build-perturbed --help`",
+        )
 
     def test_fresh_throws_the_numbers_away(self, text: Path, msrvtt: Path, tmp_path: Path) -> None:
         out = shutil.copytree(text, tmp_path / "o")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import run
+from stressreel.builders.perturbed.scores import read_captions, suite_settings
 from stressreel.language.wordnet import find_wordnet
-from stressreel.metrics.suites import read_captions, suite_settings
 from stressreel.records.output import open_output
 
 Row = dict[str, object]
@@ -26,13 +26,10 @@ def answer(built: Path, path: Path, choose: Callable[[Row], object], split: str 
 
 
 @pytest.fixture(scope="session")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def suite(build_once: Callable[..., Path]) -> Path:
     """Recipes of the built-in captioned clips; read only."""
-    out = tmp_path_factory.mktemp("suite") / "out"
     arguments = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "noise,jpeg", "--no-render")
-    done = run("build-perturbed", *arguments, "--out", out, "--no-progress")
-    assert done.code == 0, done.err
-    return out
+    return build_once("build-perturbed", *arguments)
 
 
 def matrices(suite: Path, folder: Path) -> Path:
@@ -46,6 +43,7 @@ def matrices(suite: Path, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("paint")
 def test_clavi_writes_and_prints_the_same_numbers(built: Path, tmp_path: Path) -> None:
     file = answer(built, tmp_path / "yes.jsonl", lambda row: "Yes.")
     done = run("stressreel", "score", built, "--predictions", file)
@@ -178,6 +176,7 @@ def test_an_output_with_missing_files_is_refused(built: Path, tmp_path: Path) ->
     assert "table questions, split test: 0 rows are there, 114 were built" in done.err
 
 
+@pytest.mark.usefixtures("paint")
 def test_retrieval_from_matrices(suite: Path, tmp_path: Path) -> None:
     folder = matrices(suite, tmp_path / "sim")
     done = run("stressreel", "score", suite, "--similarity", folder, "--json")

@@ -111,7 +111,7 @@ def test_items_are_not_written_where_they_should_not(
     before = clavi["video+text"].read_bytes()
     path = Path(place.format(built=built, tmp=tmp_path))
     done = score(built, clavi, "--items", path)
-    assert done.code == 1
+    assert done.code == 2
     assert says in done.err
     assert "--items" in done.err
     assert clavi["video+text"].read_bytes() == before
@@ -162,18 +162,8 @@ def test_a_csv_has_options_as_json_and_keys_that_count_like_answers(tmp_path: Pa
     )
 
 
-@pytest.fixture(scope="session")
-def causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("sentence_transformers")
-    out = tmp_path_factory.mktemp("modalities") / "causal"
-    arguments = ("--annotations", "sample", "--no-render", "--tagger", "pattern", "--out", out, "--no-progress")
-    done = run("build-causal", *arguments)
-    assert done.code == 0, done.err
-    return out
-
-
-def test_one_file_serves_all_tables_of_a_causal_output(causal: Path, tmp_path: Path) -> None:
-    output = open_output(causal)
+def test_one_file_serves_all_tables_of_a_causal_output(built_causal: Path, tmp_path: Path) -> None:
+    causal, output = built_causal, open_output(built_causal)
     rows: list[Row] = [
         {"config": table, "id": row["qid"], "answer": row["answer_index"], "fingerprint": output.info["fingerprint"]}
         for table in ("ud", "ps")
@@ -190,7 +180,7 @@ def test_one_file_serves_all_tables_of_a_causal_output(causal: Path, tmp_path: P
             "share [95 % interval]": {"value": 1.0, "low": 1.0, "high": 1.0},
         }
     odd = score(causal, files, "--config", "clips")
-    assert odd.code == 1
+    assert odd.code == 2
     assert "no questions in a table 'clips'" in odd.err
     target = tmp_path / "permuted.jsonl"
     done = run("stressreel", "permute", causal, "--config", "ps", "--sets", 1, "--to", target)
@@ -237,7 +227,7 @@ def test_permute_own_questions(tmp_path: Path) -> None:
         assert lacking in done.err
         assert not (tmp_path / "x.csv").exists()
     taken = run("stressreel", "permute", own, "--to", own)
-    assert taken.code == 1
+    assert taken.code == 2
     assert "is a file that is read" in taken.err
 
 
@@ -249,5 +239,5 @@ def test_permute_says_where_it_cannot(built: Path, tmp_path: Path) -> None:
     inside = run("stressreel", "permute", ".", "--to", "x.csv", cwd=built)
     assert "in the output itself" in inside.err
     nowhere = run("stressreel", "permute", tmp_path / "nowhere")
-    assert nowhere.code == 1
+    assert nowhere.code == 2
     assert "there is no" in nowhere.err

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import run
-from stressreel.cli.verify import checks_for
+from forger import configs_of
+from stressreel.api import card_of, checks_for
+from stressreel.builders import benchmark_of
 from stressreel.data_cards.card import write_card
 from stressreel.errors import InputError
 from stressreel.records.checks import VerifyOptions
@@ -264,7 +266,7 @@ def problems(out: Path) -> list[str]:
 def no_card(out: Path, words: str) -> None:
     output = open_output(out)
     with pytest.raises(InputError, match=words):
-        write_card(out, output.info)
+        write_card(output, configs_of(output), card_of(benchmark_of(output)))
 
 
 def test_a_damaged_shard_is_named_once(copy: Path) -> None:
@@ -324,7 +326,7 @@ def test_a_build_json_of_something_else(change: dict[str, object], copy: Path) -
             checks = checks_for(output, VerifyOptions(decode=False, workers=1))
             outcomes = run_checks(output, {name: checks[name] for name in ("hashes", "card")})
             assert not all(outcome.passed for outcome in outcomes)
-            write_card(copy, output.info)
+            write_card(output, configs_of(output), card_of(benchmark_of(output)))
     except InputError as error:
         said = str(error)
     assert "damaged" in said

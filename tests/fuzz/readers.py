@@ -381,7 +381,7 @@ def build_json(folder: Path) -> None:
 
 
 def _output_checks(out: Path) -> None:
-    from stressreel.cli.verify import checks_for
+    from stressreel.api import checks_for
     from stressreel.data_cards.card import render_card
     from stressreel.metrics.inputs import read_columns
     from stressreel.records.checks import VerifyOptions

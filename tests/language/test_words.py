@@ -2,14 +2,7 @@ import pytest
 from captions import Row
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.language.words import (
-    Caption,
-    edit,
-    indefinite_article,
-    like,
-    sentence_ranges,
-    tokenize,
-)
+from stressreel.language.words import Caption, edit, indefinite_article, like, sentence_ranges, tokenize
 
 PARTS = [
     "a",

@@ -1,8 +1,8 @@
 """Causal scores on worked examples."""
 
 import numpy as np
+from stressreel.builders.causal.scores import count, measure, tables
 from stressreel.metrics.bootstrap import estimates
-from stressreel.metrics.causal import count, measure, tables
 
 
 def test_protocols_and_kinds_of_wrong_options() -> None:

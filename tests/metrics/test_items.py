@@ -9,14 +9,20 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stressreel.api import items_of_output
 from stressreel.errors import InputError
 from stressreel.metrics.answers import YES_NO
-from stressreel.metrics.items import options_of, read_items
+from stressreel.metrics.items import Items, options_of
+from stressreel.metrics.items import read_items as read_items_of
 
 
 def write(path: Path, *rows: dict[str, Any]) -> Path:
     path.write_text("\n".join(map(json.dumps, rows)))
     return path
+
+
+def read_items(path: Path, *arguments: Any, **named: Any) -> Items:
+    return read_items_of(path, items_of_output, *arguments, **named)
 
 
 def test_options_and_right_answers(tmp_path: Path) -> None:

@@ -14,15 +14,7 @@ from hypothesis import strategies as st
 from language_data import real_wordnet
 from stressreel.errors import InputError
 from stressreel.metrics.bootstrap import estimates
-from stressreel.metrics.open_ended import (
-    SCORES,
-    capsmix,
-    count,
-    measure,
-    missing_for_capsmix,
-    normalised_mean,
-    words,
-)
+from stressreel.metrics.open_ended import SCORES, capsmix, count, measure, missing_for_capsmix, normalised_mean, words
 
 pytest.importorskip("pycocoevalcap")
 from pycocoevalcap.bleu.bleu import Bleu

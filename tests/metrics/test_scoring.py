@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from stressreel.api import measure_of
+from stressreel.builders.causal.scores import score_rows
 from stressreel.errors import InputError
-from stressreel.metrics.inputs import How
+from stressreel.metrics.inputs import ScoreOptions
 from stressreel.metrics.predictions import Predictions
-from stressreel.metrics.scoring import measure_of, score_causal
 
 KINDS = [{"kind": kind} for kind in ("right", "hard", "swap")]
 ROWS = [
@@ -32,8 +33,8 @@ def predict(*answers: tuple[str, ...]) -> Predictions:
 
 
 def test_causal_questions_with_explanations() -> None:
-    found = score_causal(
-        ROWS, SPLITS, predict(("q0", "A", "joy"), ("q1", "A", "C"), ("q2", "swap?", "joy")), How("test")
+    found = score_rows(
+        ROWS, SPLITS, predict(("q0", "A", "joy"), ("q1", "A", "C"), ("q2", "swap?", "joy")), ScoreOptions("test")
     )
     assert {name: each.value for name, each in found.headline.items()} == pytest.approx(
         {"A": 2 / 3, "E": 2 / 3, "A+E": 1 / 3}
@@ -48,8 +49,8 @@ def test_causal_questions_with_explanations() -> None:
 def test_an_explanation_that_is_missing_is_no_wrong_one() -> None:
     given = (("q0", "A", "joy"), ("q1", "A"), ("q2", "A", "perhaps"))
     with pytest.raises(InputError, match=r"1 of 3 ids have no prediction \(q1\)"):
-        score_causal(ROWS, SPLITS, predict(*given), How("test"))
-    found = score_causal(ROWS, SPLITS, predict(*given), How("test", partial=True))
+        score_rows(ROWS, SPLITS, predict(*given), ScoreOptions("test"))
+    found = score_rows(ROWS, SPLITS, predict(*given), ScoreOptions("test", partial=True))
     assert {name: each.value for name, each in found.headline.items()} == {"A": 1, "E": 0.5, "A+E": 0.5}
     assert found.answers["unreadable"] == 0
     assert found.answers["explanations"]["unreadable"] == 1
@@ -57,7 +58,7 @@ def test_an_explanation_that_is_missing_is_no_wrong_one() -> None:
 
 
 def test_without_explanations_protocol_2_is_not_scored_and_that_is_said() -> None:
-    found = score_causal(ROWS, SPLITS, predict(("q0", "C"), ("q1", "A"), ("q2", "slept")), How("test"))
+    found = score_rows(ROWS, SPLITS, predict(("q0", "C"), ("q1", "A"), ("q2", "slept")), ScoreOptions("test"))
     assert list(found.headline) == ["A"]
     assert found.tables[0].rows[1] == ("A", "swap", pytest.approx(2 / 3), 3)
     assert "protocol 2" in found.notes[0]
@@ -65,9 +66,9 @@ def test_without_explanations_protocol_2_is_not_scored_and_that_is_said() -> Non
 
 def test_other_splits_are_counted_and_gaps_refused() -> None:
     answers = [("q0", "A"), ("q1", "A"), ("q2", "A"), ("q3", "A")]
-    assert score_causal(ROWS, SPLITS, predict(*answers), How("test")).answers["of_other_splits"] == 1
+    assert score_rows(ROWS, SPLITS, predict(*answers), ScoreOptions("test")).answers["of_other_splits"] == 1
     with pytest.raises(InputError, match="have no prediction"):
-        score_causal(ROWS, SPLITS, predict(*answers[:2]), How("test"))
+        score_rows(ROWS, SPLITS, predict(*answers[:2]), ScoreOptions("test"))
 
 
 def test_a_suites_measure_comes_from_its_cells() -> None:

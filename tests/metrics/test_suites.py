@@ -1,8 +1,8 @@
 """Names of a suite's settings."""
 
 import pytest
+from stressreel.builders.perturbed.scores import read_setting
 from stressreel.metrics.robustness import Setting
-from stressreel.metrics.suites import read_setting
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def folded(text: str) -> str:
 
 
 def released(folder: Path) -> list[tuple[str, str, str]]:
-    """Give (right answer, released confusion, kind) of 371 rows; a changed count of negations tells the kind."""
+    """Return (right answer, released confusion, kind) of 371 rows; a changed count of negations tells the kind."""
 
     def read(name: str) -> list[dict[str, str]]:
         with (folder / name).open(encoding="utf-8-sig") as file:

@@ -54,7 +54,7 @@ def served(*replies: object) -> Iterator[tuple[str, Server]]:
             self.wfile.write(text)
 
         def log_message(self, *arguments: object) -> None:
-            """Say nothing."""
+            """Describe nothing."""
 
     server = Server(("127.0.0.1", 0), Handler)
     server.replies, server.asked, server.keys = list(replies), [], []

@@ -13,15 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from stressreel.errors import InputError
 from stressreel.negatives.embeddings_cache import embed
-from stressreel.negatives.mining import (
-    Item,
-    Mined,
-    MiningSettings,
-    Negative,
-    arrange,
-    mine,
-    text_key,
-)
+from stressreel.negatives.mining import Item, Mined, MiningSettings, Negative, arrange, mine, text_key
 from stressreel.sources.causalchaos import read_causalchaos
 
 Floats = NDArray[np.float32]

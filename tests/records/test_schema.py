@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from datasets import ClassLabel, Features, List, Value, Video
-from stressreel.builders.clavi import PAIRS, QUESTIONS, VIDEOS
+from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
 from stressreel.records.schema import Column, Config
 
 EVERY = Config(

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,13 +8,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.errors import OutputError
 from stressreel.records import shards
 from stressreel.records.files import atomic
 from stressreel.records.schema import Column, Config, Row
-from stressreel.records.shards import Fingerprint, cut_into_shards, read_rows, shard_path, write_shard
+from stressreel.records.shards import ShardWriter, part_path, read_rows, shard_path, write_shard
 
 WORDS = Config(
     "words",
@@ -208,130 +207,30 @@ def test_an_error_of_the_writer_without_a_number_is_told_as_well(
     assert list(tmp_path.iterdir()) == []
 
 
-# Names and borders of shards
+# Names of shards, and writing them bit by bit
 
 
 def test_shards_are_named_as_on_the_hub() -> None:
     assert shard_path("videos", "test", 3, 12) == "videos/test-00003-of-00012.parquet"
     assert shard_path("videos", "test", 99999, 100000) == "videos/test-99999-of-100000.parquet"
+    assert part_path("videos", "test", 3) == "videos/test-00003.part"
 
 
-@pytest.mark.parametrize(
-    ("sizes", "limit", "expected"),
-    [
-        ([], 10, [range(0, 0)]),
-        ([5], 10, [range(0, 1)]),
-        ([11], 10, [range(0, 1)]),
-        ([5, 5], 10, [range(0, 2)]),
-        ([5, 5, 1], 10, [range(0, 2), range(2, 3)]),
-        ([1, 11, 1], 10, [range(0, 1), range(1, 2), range(2, 3)]),
-        ([11, 12], 10, [range(0, 1), range(1, 2)]),
-        ([0, 0, 10, 0, 1], 10, [range(0, 4), range(4, 5)]),
-    ],
-)
-def test_rows_are_cut_into_shards(sizes: list[int], limit: int, expected: list[range]) -> None:
-    assert cut_into_shards(sizes, limit) == expected
+def test_a_shard_has_its_name_when_it_is_finished(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path / "new" / "a.parquet", WORDS)
+    for row in words(3):
+        writer.add(row, 10)
+    assert (writer.rows, writer.bytes, writer.held_bytes) == (3, 30, 30)
+    writer.flush()
+    assert (writer.rows, writer.bytes, writer.held_bytes) == (3, 30, 0)
+    assert not writer.path.exists()
+    writer.close()
+    assert [entry.name for entry in writer.path.parent.iterdir()] == ["a.parquet"]
+    assert list(read_rows(writer.path)) == words(3)
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
-@given(st.lists(st.integers(0, 12)), st.integers(0, 30))
-@example([10] * 1000, 10)
-def test_shards_hold_all_rows_in_order_and_as_many_as_fit(sizes: list[int], limit: int) -> None:
-    cut = cut_into_shards(sizes, limit)
-    assert [index for rows in cut for index in rows] == list(range(len(sizes)))
-    assert len(cut) == 1 or all(cut)
-    for rows in cut:
-        assert sum(sizes[index] for index in rows) <= limit or len(rows) == 1
-    for rows in cut[:-1]:
-        assert sum(sizes[index] for index in (*rows, rows.stop)) > limit
-
-
-def test_by_default_shards_hold_up_to_half_a_gigabyte() -> None:
-    assert cut_into_shards([250_000_000, 250_000_000, 1]) == [range(0, 2), range(2, 3)]
-
-
-# Fingerprints
-
-
-def fingerprint(tables: Sequence[tuple[Config, str, Sequence[Row]]]) -> Fingerprint:
-    found = Fingerprint()
-    for config, split, rows in tables:
-        for row in rows:
-            found.add(config, split, row)
-    return found
-
-
-BASE = fingerprint([(WORDS, "train", words(6)), (CLIPS, "test", clips(3))])
-
-
-@pytest.mark.parametrize("limit", [100, 250, 10_000])
-@pytest.mark.parametrize("group", [1, 2, 100])
-def test_borders_of_shards_and_row_groups_do_not_matter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, group: int
-) -> None:
-    monkeypatch.setattr(shards, "ROW_GROUP_ROWS", group)
-    found = Fingerprint()
-    for config, split, rows in ((CLIPS, "test", clips(3)), (WORDS, "train", words(6))):
-        cut = cut_into_shards([100] * len(rows), limit)
-        for number, part in enumerate(cut):
-            path = tmp_path / shard_path(config.name, split, number, len(cut))
-            for row in read_rows(write(path, config, [rows[index] for index in part])):
-                found.add(config, split, row)
-    assert found.hexdigest() == BASE.hexdigest()
-    assert found.parts() == BASE.parts()
-    assert list(found.parts()) == ["clips/test", "words/train"]
-
-
-def test_the_fingerprint_is_frozen() -> None:
-    # It is published with every dataset: a change here breaks the comparison with what was built before.
-    def text(value: object) -> str:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"))
-
-    rows = {
-        "clips/test": [{name: row[name] for name in ("name", "words", "sha256")} for row in clips(3)],
-        "words/train": words(6),
-    }
-    lines = {table: "".join(f"{text(row)}\n" for row in some) for table, some in rows.items()}
-    parts = {table: hashlib.sha256(content.encode()).hexdigest() for table, content in lines.items()}
-    assert BASE.parts() == parts
-    assert BASE.hexdigest() == hashlib.sha256(text(parts).encode()).hexdigest()
-    assert BASE.hexdigest() == "66a9284ae62f0ab5f5fd79ffa1bd3144fabb84f86d01cee16121e2f692c3c622"
-
-
-@pytest.mark.parametrize(
-    "tables",
-    [
-        [(WORDS, "train", words(5)), (CLIPS, "test", clips(3))],
-        [(WORDS, "train", words(6)[::-1]), (CLIPS, "test", clips(3))],
-        [(WORDS, "test", words(6)), (CLIPS, "test", clips(3))],
-        [(WORDS, "train", words(6))],
-        *(
-            [(WORDS, "train", [words(1)[0] | change, *words(6)[1:]]), (CLIPS, "test", clips(3))]
-            for change in (
-                {"name": "row 1"},
-                {"name": None},
-                {"count": 1},
-                {"length_s": 5e-324},
-                {"kept": False},
-                {"words": ["é"]},
-                {"words": None},
-                {"answer": 1},
-            )
-        ),
-        [(WORDS, "train", words(6)), (CLIPS, "test", [clips(1)[0] | {"sha256": "0"}, *clips(3)[1:]])],
-    ],
-)
-def test_content_order_split_and_table_matter(tables: list[tuple[Config, str, list[Row]]]) -> None:
-    assert fingerprint(tables).hexdigest() != BASE.hexdigest()
-
-
-def test_rows_cannot_move_from_one_table_to_another_unnoticed() -> None:
-    one = fingerprint([(WORDS, "train", words(4)[:2]), (WORDS, "test", words(4)[2:])])
-    other = fingerprint([(WORDS, "train", words(4)[:3]), (WORDS, "test", words(4)[3:])])
-    assert one.hexdigest() != other.hexdigest()
-    assert fingerprint([]).hexdigest() != fingerprint([(WORDS, "train", words(1))]).hexdigest()
-
-
-def test_bytes_of_videos_are_stood_for_by_their_hash() -> None:
-    without = [row | {"clip": None} for row in clips(3)]
-    assert fingerprint([(WORDS, "train", words(6)), (CLIPS, "test", without)]).hexdigest() == BASE.hexdigest()
+def test_a_shard_that_is_abandoned_leaves_nothing(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path / "a.parquet", WORDS)
+    writer.add(words(1)[0], shards.ROW_GROUP_BYTES)
+    writer.abandon()
+    assert list(tmp_path.iterdir()) == []

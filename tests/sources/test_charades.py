@@ -14,18 +14,11 @@ from hypothesis import strategies as st
 from stressreel.errors import InputError
 from stressreel.sources import files
 from stressreel.sources.actions import AnnotatedVideo
-from stressreel.sources.charades import (
-    ADVICE,
-    COLUMNS,
-    VIDEO_FOLDERS,
-    Annotations,
-    class_actions,
-    read_charades,
-)
+from stressreel.sources.charades import ADVICE, CHARADES, COLUMNS, Annotations, class_actions, read_charades
 from stressreel.sources.files import VIDEO_SUFFIXES, find_file
 from stressreel.templates import load_classes
 
-find_videos = partial(files.find_videos, subfolders=VIDEO_FOLDERS)
+find_videos = partial(files.find_videos, subfolders=CHARADES.video_folders)
 
 HEADER = ",".join(COLUMNS)
 

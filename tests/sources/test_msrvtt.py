@@ -9,7 +9,7 @@ from stressreel.errors import InputError
 from stressreel.samples.msrvtt import caption_table, sample_clips
 from stressreel.sources.captions import CaptionedClip
 from stressreel.sources.files import find_videos
-from stressreel.sources.msrvtt import COLUMNS, JSFUSION, VIDEO_FOLDERS, read_msrvtt
+from stressreel.sources.msrvtt import COLUMNS, JSFUSION, MSRVTT, read_msrvtt
 
 HEADER = ",".join(COLUMNS)
 
@@ -58,7 +58,7 @@ def test_the_csv_has_whole_videos_with_one_caption(tmp_path: Path) -> None:
     assert read == read_msrvtt(path)
     assert list(read.hashes) == [JSFUSION]
     assert (read.counts["clips"], read.counts["captions"]) == (2, 2)
-    assert read.subfolders == VIDEO_FOLDERS
+    assert read.subfolders == MSRVTT.video_folders
 
 
 def test_malformed_rows_of_the_csv_are_named(tmp_path: Path) -> None:
@@ -163,12 +163,12 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
 # The real data, and where videos lie
 
 
-@pytest.mark.parametrize("place", VIDEO_FOLDERS)
+@pytest.mark.parametrize("place", MSRVTT.video_folders)
 def test_videos_are_found_where_people_keep_them(tmp_path: Path, place: str) -> None:
     path = tmp_path / place / "video1.mp4"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
-    assert find_videos([tmp_path], ["video1"], VIDEO_FOLDERS) == {"video1": path}
+    assert find_videos([tmp_path], ["video1"], MSRVTT.video_folders) == {"video1": path}
 
 
 def test_the_sample_is_read(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ STRIDES = [pytest.param(10, id="one-in-ten"), pytest.param(1, id="all", marks=py
 
 
 def cases(family: str) -> list[tuple[str, dict[str, Any]]]:
-    """Give the cases of a family, each with the name of its perturbation."""
+    """Return the cases of a family, each with the name of its perturbation."""
     content = yaml.safe_load((CASES / f"{family}.yaml").read_text(encoding="utf-8"))
     return [(name, case) for name, rows in content.items() for case in rows]
 

@@ -1,21 +1,20 @@
-"""The real commands, run as a user runs them, and what they leave."""
+"""The commands, run as a user runs them, and what they leave."""
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import pyarrow.parquet as pq
+from stressreel.cli.main import execute, load_command, stressreel
 
 START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {function}; {function}()"
-FUNCTIONS = {
-    "build-clavi": "build_clavi",
-    "build-perturbed": "build_perturbed",
-    "build-causal": "build_causal",
-    "stressreel": "main",
-}
 
 
 @dataclass(frozen=True)
@@ -25,17 +24,34 @@ class Ran:
     err: str
 
 
-def start(name: str, *arguments: object, **options: object) -> subprocess.Popen[str]:
-    code = START.format(name=name, function=FUNCTIONS[name])
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+def run(name: str, *arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Ran:
+    """Run a command in this process; what it and its workers print is captured.
+
+    Args:
+        name: "stressreel", "build-clavi", …
+        arguments: Its arguments.
+        cwd: The folder to run it in.
+        env: The whole environment, instead of this process's.
+    """
+    with _working_in(cwd), _environment(env), TemporaryFile() as out, TemporaryFile() as err:
+        with _to_file("stdout", out), _to_file("stderr", err):
+            command = stressreel if name == "stressreel" else load_command(name)
+            code = execute(command, name, [str(each) for each in arguments])
+        return _checked(code, *(_text(file) for file in (out, err)))
 
 
-def run(name: str, *arguments: object, **options: object) -> Ran:
+def run_process(name: str, *arguments: object, **options: Any) -> Ran:
+    """Run a command in a process of its own; for tests that a process matters to."""
     process = start(name, *arguments, **options)
     out, err = process.communicate(timeout=240)
-    assert "Traceback" not in err, err
-    return Ran(process.returncode, out, err)
+    return _checked(process.returncode, out, err)
+
+
+def start(name: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:
+    """Start a command in a process of its own."""
+    code = START.format(name=name, function="main" if name == "stressreel" else "build")
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
 def refuses(done: Ran, *parts: str, code: int = 1) -> None:
@@ -53,3 +69,55 @@ def info(out: Path) -> dict[str, Any]:
 def rows(out: Path, table: str, split: str = "*") -> list[dict[str, Any]]:
     """Rows of a table of an output, in order."""
     return [row for path in sorted((out / table).glob(f"{split}-*.parquet")) for row in pq.read_table(path).to_pylist()]
+
+
+def _checked(code: int, out: str, err: str) -> Ran:
+    assert "Traceback" not in err, err
+    assert "This is a fault in stressreel" not in err, err
+    return Ran(code, out, err)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
+
+
+@contextmanager
+def _to_file(name: str, file: IO[bytes]) -> Iterator[None]:
+    """Send `sys.stdout` or `sys.stderr` and its descriptor, which worker processes write to, to a file."""
+    descriptor = {"stdout": 1, "stderr": 2}[name]
+    before, kept = getattr(sys, name), os.dup(descriptor)
+    before.flush()
+    os.dup2(file.fileno(), descriptor)
+    stream = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    setattr(sys, name, stream)
+    try:
+        yield
+    finally:
+        stream.flush()
+        setattr(sys, name, before)
+        os.dup2(kept, descriptor)
+        os.close(kept)
+
+
+@contextmanager
+def _working_in(folder: Path | None) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder or before)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+@contextmanager
+def _environment(wanted: Mapping[str, str] | None) -> Iterator[None]:
+    before = dict(os.environ)
+    if wanted is not None:
+        os.environ.clear()
+        os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

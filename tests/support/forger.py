@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from stressreel.cli.verify import checks_for, configs_of
+from stressreel.api import card_of, checks_for
+from stressreel.builders import benchmark_of
 from stressreel.data_cards.card import write_card
 from stressreel.records.checks import VerifyOptions
 from stressreel.records.files import write_json
+from stressreel.records.fingerprint import Fingerprint, UnitRows, read_units, recomputed, write_units
 from stressreel.records.output import FinishedOutput, open_output
-from stressreel.records.shards import Fingerprint, shard_path, write_shard
+from stressreel.records.schema import Config
+from stressreel.records.shards import shard_path, write_shard
 from stressreel.runtime.verify import Outcome, run_checks
 
 Row = dict[str, Any]
@@ -39,6 +42,23 @@ class Forgery:
     def rows(self, table: str) -> list[Row]:
         """All rows of a table, splits in order; the rows themselves, to be changed."""
         return [row for rows in self.tables[table].values() for row in rows]
+
+
+def configs_of(output: FinishedOutput) -> list[Config]:
+    """List the tables that an output must have."""
+    return list(benchmark_of(output).configs(output.info))
+
+
+def units_again(out: Path, config: Config, split: str, rows: list[Row]) -> list[UnitRows]:
+    """Hash the rows of a table by units again: those that it had, the last taking what was added or lost."""
+    table = f"{config.name}/{split}"
+    sizes = {unit.unit_id: unit.rows for unit in read_units(out) if unit.table == table} or {"forged": 0}
+    left, units = len(rows), []
+    for number, (name, size) in enumerate(sizes.items(), 1):
+        size = left if number == len(sizes) else min(size, left)
+        left -= size
+        units += [UnitRows(name, table, size, "")] * bool(size)
+    return list(recomputed(units, {table: (config, iter(rows))}))
 
 
 Change = Callable[[Forgery], object]
@@ -80,7 +100,7 @@ def forge(out: Path, copy: Path, change: Change, *, card: bool = False) -> Path:
     copy.mkdir(parents=True)
     if (out / ".build").is_dir():
         shutil.copytree(out / ".build", copy / ".build")
-    fingerprint, counts = Fingerprint(), {}
+    fingerprint, counts, units = Fingerprint(), {}, []
     for config in configs_of(FinishedOutput(out, forged.info)):
         videos = [column.name for column in config.columns if column.kind == "video"]
         counts[config.name] = {}
@@ -91,12 +111,16 @@ def forge(out: Path, copy: Path, change: Change, *, card: bool = False) -> Path:
                 for name in videos:
                     if row["sha256"] in forged.hashes:
                         row["sha256"] = hashlib.sha256(row[name]["bytes"]).hexdigest()
-                fingerprint.add(config, split, row)
             counts[config.name][split] = len(rows)
+            units += units_again(out, config, split, rows)
             write_shard(copy / shard_path(config.name, split, 0, 1), config, [(row, 1) for row in rows])
+    for unit in units:
+        fingerprint.add(unit)
+    write_units(copy, units)
     forged.info |= {"counts": counts, "fingerprints": fingerprint.parts(), "fingerprint": fingerprint.hexdigest()}
     if card:
-        write_card(copy, forged.info)
+        output = FinishedOutput(copy, forged.info)
+        write_card(output, configs_of(output), card_of(benchmark_of(output)))
     write_json(copy / "build.json", forged.info)
     return copy
 

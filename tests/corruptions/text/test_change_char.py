@@ -6,12 +6,7 @@ import pytest
 from captions import Row, cases, check_case, perturb
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.corruptions.text.change_char import (
-    RULES,
-    misspellings,
-    other_prefixes,
-    stop_words,
-)
+from stressreel.corruptions.text.change_char import RULES, misspellings, other_prefixes, stop_words
 from stressreel.corruptions.text.tables import read_table
 from stressreel.language.inflection import readings
 from stressreel.language.words import tokenize

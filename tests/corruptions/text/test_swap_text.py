@@ -11,12 +11,7 @@ from language_data import real_wordnet
 from stressreel.corruptions.registry import select_text_corruptions, text_corruptions
 from stressreel.corruptions.text.engine import TextRecipe
 from stressreel.corruptions.text.result import TextResult
-from stressreel.corruptions.text.swap_text import (
-    _names,
-    embedding_neighbours,
-    multi_pos_words,
-    wordnet_synonyms,
-)
+from stressreel.corruptions.text.swap_text import _names, embedding_neighbours, multi_pos_words, wordnet_synonyms
 from stressreel.corruptions.text.tables import read_table
 from stressreel.corruptions.text.tools import Tools
 from stressreel.errors import InputError

@@ -1,0 +1,348 @@
+"""What stressreel does, as functions: build, verify, score and read a benchmark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .builders import BENCHMARKS, benchmark_of, load_benchmark
+from .errors import InputError, UsageError
+from .records.checks import VerifyOptions
+from .records.options import BuildSettings, RunOptions, from_keywords, given_files, options_of, recorded, settled
+from .records.output import FinishedOutput, open_output
+
+if TYPE_CHECKING:
+    from .benchmark import Benchmark
+    from .data_cards.card import Card
+    from .exports.lmms_eval import Task
+    from .metrics.bootstrap import Measure
+    from .metrics.inputs import ScoreOptions
+    from .metrics.items import Items
+    from .metrics.predictions import Predictions
+    from .metrics.scores import Scores
+    from .metrics.scoring import Scoring
+    from .records.schema import Row
+    from .runtime.verify import Outcome
+
+Say = Callable[[str], None]
+
+
+def build(name: str, **options: Any) -> Output | None:
+    """Build a benchmark, as `stressreel build NAME` does.
+
+    Args:
+        name: Its name, such as "clavi".
+        options: The options of its command, with _ for -: `build("clavi", charades="~/Charades", out="out/clavi")`.
+
+    Returns:
+        The output; None for `dry_run=True`, which prints the plan.
+
+    Raises:
+        InputError: There is no such benchmark or option, a value is not allowed, or inputs cannot be used.
+        MismatchError: Another build was started in `out`.
+        BuildError: Too many videos had to be skipped, or a worker died.
+        OutputError: `out` cannot be written.
+    """
+    benchmark = load_benchmark(name)
+    running = {each.keyword for each in options_of(RunOptions)}
+    settings = from_keywords(benchmark.settings, {key: value for key, value in options.items() if key not in running})
+    run = from_keywords(RunOptions, {key: value for key, value in options.items() if key in running})
+    done = run_build(benchmark, settings, run, say=print, show=print)
+    return None if done is None else read(run.out or "")
+
+
+def run_build(
+    benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
+) -> dict[str, Any] | None:
+    """Prepare a build and run it, or describe it.
+
+    Args:
+        benchmark: The benchmark.
+        settings: Its settings, as given.
+        options: How to run it.
+        say: Prints notes for the user.
+        show: Prints what a dry run describes.
+
+    Returns:
+        The content of `build.json`; None for a dry run.
+    """
+    from .data_cards.card import write_card
+    from .runtime.build import Options, run
+    from .runtime.estimates import in_words
+    from .runtime.output import claim
+
+    if options.out is None and not options.dry_run:
+        raise UsageError("--out is missing: the folder to build in.")
+    settings = settled(settings)
+    prepared = benchmark.prepare(settings, dry_run=options.dry_run, progress=options.progress)
+    for warning in prepared.warnings:
+        say(f"note: {warning}")
+    workers = options.workers or os.cpu_count() or 1
+    if options.dry_run:
+        lines = [prepared.describe()]
+        if prepared.estimate:
+            lines += in_words(prepared.estimate(workers, True), workers, options.out)
+        show("\n".join(lines))
+        return None
+    plan = prepared.plan
+    info = {
+        "builder": plan.builder,
+        "dataset_version": settings.version,
+        "split": settings.split,
+        "files": given_files(settings),
+        "command": recorded(program_of(benchmark), settings, prepared.recorded),
+        **{key: value for key, value in plan.identity.items() if key != "dataset_version"},
+    }
+
+    def card(out: Path, done: dict[str, Any]) -> None:
+        write_card(FinishedOutput(out, done), benchmark.configs(done), card_of(benchmark))
+
+    estimate = prepared.estimate if options.check_space else None
+    needs = (lambda probe: estimate(workers, probe).disk) if estimate else None
+    with claim(options.out or Path()) as output:
+        return run(
+            plan,
+            prepared.builder,
+            output,
+            Options(workers, settings.max_skip, settings.allow_missing, options.progress, needs),
+            fresh=not options.resume,
+            info=info,
+            write_card=card,
+            say=say,
+        )
+
+
+@dataclass(frozen=True)
+class Output:
+    """A finished output.
+
+    Attributes:
+        path: Its folder.
+    """
+
+    path: Path
+
+    @cached_property
+    def _output(self) -> FinishedOutput:
+        return open_output(self.path)
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """The content of `build.json`: versions, settings, counts, skips, fingerprint."""
+        return self._output.info
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """The benchmark that it is of."""
+        return benchmark_of(self._output)
+
+    @property
+    def configs(self) -> dict[str, dict[str, int]]:
+        """The rows of every config, by split."""
+        return {name: dict(splits) for name, splits in self.info["counts"].items()}
+
+    def rows(self, config: str, split: str | None = None) -> Iterator[dict[str, Any]]:
+        """Read the rows of a config, streamed; videos are {"bytes": …, "path": …}."""
+        return self._output.whole(config, None, split)
+
+    def items(self, config: str | None = None, split: str | None = None) -> Items:
+        """Return what is asked: ids, videos, texts, options and which is right.
+
+        Args:
+            config: The table, by default the first with questions.
+            split: A split or "all", by default test where there is one.
+        """
+        return items_of_output(self._output, config, split)
+
+    def video(self, video_id: str) -> bytes:
+        """Return the MP4 file of a video, by the id in the first column of its table.
+
+        Raises:
+            KeyError: There is none of that id.
+        """
+        for config in self.benchmark.configs(self.info):
+            columns = [column.name for column in config.columns if column.kind == "video"]
+            if columns and config.name in self.info["counts"]:
+                for row in self._output.rows(config.name, [config.columns[0].name, *columns]):
+                    if row[config.columns[0].name] == video_id:
+                        content: bytes = row[columns[0]]["bytes"]
+                        return content
+        raise KeyError(video_id)
+
+
+def read(out: str | Path) -> Output:
+    """Open a finished output.
+
+    Raises:
+        InputError: There is none, or it was not finished.
+    """
+    output = Output(Path(out))
+    benchmark_of(output._output)
+    return output
+
+
+def items_of_output(output: FinishedOutput, config: str | None, split: str | None) -> Items:
+    """Read the items of an output; see `Output.items`."""
+    from .metrics.inputs import choose_config, choose_split
+
+    benchmark = benchmark_of(output)
+    table = choose_config(output, benchmark.question_tables(output.info), config)
+    return benchmark.items(output, table, choose_split(output, table, split))
+
+
+def verify(out: str | Path, **options: Any) -> list[Outcome]:
+    """Check a finished output, as `stressreel verify` does.
+
+    Args:
+        out: The output.
+        options: See `records.checks.VerifyOptions`.
+
+    Returns:
+        What every check found; `all(outcome.passed for outcome in …)` if nothing is wrong.
+    """
+    from .runtime.verify import run_checks
+
+    output = open_output(Path(out))
+    return list(run_checks(output, checks_for(output, VerifyOptions(**options))))
+
+
+def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Any]:
+    """Return all checks that fit an output, cheap ones first."""
+    from .data_cards.card import card_check
+    from .runtime.verify import common_checks
+
+    benchmark = benchmark_of(output)
+    checks = common_checks(
+        [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
+    )
+    last = checks.pop("load_dataset")
+    own = benchmark.checks(output.info, options)
+    card = card_check(benchmark.configs(output.info), card_of(benchmark))
+    return {**checks, **own, "card": card, "load_dataset": last}
+
+
+def score(
+    out: str | Path,
+    predictions: str | Path | None = None,
+    *,
+    similarity: str | Path | None = None,
+    config: str | None = None,
+    split: str | None = None,
+    **options: Any,
+) -> Scores:
+    """Score predictions on an output, as `stressreel score` does, without writing anything.
+
+    Args:
+        out: The output.
+        predictions: A file with `id` and `answer`.
+        similarity: For a suite: a folder of matrices instead.
+        config: The table, by default the first with questions.
+        split: A split or "all", by default test where there is one.
+        options: See `metrics.inputs.ScoreOptions`: `partial`, `first`, `seed`, `resamples`.
+    """
+    from .metrics.inputs import ScoreOptions
+    from .metrics.predictions import read_predictions
+
+    if (predictions is None) == (similarity is None):
+        raise UsageError("Give either predictions or similarity.")
+    given = read_predictions(Path(predictions)) if predictions is not None else None
+    folder = Path(similarity) if similarity is not None else None
+    return score_output(open_output(Path(out)), given, folder, split, ScoreOptions(config=config, **options)).scores
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores, with what is written beside them.
+
+    Attributes:
+        scores: The scores.
+        config: The table that was scored.
+        figures: Pictures of the benchmark's own, by file name; None if it has none.
+    """
+
+    scores: Scores
+    config: str
+    figures: Mapping[str, bytes] | None
+
+
+def score_output(
+    output: FinishedOutput,
+    predictions: Predictions | None,
+    similarity: Path | None,
+    split: str | None,
+    options: ScoreOptions,
+) -> Scored:
+    """Score predictions, or similarities, on an output; see `metrics.scoring.score`."""
+    from .metrics.inputs import choose_config
+    from .metrics.scoring import score
+
+    benchmark = benchmark_of(output)
+    scoring = scoring_of(benchmark)
+    config = choose_config(output, benchmark.question_tables(output.info), options.config)
+    scores = score(output, scoring, config, predictions, similarity, split, options)
+    return Scored(scores, config, scoring.figures(scores) if scoring.figures else None)
+
+
+def measure_of(name: str, cells: Sequence[str]) -> Measure:
+    """Return the scores as a function of the means of a tally's cells.
+
+    Args:
+        name: What was scored: a benchmark, or "open-ended".
+        cells: The cells.
+    """
+    from .metrics import open_ended
+
+    return open_ended.measure if name == open_ended.NAME else scoring_of(load_benchmark(name)).measure(cells)
+
+
+def open_rows(output: FinishedOutput, config: str | None) -> tuple[str, list[Row], list[str]]:
+    """Choose a table of an output with open questions; return its name, its rows and the split of each.
+
+    Raises:
+        InputError: The benchmark has no open questions.
+    """
+    from .metrics.inputs import choose_config
+
+    benchmark = benchmark_of(output)
+    if benchmark.references is None:
+        raise InputError(
+            f"{output.path} is an output of build-{benchmark.name}, which has no open questions. Score it with "
+            "`stressreel score`."
+        )
+    table = choose_config(output, benchmark.question_tables(output.info), config)
+    return (table, *benchmark.references(output, table))
+
+
+def program_of(benchmark: Benchmark) -> str:
+    """Return what builds a benchmark on the command line: those of other packages have no program of their own."""
+    return f"build-{benchmark.name}" if benchmark.name in BENCHMARKS else f"stressreel build {benchmark.name}"
+
+
+def card_of(benchmark: Benchmark) -> Card:
+    """Return what the card of a benchmark says."""
+    from .data_cards.card import Card
+
+    if benchmark.card:
+        return benchmark.card()
+    return Card(context=lambda output, measured: {"introduction": benchmark.summary})
+
+
+def scoring_of(benchmark: Benchmark) -> Scoring:
+    """Return how predictions on a benchmark are scored."""
+    from .metrics.scoring import accuracy_scoring
+
+    return benchmark.scoring() if benchmark.scoring else accuracy_scoring(benchmark.items)
+
+
+def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> list[Task]:
+    """Return the tasks of an output for evaluation harnesses."""
+    from .exports.items import item_tasks
+
+    if benchmark.tasks:
+        return benchmark.tasks(output, split)
+    configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
+    return item_tasks(output, benchmark.items, benchmark.question_tables(output.info), configs, split)

@@ -1,0 +1,118 @@
+"""What the rest of stressreel knows of a benchmark.
+
+Commands, verification, cards, scores, exports and probes get a `Benchmark` as an argument; none of them names one. A
+benchmark is one folder of `builders/` and one row of the table there, or a package of somebody else's that the
+entry-point group `stressreel.benchmarks` names.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from .data_cards.card import Card
+    from .exports.lmms_eval import Task
+    from .metrics.items import Items
+    from .metrics.scoring import Scoring
+    from .records.checks import Check, VerifyOptions
+    from .records.options import BuildSettings
+    from .records.output import FinishedOutput
+    from .records.plan import Builder, Plan
+    from .records.schema import Config, Row
+    from .video.estimate import Estimate
+
+Info = Mapping[str, Any]
+"""The content of `build.json`."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A build that has read its annotations and is ready to run.
+
+    Attributes:
+        plan: Its units.
+        builder: Renders and describes them.
+        describe: Writes what a dry run prints, but for sizes and times.
+        estimate: Estimates size, time and disk space for a number of workers, either from a few encoded frames or from
+            usual contents; None if no videos are made.
+        recorded: Texts for options in the recorded command, where what was given does not say enough.
+        warnings: What the user has to know before work starts.
+    """
+
+    plan: Plan
+    builder: Builder
+    describe: Callable[[], str]
+    estimate: Callable[[int, bool], Estimate] | None = None
+    recorded: Mapping[str, str | None] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+
+class Prepare(Protocol):
+    """Reads the annotations and plans a build."""
+
+    def __call__(self, settings: Any, *, dry_run: bool = False, progress: bool = False) -> Prepared:
+        """Return a build that is ready to run."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One benchmark. Its functions are imported when they are first called (`late`), so that commands start fast.
+
+    Attributes:
+        name: Its name, also in `build.json`: `stressreel build NAME`, `build-NAME`.
+        summary: One line for lists of commands.
+        description: What its command's help says, with examples.
+        settings: Its options; see `records.options`.
+        prepare: Reads the annotations and plans the build. Gets the settings, `dry_run` (nothing may be fetched or
+            paid for then) and `progress` (whether to show it).
+        configs: The tables that an output may have, from `build.json`.
+        items: The items of an output's table and split: what is asked, about which video, what is right.
+        question_tables: The tables with questions, the default first.
+        checks: Its own checks of a finished output, by name, cheap ones first.
+        card: What the card says besides what all cards say.
+        scoring: How predictions are scored; None for the accuracy on its items.
+        tasks: Its tasks for evaluation harnesses, for a split; None for one of its items.
+        references: The rows of a table with the right texts of its open questions, and the split of each; None if it
+            has no such questions.
+        captions: Names of its tables with perturbed captions, from `build.json`; None if it has none.
+        sample: The options that build its built-in sample; empty if it has none.
+        drawn_sample: The built-in sample (of `samples.SAMPLES`) that it is built from then.
+        result_table: The table that the end of a build shows how to open, beside the first.
+    """
+
+    name: str
+    summary: str
+    description: str
+    settings: type[BuildSettings]
+    prepare: Prepare
+    configs: Callable[[Info], Sequence[Config]]
+    items: Callable[[FinishedOutput, str, str], Items]
+    question_tables: Callable[[Info], Sequence[str]]
+    checks: Callable[[Info, VerifyOptions], Mapping[str, Check]] = lambda info, options: {}
+    card: Callable[[], Card] | None = None
+    scoring: Callable[[], Scoring] | None = None
+    tasks: Callable[[FinishedOutput, str | None], list[Task]] | None = None
+    references: Callable[[FinishedOutput, str], tuple[list[Row], list[str]]] | None = None
+    captions: Callable[[Info], Sequence[str]] | None = None
+    sample: Mapping[str, Any] = field(default_factory=dict)
+    drawn_sample: str = ""
+    result_table: str = ""
+
+
+def late(module: str, name: str, package: str) -> Callable[..., Any]:
+    """Return a function that imports another one when it is called.
+
+    Args:
+        module: Its module, relative to `package`, such as ".prepare".
+        name: Its name.
+        package: The package, `__package__` of the caller.
+    """
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        return getattr(importlib.import_module(module, package), name)(*arguments, **named)
+
+    call.__name__ = call.__qualname__ = name
+    return call

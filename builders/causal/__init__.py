@@ -1,0 +1,1 @@
+"""CausalChaos: why-questions with mined options."""

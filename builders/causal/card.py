@@ -1,0 +1,310 @@
+"""What the card of a CausalChaos build says; the words are in `causal.md.j2`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...data_cards.card import Card
+from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
+from ...data_cards.statistics import Spread, named
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from ...records.source import source_of
+from .audit import GUESSERS
+from .checks import NAMES
+from .settings import SCHEMES, settings_of
+from .tables import CLIPS, CONFUSED, OPEN, RIGHT
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Z95 = 1.959963984540054
+CERTAIN = 1e-9
+EXAMPLES = 3
+
+NOTES = {
+    "rows": "rows read",
+    "episodes": "episodes",
+    "rows_that_overlap_another": "rows whose clip has a frame in common with that of another row",
+    "rows_with_the_frames_of_another": "rows whose clip an earlier row has",
+    "questions_repeated": "rows whose question an earlier row asks in the same words",
+    "answers_repeated": "rows whose answer an earlier row gives in the same words",
+    "explanations_repeated": "rows whose explanation an earlier row gives in the same words",
+    "explanations_equal_to_their_answer": "rows whose explanation is their answer",
+    "texts_with_runs_of_spaces": "rows in which runs of spaces became one",
+}
+for _target in NAMES:
+    NOTES[f"{_target}s_with_fewer_options"] = f"questions (over all divisions) with too few {_target} options"
+    NOTES[f"{_target}s_that_needed_more_candidates"] = (
+        f"questions (over all divisions) whose first candidates gave too few {_target} options, so more were looked at"
+    )
+SKIPS = {
+    "missing_video": "the episode is not there",
+    "unreadable_video": "the episode does not open",
+    "undecodable": "the episode cannot be decoded",
+    "too_short": "the episode has not all frames of the clip",
+}
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What one blind guesser gets right.
+
+    Attributes:
+        name: Of the guesser.
+        right: Questions that it gets right.
+        total: Questions.
+        chance: Share that chance gets right.
+    """
+
+    name: str
+    right: int
+    total: int
+    chance: float
+
+    @property
+    def share(self) -> float:
+        """Share that is right."""
+        return self.right / self.total
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the share, by Wilson's score (binomial)."""
+        middle = (self.right + Z95**2 / 2) / (self.total + Z95**2)
+        half = Z95 / (self.total + Z95**2) * sqrt(self.right * (self.total - self.right) / self.total + Z95**2 / 4)
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+    @property
+    def verdict(self) -> str:
+        """Whether chance lies in the interval."""
+        low, high = self.interval
+        return "above chance" if low > self.chance else "below chance" if high < self.chance else "chance"
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """The wrong options of one table, for one target.
+
+    Attributes:
+        table: The table.
+        target: "answer" or "explanation".
+        kinds: How many there are of each kind.
+        cos_text: Their cosines with the right option.
+        cos_question: Cosines of the questions, of mined ones.
+        places: How often the right option stands at each place.
+        most: The question that lends most often, and how often.
+        letters: Mean length of the right and of the wrong options.
+    """
+
+    table: str
+    target: str
+    kinds: dict[str, int]
+    cos_text: Spread | None
+    cos_question: Spread | None
+    places: dict[int, int]
+    most: tuple[str, int]
+    letters: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class CausalStatistics:
+    """Everything that the card says, counted from the tables.
+
+    Attributes:
+        frames: Length of each distinct clip, in frames.
+        words: Words of questions, answers and explanations.
+        wrong: See `Wrong`.
+        episodes: Episodes in each split, by division.
+        examples: A question of the test, and what it is made of.
+        confused: Rows of `causal_confusion` for examples.
+        questions: All questions.
+    """
+
+    frames: list[int]
+    words: dict[str, Spread]
+    wrong: list[Wrong]
+    episodes: dict[str, dict[str, int]]
+    examples: list[Row]
+    confused: list[Row]
+    questions: int
+
+
+def measure_causal(output: FinishedOutput) -> CausalStatistics:
+    """Count everything that the card says."""
+    every = list(output.whole(OPEN))
+    clips = {row["clip_id"]: row["end_frame"] - row["start_frame"] for row in every}
+    texts = ("question", "answer", "explanation")
+    tables = [name for name in (*SCHEMES, CONFUSED) if name in output.info["counts"]]
+    first = tables[0]
+    shown = "test" if "test" in output.splits(first) else output.splits(first)[-1]
+    confused = [row for row in output.whole(CONFUSED) if _shows(row)] if CONFUSED in tables else []
+    episodes: dict[str, dict[str, int]] = {}
+    for scheme in tables:
+        if scheme in SCHEMES:
+            episodes[scheme] = {
+                split: len({row["episode"] for row in output.whole(scheme, ["episode"], split)})
+                for split in output.splits(scheme)
+            }
+    return CausalStatistics(
+        frames=list(clips.values()),
+        words={name: Spread.of([len(row[name].split()) for row in every]) for name in texts},
+        wrong=[wrong_options(table, target, list(output.whole(table))) for table in tables for target in NAMES],
+        episodes=episodes,
+        examples=list(output.whole(first, None, shown))[:EXAMPLES],
+        confused=confused[:EXAMPLES],
+        questions=len(every),
+    )
+
+
+def _shows(row: Row) -> bool:
+    """Return whether both ways worked on the answer."""
+    return sum(result["place"] is not None for result in row["confusions"] if result["target"] == "answer") == 2
+
+
+def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
+    """Count the wrong options of one table, for one target."""
+    options, index, sources = NAMES[target]
+    wrong = [
+        (text, source)
+        for row in rows
+        for text, source in zip(row[options], row[sources], strict=True)
+        if source["kind"] != RIGHT
+    ]
+    mined = [source for _, source in wrong if source["kind"] in ("hard", "random")]
+    lenders = Counter(source["qid"] for source in mined)
+    return Wrong(
+        table,
+        target,
+        dict(sorted(Counter(source["kind"] for _, source in wrong).items())),
+        Spread.of([source["cos_text"] for _, source in wrong]) if wrong else None,
+        Spread.of([source["cos_question"] for source in mined]) if mined else None,
+        dict(sorted(Counter(row[index] for row in rows).items())),
+        max(lenders.items(), key=lambda one: (one[1], one[0]), default=("", 0)),
+        (
+            sum(len(row[options][row[index]]) for row in rows) / len(rows),
+            sum(len(text) for text, _ in wrong) / max(len(wrong), 1),
+        ),
+    )
+
+
+def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[Guess]]]]:
+    """Return what blind guessers get right, by table, split and target."""
+    return {
+        table: {
+            split: {
+                target: [
+                    Guess(name, found["right"][name], found["questions"], found["chance"])
+                    for name in GUESSERS
+                    if name in found["right"]
+                ]
+                for target, found in targets.items()
+            }
+            for split, targets in splits.items()
+            if split in info["counts"].get(table, {})
+        }
+        for table, splits in info["notes"]["blind"].items()
+        if table in info["counts"]
+    }
+
+
+TITLES = {
+    "sample": "CausalChaos on the built-in sample of stressreel",
+    "causalchaos": "CausalChaos, built with stressreel",
+    "rows": "Causal questions, built with stressreel",
+}
+
+
+def card() -> Card:
+    """Return what the card of a CausalChaos build says."""
+    return Card(Path(__file__).parent / "card.md.j2", measure_causal, context, front_matter, figures)
+
+
+def front_matter(output: FinishedOutput) -> dict[str, Any]:
+    """Return the fields of the YAML head that depend on the benchmark."""
+    return {
+        "pretty_name": TITLES[source_of(output.info).key],
+        "language": ["en"],
+        **source_of(output.info).license,
+        "task_categories": ["video-text-to-text", "visual-question-answering", "multiple-choice"],
+        "tags": ["video", "video-question-answering", "causal-reasoning", "diagnostic", "causalchaos", "stressreel"],
+    }
+
+
+def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any]:
+    """Return the fields of the template."""
+    info = output.info
+    plain = {name: count for name, count in info["notes"].items() if isinstance(count, int)}
+    settings = settings_of(info)
+    return {
+        "origin": source_of(output.info).key,
+        "stats": measured,
+        "settings": settings,
+        "schemes": [scheme for scheme in SCHEMES if scheme in info["counts"]],
+        "splits": list(dict.fromkeys(split for counts in info["counts"].values() for split in counts)),
+        "rendered": CLIPS in info["counts"],
+        "confused": CONFUSED in info["counts"],
+        "frames": Spread.of(measured.frames),
+        "blind": guesses(info),
+        "guessers": GUESSERS,
+        "notes": named(plain, NOTES),
+        "skips": named(info["skips"]["by_reason"], SKIPS),
+        "show_tables": True,
+        "footage": "clip" if settings.render else "",
+    }
+
+
+def figures(output: FinishedOutput, measured: CausalStatistics) -> dict[str, bytes]:
+    """Draw the figures of the card."""
+    return {"clips.png": clips_png(measured.frames), "blind.png": blind_png(guesses(output.info))}
+
+
+def clips_png(frames: Sequence[int]) -> bytes:
+    """Draw the lengths of the clips."""
+
+    def draw(figure: Figure) -> None:
+        spread = Spread.of(frames)
+        axes = figure.subplots()
+        step = max(10, round((spread.high - spread.low) / 400) * 10)
+        low, high = int(spread.low // step) * step, (int(spread.high // step) + 1) * step
+        axes.hist(frames, bins=range(low, high + step, step), color=BLUE, edgecolor="white")
+        axes.axvline(spread.mean, color=INK, linewidth=1, linestyle=(0, (4, 3)))
+        axes.set_title(f"{len(frames):,} clips")
+        axes.set_title(f"{spread.mean:.1f} ± {spread.sd:.1f} frames", loc="right", fontsize=10, fontweight="normal")
+        axes.set_xlabel(f"frames, bars of {step}")
+        _plain(axes, "y")
+
+    return _png(draw, 3.0)
+
+
+def blind_png(found: Mapping[str, Mapping[str, Mapping[str, Sequence[Guess]]]]) -> bytes:
+    """Draw what blind guessers get right in the test of every table, with 95 % intervals; the line is chance."""
+    tables = {table: (splits.get("test") or list(splits.values())[-1]) for table, splits in found.items()}
+
+    def draw(figure: Figure) -> None:
+        panels = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
+        for axes, (table, targets) in zip(panels, tables.items(), strict=True):
+            for number, (target, each) in enumerate(targets.items()):
+                rows = [list(GUESSERS).index(guess.name) + (number - 0.5) * 0.3 for guess in each]
+                shares = [100 * guess.share for guess in each]
+                errors = [
+                    [max(0.0, 100 * (guess.share - guess.interval[0])) for guess in each],
+                    [max(0.0, 100 * (guess.interval[1] - guess.share)) for guess in each],
+                ]
+                axes.errorbar(
+                    shares, rows, xerr=errors, fmt="o", markersize=4, color=(BLUE, ORANGE)[number], label=target
+                )
+            axes.axvline(100 * each[0].chance, color=GREY, linewidth=1)
+            axes.set_title(table)
+            axes.set_xlim(0, 100)
+            _plain(axes, "x")
+        panels[0].set_yticks(range(len(GUESSERS)), [name.replace("_", " ") for name in GUESSERS])
+        panels[0].invert_yaxis()
+        panels[0].legend(loc="upper right")
+        panels[0].set_xlabel("% right", color=PALE)
+
+    return _png(draw, 3.2)

@@ -1,0 +1,115 @@
+"""The three ways in which CausalChaos divides its questions 70:15:15, and what leaks between their parts.
+
+Parmar et al. 2024, "CausalChaos!" (arXiv 2404.01299), section 4: UD, uniformly at random; PS, by the place in the
+episode; UN, by episodes that are not seen in training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from ...seeds import rng_for
+from ...sources.causalchaos import CausalRow, overlaps
+from .settings import Scheme
+
+Places = Literal["frames", "rows"]
+SPLITS = ("train", "validation", "test")
+TRAIN_ENDS, VALIDATION_ENDS = Fraction(70, 100), Fraction(85, 100)
+
+
+def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, places: Places = "frames") -> dict[str, str]:
+    """Return the split of every row, by id.
+
+    Args:
+        scheme: "ud", "ps" or "un".
+        rows: The rows.
+        seed: The dataset's seed; PS does not depend on it.
+        places: What PS goes by; see `by_place`.
+    """
+    if scheme == "ud":
+        return at_random(rows, seed)
+    return by_episode(rows, seed) if scheme == "un" else by_place(rows, places)
+
+
+def at_random(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
+    """UD: draw rows, whatever their order in the file. Of 4,945 rows 3,462, 741 and 742, as released."""
+    return _drawn(sorted(row.qid for row in rows), seed, "ud")
+
+
+def by_episode(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
+    """UN: draw whole episodes. Of 161 episodes 113, 24 and 24, as released."""
+    split_of = _drawn(sorted({row.episode for row in rows}), seed, "un")
+    return {row.qid: split_of[row.episode] for row in rows}
+
+
+def by_place(rows: Sequence[CausalRow], places: Places = "frames") -> dict[str, str]:
+    """PS: the first 70 % of an episode train, up to 85 % validate, the rest test.
+
+    Args:
+        rows: The rows.
+        places: "frames": a row is where the middle of its part is, and an episode ends with the last frame that a row
+            names, so no video is needed. "rows": a row is where it stands among its episode's rows in the file, which
+            is how the released split was made (3,460/757/728 rows; released were 3,459/757/728). Parts from the
+            beginning of an episode are in its test then, because the file is not in the order of time.
+    """
+    members: dict[str, list[CausalRow]] = {}
+    for row in rows:
+        members.setdefault(row.episode, []).append(row)
+    found: dict[str, str] = {}
+    for episode in members.values():
+        if places == "rows":
+            ends = [round(share * len(episode)) for share in (TRAIN_ENDS, VALIDATION_ENDS)]
+            found |= {row.qid: SPLITS[sum(number >= end for end in ends)] for number, row in enumerate(episode)}
+            continue
+        last = max(row.end_frame for row in episode)
+        for row in episode:
+            place = Fraction(row.start_frame + row.end_frame, 2 * last)
+            found[row.qid] = SPLITS[(place >= TRAIN_ENDS) + (place >= VALIDATION_ENDS)]
+    return {row.qid: found[row.qid] for row in rows}
+
+
+def _drawn(names: Sequence[str], seed: int, scheme: str) -> dict[str, str]:
+    ends = [round(share * len(names)) for share in (TRAIN_ENDS, VALIDATION_ENDS)]
+    order = rng_for(seed, "split", scheme).permutation(len(names)).tolist()
+    return {names[place]: SPLITS[sum(number >= end for end in ends)] for number, place in enumerate(order)}
+
+
+@dataclass(frozen=True)
+class Leak:
+    """What one part of a division shows of another.
+
+    Attributes:
+        rows: Rows of the part.
+        same: Of these, those whose part of the video is that of a row of `train`.
+        overlapping: Those with a frame in common with a row of `train`, `same` included.
+        episode: Those whose episode is in `train`.
+    """
+
+    rows: int
+    same: int
+    overlapping: int
+    episode: int
+
+
+def leaks(rows: Sequence[CausalRow], split_of: Mapping[str, str]) -> dict[str, Leak]:
+    """Count for validation and test how many rows have frames that training shows."""
+    by_id = {row.qid: row for row in rows}
+    others = overlaps(rows)
+    seen = {row.episode for row in rows if split_of[row.qid] == "train"}
+
+    def trained(row: CausalRow, close: Callable[[CausalRow], bool]) -> bool:
+        return any(split_of[other] == "train" and close(by_id[other]) for other in others[row.qid])
+
+    def counted(split: str) -> Leak:
+        part = [row for row in rows if split_of[row.qid] == split]
+        same = sum(
+            trained(row, lambda o, r=row: (o.start_frame, o.end_frame) == (r.start_frame, r.end_frame))  # type: ignore[misc]
+            for row in part
+        )
+        overlapping = sum(trained(row, lambda _: True) for row in part)
+        return Leak(len(part), same, overlapping, sum(row.episode in seen for row in part))
+
+    return {split: counted(split) for split in ("validation", "test")}

@@ -1,0 +1,188 @@
+"""From what `build-causal` is told to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...benchmark import Prepared
+from ...errors import InputError, UsageError
+from ...negatives.cast import Cast
+from ...negatives.embeddings_cache import embed
+from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
+from ...negatives.llm import estimate as estimate_cost
+from ...negatives.settings import advice, columns_of
+from ...records.files import user_cache
+from ...records.plan import Plan
+from ...records.versions import tool_versions
+from ...runtime.progress import progress_bar
+from ...samples.cache import cached_sample
+from ...samples.causal import ANNOTATIONS
+from ...sources.causalchaos import (
+    CausalRow,
+    source_of_rows,
+)
+from ...sources.files import find_videos, video_folder
+from ...video.encode import EncodeSettings
+from ...video.estimate import Estimate, estimate_cuts, survey
+from .divisions import divide
+from .inputs import CausalFiles, causal_identity, encoder_name, make_confuser, read_inputs
+from .plan import Generated, plan_causal, text_of
+from .render import CausalBuilder, clip_footage
+from .settings import CausalSettings, confused
+from .tables import TARGETS
+
+
+def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
+    """Read the annotations, mine and confuse options, plan the build and find the episodes.
+
+    Raises:
+        UsageError: Options do not go together.
+        InputError: The annotations cannot be read, or hold too few questions.
+    """
+    if settings.llm_base_url and not settings.llm_model:
+        raise UsageError("--llm-base-url needs --llm-model: the model's name at that endpoint.")
+    if settings.llm_model and not settings.confuse:
+        raise UsageError("--llm-model makes confusions, and --confuse 0 wants none.")
+    if settings.released_offsets and not settings.offsets:
+        raise UsageError("--released-offsets is what --offsets is compared with; give --offsets too.")
+    places = [video_folder(settings.videos)] if settings.videos else []
+    settings = replace(settings, only=settings.split, confuse=settings.confuse if confused(settings) else 0)
+    file = annotation_file(settings)
+    columns = columns_of(settings.columns)
+    files = CausalFiles(file, columns, settings.offsets, settings.released_offsets, settings.fps_map, settings.cast)
+    read = read_inputs(files, settings, settings.limit)
+    rows = read.rows
+    source = source_of_rows(read.hashes, sample=settings.annotations == "sample")
+    versions = tool_versions(render=settings.render, packages=("numpy",))
+    versions["encoder"] = encoder_name(settings.model)
+    confuser, generator, generated = None, None, None
+    if settings.confuse:
+        confuser = make_confuser(read.everything, settings.cast, settings.tagger)
+        versions["tagger"] = confuser.tagger.name
+        generator = generator_of(settings)
+        if generator:
+            versions["language model"] = generator.model_name
+    if generator and confuser and not dry_run:
+        generated = ask(rows, settings, generator, confuser.cast, progress)
+    with ExitStack() as stack:
+
+        def vectors(texts: Sequence[str]) -> Any:
+            return embed(
+                texts, settings.model, progress=progress_bar(stack, f"embedding {len(texts):,} texts", progress)
+            )
+
+        plan = plan_causal(
+            rows,
+            settings,
+            embed=vectors,
+            confuser=confuser,
+            generated=generated,
+            timing=read.timing,
+            limit=settings.limit,
+            identity=causal_identity(settings.version, versions, read.hashes, columns, source.as_json()),
+            notes=read.counts,
+        )
+    if not plan.units:
+        raise InputError(f"the annotations have no question of split {settings.split!r}.")
+    cost = estimate_cost(confused_texts(rows, settings)) if generator and dry_run else ""
+    wanted = {unit.source_id for unit in plan.units if unit.source_id}
+    found = find_videos(places or [file.parent], wanted, source.video_folders) if settings.render else {}
+
+    def estimate(workers: int, probe: bool) -> Estimate:
+        return estimate_cuts(
+            survey(clip_footage(plan), found, plan.builder),
+            EncodeSettings(settings.crf, settings.preset),
+            table="clips",
+            copies=1,
+            keep_sound=settings.audio == "keep",
+            workers=workers,
+            probe=probe,
+        )
+
+    return Prepared(
+        plan,
+        CausalBuilder(settings, {name: str(path) for name, path in found.items()}),
+        describe=lambda: describe(plan, settings, found, cost),
+        estimate=estimate if settings.render else None,
+        recorded={
+            "confuse": str(settings.confuse),
+            "tagger": confuser.tagger.name.split()[0].rstrip(",") if confuser else None,
+        },
+        warnings=[
+            f"{fewer:,} questions (over all divisions) have fewer than {settings.mining.num_options} {target} options, "
+            f"because their split is too small. {advice(settings)}"
+            for target in TARGETS
+            if (fewer := plan.notes[f"{target}s_with_fewer_options"])
+        ],
+    )
+
+
+def annotation_file(settings: CausalSettings) -> Path:
+    """Find the annotations; the sample's videos are drawn only if they are needed."""
+    if settings.annotations == "sample":
+        return cached_sample("causal" if settings.render else "causal-annotations") / ANNOTATIONS
+    path = Path(settings.annotations)
+    if path.is_dir():
+        path = path / ANNOTATIONS
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}. --annotations takes CausalChaos' Annotations.csv, or `sample`.")
+    return path
+
+
+def generator_of(settings: CausalSettings) -> Generator | None:
+    """Return the language model that makes confusions, if one is named."""
+    if settings.llm_model is None:
+        return None
+    if settings.llm_base_url:
+        return ChatEndpoint(settings.llm_base_url, settings.llm_model)
+    return LocalModel(settings.llm_model)
+
+
+def confused_texts(rows: Sequence[CausalRow], settings: CausalSettings) -> list[str]:
+    """Return what is confused: the right options of the test."""
+    split_of = divide(settings.splits[0], rows, settings.seed, settings.places)
+    tested = [row for row in rows if split_of[row.qid] == "test"]
+    return list(dict.fromkeys(text_of(row, target) for target in TARGETS for row in tested))
+
+
+def ask(
+    rows: Sequence[CausalRow], settings: CausalSettings, generator: Generator, cast: Cast, progress: bool
+) -> Generated:
+    """Let the language model confuse every right option of the test."""
+    texts = confused_texts(rows, settings)
+    made = {}
+    with ExitStack() as stack:
+        show = progress_bar(stack, "asking the language model", progress)
+        for text, found in ask_all(texts, generator, cast, user_cache() / "llm"):
+            made[text] = found
+            if show:
+                show(len(made), len(texts))
+    return made
+
+
+def describe(plan: Plan, settings: CausalSettings, found: Mapping[str, Path], cost: str = "") -> str:
+    """Write what a build would do; `cost` is that of the language model."""
+    sizes: dict[str, dict[str, int]] = {}
+    for unit in plan.units:
+        if "config" in unit.payload:
+            sizes.setdefault(unit.payload["config"], {})[unit.split] = len(unit.payload["rows"])
+    lines = [f"Language model: {cost}"] * bool(cost) + ["Plan (nothing was written):"]
+    for config in (config.name for config in plan.configs if config.name in sizes):
+        parts = [f"{sizes[config][split]:,} {split}" for split in plan.splits if split in sizes[config]]
+        lines.append(f"  {config:<17}{sum(sizes[config].values()):>7,} questions: {', '.join(parts)}")
+    for scheme, parts_of in plan.notes["leaks"].items():
+        for split, leak in parts_of.items():
+            lines.append(
+                f"  {scheme} {split}: {leak['overlapping']:,} of {leak['rows']:,} clips share a frame with one of train"
+            )
+    plain = {name: count for name, count in plan.notes.items() if isinstance(count, int) and count}
+    lines += [f"  {name.replace('_', ' ')}: {count:,}" for name, count in plain.items()]
+    if not settings.render:
+        return "\n".join([*lines, "  no clips are cut (--no-render)"])
+    clips = [unit for unit in plan.units if unit.source_id]
+    needed = {unit.source_id for unit in clips}
+    return "\n".join([*lines, f"  {len(clips):,} clips of {len(needed):,} episodes; videos found: {len(found):,}"])

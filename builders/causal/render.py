@@ -1,0 +1,125 @@
+"""Cut the clips of CausalChaos and describe them in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache, partial
+from pathlib import Path
+
+from ...errors import VideoError
+from ...records.files import file_stamp, sha256_file
+from ...records.plan import Facts, Plan, Unit
+from ...records.schema import Row
+from ...video.decode import with_index
+from ...video.edit import write_edits
+from ...video.encode import EncodeSettings
+from ...video.estimate import Footage, Shape, frames_in
+from ...video.index import FrameIndex
+from ..source_videos import SourceVideos
+from .settings import CausalSettings
+from .tables import CLIPS
+
+CLIP_FILE = "clip.mp4"
+
+
+def clip_frames(index: FrameIndex, unit: Unit) -> range:
+    """Find the frames of a clip in its video.
+
+    Raises:
+        VideoError: Some of them are before the video's first or after its last (`too_short`).
+    """
+    clip = unit.payload
+    start, stop = (clip[edge] + clip["offset"] for edge in ("start_frame", "end_frame"))
+    shown = f"{start} to {stop - 1}"
+    if start >= 0 and clip["rate"]:
+        rate = Fraction(clip["rate"])
+        length = index.seconds(index.num_frames)
+        shown = f"{float(start / rate):.2f} s to {float(stop / rate):.2f} s"
+        late = Fraction(stop) / rate > length + 1 / rate
+        start, stop = (index.first_at(Fraction(edge) / rate) for edge in (start, stop))
+        stop = index.num_frames + 1 if late else stop
+    if start < 0 or stop > index.num_frames or start >= stop:
+        seconds = float(index.seconds(index.num_frames))
+        raise VideoError(
+            "too_short",
+            f"{index.path.name}: it has {index.num_frames} frames ({seconds:.2f} s); clip {unit.id} is {shown}. Is "
+            "this the copy that was annotated? See --offsets and --fps-map.",
+        )
+    return range(start, stop)
+
+
+def clip_footage(plan: Plan) -> list[Footage]:
+    """List the clips of a plan."""
+    found = []
+    for unit in plan.units:
+        if unit.source_id:
+            count = partial(_count, unit.cost, unit.payload["rate"])
+            found.append(Footage(unit.source_id, count, partial(_find, unit)))
+    return found
+
+
+def _count(frames: float, rate: str | None, shape: Shape) -> float:
+    return frames_in(frames / float(Fraction(rate)), shape) if rate else min(frames, shape.num_frames)
+
+
+def _find(unit: Unit, index: FrameIndex) -> range:
+    return clip_frames(index, unit)
+
+
+@cache
+def _source_hash(path: Path, stamp: str) -> str:
+    return sha256_file(path)
+
+
+@dataclass(frozen=True)
+class CausalBuilder(SourceVideos):
+    """Cuts the clips and gives the rows of a plan.
+
+    Attributes:
+        settings: See `CausalSettings`.
+        videos: Path of each episode's video, as text.
+    """
+
+    settings: CausalSettings
+    videos: Mapping[str, str] = field(default_factory=dict)
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        """Cut a clip; see `records.plan.Builder`."""
+        path = Path(self.videos[unit.source_id])
+        file = folder / CLIP_FILE
+
+        def cut(index: FrameIndex) -> Facts:
+            frames = clip_frames(index, unit)
+            settings = EncodeSettings(self.settings.crf, self.settings.preset)
+            (done,) = write_edits(index, [(frames,)], [file], settings, keep_sound=self.settings.audio == "keep")
+            duration = done.ticks * index.time_base
+            return {
+                "first_frame": frames.start,
+                "num_frames": done.num_frames,
+                "fps": float(done.num_frames / duration),
+                "width": done.width,
+                "height": done.height,
+                "duration_s": float(duration),
+            }
+
+        return with_index(path, cut) | {
+            "source_sha256": _source_hash(path, file_stamp(path)),
+            "sha256": sha256_file(file),
+            "files": {CLIP_FILE: file.stat().st_size},
+        }
+
+    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+        """Return the rows of a table and split, or the one of a clip."""
+        if not unit.source_id:
+            yield from ((unit.payload["config"], row) for row in unit.payload["rows"])
+            return
+        row = {
+            "clip_id": unit.id,
+            "episode": unit.source_id,
+            **{edge: unit.payload[edge] for edge in ("start_frame", "end_frame")},
+            **{name: value for name, value in facts.items() if name != "files"},
+            "video": CLIP_FILE,
+        }
+        yield CLIPS, row

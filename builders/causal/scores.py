@@ -1,0 +1,166 @@
+"""Scores of multiple choice about causes, with explanations.
+
+CausalChaos (Parmar et al. 2024), section 4, Tables 1 and 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from ...metrics.bootstrap import Floats, Means, Tally, estimates, tally
+from ...metrics.inputs import ALL, ScoreOptions, read_whole
+from ...metrics.predictions import MISSING, Joined, Predictions, identity, join, options_by_id
+from ...metrics.scores import Cell, Scores, Table
+from ...metrics.scoring import Scoring
+from ...records.output import FinishedOutput
+
+RIGHT = "right answer"
+KINDS = (("A", "sources"), ("E", "explanation_sources"))
+
+
+def count(
+    sources: Sequence[str],
+    answer: tuple[NDArray[np.int64], NDArray[np.int64]],
+    explanation: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+    kinds: Mapping[str, Sequence[Sequence[str]]] | None = None,
+) -> Tally:
+    """Sum what is right, and which kind of option was chosen, by source video.
+
+    Args:
+        sources: The source video of each question.
+        answer: Picks (-1 unreadable, -2 missing) and right options, for answers.
+        explanation: The same for explanations; None if they are not asked.
+        kinds: Under "A" and "E": for each question the kind of each option, such as "hard" or "negation"; the right
+            option's is not looked at.
+
+    Returns:
+        Cells "A", "E" and "A+E" (both right; a question without one of the two picks is left out), and
+        "A chose <kind>" over the questions that have an option of the kind.
+    """
+    names = sorted(set(sources))
+    position = {name: number for number, name in enumerate(names)}
+    where = np.array([position[name] for name in sources], np.intp)
+    cells: dict[str, tuple[NDArray[np.intp], Floats]] = {}
+    asked = {"A": answer} | ({"E": explanation} if explanation else {})
+    for letter, (picks, truth) in asked.items():
+        there = picks != MISSING
+        cells[letter] = (where[there], (picks == truth)[there].astype(np.float64))
+    if explanation:
+        there = (answer[0] != MISSING) & (explanation[0] != MISSING)
+        both = (answer[0] == answer[1]) & (explanation[0] == explanation[1])
+        cells["A+E"] = (where[there], both[there].astype(np.float64))
+    for letter, of_options in (kinds or {}).items():
+        picks, truth = asked[letter]
+        found = sorted(
+            {kind for row, right in zip(of_options, truth, strict=True) for at, kind in enumerate(row) if at != right}
+        )
+        for kind in found:
+            offered, chosen = [], []
+            for number, row in enumerate(of_options):
+                at = {place for place, name in enumerate(row) if name == kind and place != truth[number]}
+                if at and picks[number] != MISSING:
+                    offered.append(where[number])
+                    chosen.append(float(int(picks[number]) in at))
+            cells[f"{letter} chose {kind}"] = (np.array(offered, np.intp), np.array(chosen, np.float64))
+    return tally(names, cells)
+
+
+def measure(means: Means) -> dict[str, Floats]:
+    """Return A (protocol 1), E, and A+E (protocol 2)."""
+    return {name: means[name] for name in ("A", "E", "A+E") if name in means}
+
+
+def tables(counted: Tally) -> tuple[Table, ...]:
+    """Describe how often each kind of wrong option was chosen, of the questions that offer one."""
+    means = counted.means(np.ones((1, len(counted.sources))))
+    totals = counted.totals()
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (*name.split(" chose ", 1), float(means[name][0]), totals[name]) for name in counted.cells if " chose " in name
+    )
+    if not rows:
+        return ()
+    return (
+        Table("kinds", "Wrong options chosen, by kind", ("asked", "kind", "chosen", "questions that offer one"), rows),
+    )
+
+
+def scoring() -> Scoring:
+    """Return how predictions on CausalChaos are scored."""
+    return Scoring(answers=score_answers, measure=lambda cells: measure, by_table=True)
+
+
+def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
+    """Score chosen answers, and explanations where they are given, on a table of an output."""
+    rows, splits = read_whole(output, config)
+    return score_rows(rows, splits, predictions, options)
+
+
+def score_rows(
+    rows: Sequence[Mapping[str, Any]], splits: Sequence[str], predictions: Predictions, options: ScoreOptions
+) -> Scores:
+    """Score multiple choice about causes.
+
+    Args:
+        rows: `qid`, `options`, `answer_index`, the clip's `source_id` (or `episode`), and where explanations are asked
+            `explanation_options` and `explanation_index`; `sources` and `explanation_sources` hold for each option
+            a `kind`.
+        splits: The split of each row.
+        predictions: `id`, `answer` and, for protocol 2, `explanation`.
+        options: How to score.
+    """
+    mine = [options.split in (ALL, split) for split in splits]
+    others = frozenset(str(row["qid"]) for row, keep in zip(rows, mine, strict=True) if not keep)
+    asked = [row for row, keep in zip(rows, mine, strict=True) if keep]
+    ids = [str(row["qid"]) for row in asked]
+    sources = [str(row.get("source_id") or row.get("episode") or row["qid"]) for row in asked]
+    joined: dict[str, Joined] = {}
+    first = options.first
+    joined["A"] = join(
+        predictions, ids, options_by_id(asked, "options"), others=others, partial=options.partial, first=first
+    )
+    truth = {"A": np.array([row["answer_index"] for row in asked], np.int64)}
+    explained = any("explanation" in row for row in predictions.rows)
+    explains = bool(asked) and asked[0].get("explanation_index") is not None
+    notes: tuple[str, ...] = ()
+    if explained and not explains:
+        raise InputError(f"{predictions.path} has explanations, but the questions have none to choose from.")
+    if explained:
+        joined["E"] = join(
+            predictions,
+            ids,
+            options_by_id(asked, "explanation_options"),
+            others=others,
+            answer="explanation",
+            partial=options.partial,
+            first=first,
+        )
+        truth["E"] = np.array([row["explanation_index"] for row in asked], np.int64)
+    elif explains:
+        notes = ("no column `explanation`: protocol 2 (A+E) is not scored.",)
+    kinds = {
+        letter: [[str(each["kind"]) for each in row[name]] for row in asked]
+        for letter, name in KINDS
+        if letter in joined and asked and asked[0].get(name)
+    }
+    pair = {letter: (joined[letter].picks, truth[letter]) for letter in joined}
+    counted = count(sources, pair["A"], pair.get("E"), kinds)
+    answers = joined["A"].summary()
+    if "E" in joined:
+        answers |= {
+            "explanations": joined["E"].summary(),
+            "scored_sha256": identity(f"{letter} {name}" for letter in joined for name in joined[letter].scored()),
+        }
+    return Scores(
+        benchmark="causal",
+        split=options.split,
+        answers=answers,
+        headline=estimates(counted, measure, seed=options.seed, resamples=options.resamples),
+        tables=tables(counted),
+        tally=counted,
+        notes=notes,
+    )

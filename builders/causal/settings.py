@@ -1,0 +1,163 @@
+"""What a build of CausalChaos is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ...negatives.settings import MiningSettings, PoolSettings, read_columns
+from ...records.options import BuildSettings, comma_separated, nested, option, read_settings
+from ...video.presets import CRF, PRESET, Preset
+
+Scheme = Literal["ud", "ps", "un"]
+SAMPLE = "sample"
+SCHEMES: tuple[Scheme, ...] = ("ud", "ps", "un")
+
+
+def read_schemes(given: Any) -> tuple[Scheme, ...]:
+    """Read "UD,PS", ("UD", "PS") or both; the order is always UD, PS, UN.
+
+    Raises:
+        ValueError: One is no division, or there is none.
+    """
+    named = {name.lower() for name in comma_separated(given)}
+    unknown = sorted(name.upper() for name in named - set(SCHEMES))
+    if unknown:
+        raise ValueError(f"names {', '.join(unknown)}, which is no division. Divisions: UD, PS, UN.")
+    return tuple(scheme for scheme in SCHEMES if scheme in named)
+
+
+def rendered(settings: Any) -> bool:
+    """Whether clips are cut."""
+    return bool(settings.render)
+
+
+def confused(settings: Any) -> bool:
+    """Whether there is a config with confusions."""
+    return bool(settings.confuse) and settings.split in ("test", "all")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CausalSettings(PoolSettings, BuildSettings):
+    """What a build of CausalChaos is told.
+
+    Attributes:
+        annotations: CausalChaos' `Annotations.csv`, a file of its kind, or the word `sample`.
+        columns: Columns that are called otherwise, as "question=Q".
+        videos: Folder of the episodes.
+        fps_map: Frames per second that annotated frames were counted at, by episode.
+        offsets: Frames to add to the annotated ones, by episode.
+        released_offsets: What `offsets` is compared with.
+        splits: Divisions to build.
+        places: What PS goes by; see `builders.causal.divisions.by_place`.
+        mining: How wrong options are chosen.
+        confuse: How many wrong options a question of `causal_confusion` has replaced at most; 0: no such config.
+        cast: File of names besides those found in the annotations.
+        tagger: Part-of-speech tagger.
+        llm_base_url: An OpenAI-compatible endpoint whose model makes confusions.
+        llm_model: Its model, or the folder of a model of transformers.
+        render: Whether clips are cut.
+        crf: x264's constant rate factor.
+        preset: x264's preset.
+        audio: "drop" or "keep".
+        only: The split that is written, or "all"; `split` says it.
+    """
+
+    annotations: str = option(
+        "",
+        "CausalChaos' Annotations.csv, or CSV or JSON lines of the same kind; or the word `sample`.",
+        required=True,
+        content=False,
+        write=lambda given: f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name,
+    )
+    columns: tuple[str, ...] = option(
+        (), "Columns that are called otherwise, such as question=Q,answer=A.", read=read_columns, content=False,
+        write=lambda given: ",".join(given) or None,
+    )  # fmt: skip
+    videos: Path | None = option(
+        None, "Folder of the episodes, if not beside the annotations.", content=False, record="never"
+    )
+    fps_map: Path | None = option(
+        None,
+        "Frames per second that annotated frames were counted at, by episode: S01E01=23.976 on each line, or JSON. "
+        "Frames are then found by time; by default a frame's number is that of the frame in the file.",
+        exists=True,
+        content=False,
+        counts=rendered,
+    )
+    offsets: Path | None = option(
+        None,
+        "CSV with Episode and Offset (frames to add for your copies), or your own frames in the layout of "
+        "Video_synchonization_frames.csv.",
+        exists=True,
+        content=False,
+        counts=rendered,
+    )
+    released_offsets: Path | None = option(
+        None,
+        "The released Video_synchonization_frames.csv, which --offsets is compared with.",
+        exists=True,
+        content=False,
+        counts=rendered,
+    )
+    splits: tuple[Scheme, ...] = option(
+        SCHEMES,
+        "Divisions 70:15:15: UD at random, PS by place in the episode, UN by episodes; `--splits UD PS` works too.",
+        read=read_schemes,
+        shown="UD,PS,UN",
+        spread=True,
+        write=lambda given: ",".join(scheme.upper() for scheme in given),
+    )
+    places: Literal["frames", "rows"] = option(
+        "frames",
+        "PS by the middle of a clip, or by a row's place in the file as released.",
+        name="ps-by",
+        counts=lambda settings: "ps" in settings.splits,
+    )
+    mining: MiningSettings = nested(MiningSettings)
+    confuse: int = option(
+        2,
+        "Wrong options that causal_confusion replaces at most; 0 leaves that config out.",
+        minimum=0,
+        maximum=2,
+    )
+    cast: Path | None = option(
+        None,
+        "Names besides those found in the annotations: one on each line, with `, female` or `, male` if wanted.",
+        exists=True,
+        content=False,
+        counts=confused,
+    )
+    tagger: Literal["auto", "nltk", "pattern"] = option(
+        "auto",
+        "Parts of speech: NLTK's tagger, Pattern's, or NLTK's where its data is found.",
+        content=False,
+        counts=confused,
+    )
+    llm_base_url: str | None = option(
+        None,
+        "Let a language model confuse: URL of an OpenAI-compatible endpoint.",
+        content=False,
+        write=lambda given: "URL",
+        counts=confused,
+    )
+    llm_model: str | None = option(
+        None,
+        "Its model; without --llm-base-url the folder of a model of transformers.",
+        content=False,
+        write=lambda given: Path(given).name,
+        counts=confused,
+    )
+    render: bool = option(True, "Cut the clips, or write the rest only.")
+    crf: int = option(CRF, "x264's rate factor.", minimum=0, maximum=51, counts=rendered)
+    preset: Preset = option(PRESET, "x264's preset.", counts=rendered)
+    audio: Literal["drop", "keep"] = option("drop", "Drop or keep the sound.", counts=rendered)
+    split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
+    only: str = "all"
+
+
+def settings_of(info: Mapping[str, Any]) -> CausalSettings:
+    """Return the settings of a finished build from its `build.json`."""
+    return read_settings(CausalSettings, info["settings"])

@@ -1,0 +1,111 @@
+"""The tables of CausalChaos."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from ...records.schema import Column, Config
+from .settings import SCHEMES, CausalSettings, Scheme, settings_of
+
+Target = Literal["answer", "explanation"]
+TARGETS: tuple[Target, ...] = ("answer", "explanation")
+RIGHT = "right"
+CONFUSED = "causal_confusion"
+OPEN = "open_ended"
+CLIPS = "clips"
+
+SOURCE_FIELDS = (
+    Column("qid", "string", "the question whose right option this is"),
+    Column("kind", "string", "`right`, `hard`, `random`, `negation` or `swap`"),
+    Column("cos_question", "float64", "cosine of the two questions (SBERT)"),
+    Column("cos_text", "float64", "cosine with the right option"),
+    Column("score", "float64", "what it was chosen by"),
+)
+CONFUSION_FIELDS = (
+    Column("target", "string", "`answer` or `explanation`"),
+    Column("kind", "string", "`negation` or `swap`"),
+    Column("place", "int32", "its place among the options; null if it is not among them"),
+    Column("text", "string", "what was made of the right option; null if nothing could be"),
+    Column("note", "string", "why it could not be made or used, or why it may be read in two ways; else empty"),
+)
+ASKED = (
+    Column("qid", "string", "the question"),
+    Column("episode", "string", "the video"),
+    Column("start_frame", "int32", "first annotated frame of the clip"),
+    Column("end_frame", "int32", "the frame after its last"),
+    Column("clip_id", "string", "the clip, in config `clips`"),
+    Column("question", "string", "the question"),
+)
+CHOICES = (
+    *ASKED,
+    Column("options", "strings", "answers to choose from"),
+    Column("answer_index", "int32", "which is right, from 0"),
+    Column("explanation_options", "strings", "explanations to choose from"),
+    Column("explanation_index", "int32", "which is right, from 0"),
+    Column("sources", "records", "where each of `options` comes from", fields=SOURCE_FIELDS),
+    Column("explanation_sources", "records", "where each of `explanation_options` comes from", fields=SOURCE_FIELDS),
+)
+MEANINGS: dict[Scheme, str] = {
+    "ud": "questions divided uniformly at random",
+    "ps": "questions divided by their place in the episode",
+    "un": "questions divided by episodes: those of validation and test are unseen in train",
+}
+CONFUSED_CONFIG = Config(
+    CONFUSED,
+    "the test questions of the first division, wrong options replaced by negations and exchanges of the right one",
+    (*CHOICES, Column("confusions", "records", "what became of each way to confuse", fields=CONFUSION_FIELDS)),
+)
+OPEN_CONFIG = Config(
+    OPEN,
+    "every question with its right answer and explanation; its splits are those of the first division",
+    (
+        *ASKED,
+        Column("answer", "string", "the right answer"),
+        Column("explanation", "string", "the right explanation"),
+        *(Column(f"split_{scheme}", "string", f"its split in `{scheme}`; null if not built") for scheme in SCHEMES),
+    ),
+)
+CLIPS_CONFIG = Config(
+    CLIPS,
+    "the clips that the questions are about, each once",
+    (
+        Column("clip_id", "string", "`<episode>_<start_frame>_<end_frame>`"),
+        Column("episode", "string", "the video"),
+        Column("start_frame", "int32", "first annotated frame"),
+        Column("end_frame", "int32", "the frame after its last"),
+        Column("first_frame", "int32", "the frame of the video file that the clip begins with"),
+        Column("num_frames", "int32", "frames"),
+        Column("fps", "float64", "frames divided by seconds"),
+        Column("width", "int32", "pixels"),
+        Column("height", "int32", "pixels"),
+        Column("duration_s", "float64", "seconds"),
+        Column("source_sha256", "string", "of the video file"),
+        Column("sha256", "string", "of the file in `video`"),
+        Column("video", "video", "MP4, H.264, yuv420p"),
+    ),
+)
+
+
+def causal_configs(settings: CausalSettings) -> tuple[Config, ...]:
+    """Return the tables of a build."""
+    chosen = [
+        Config(scheme, MEANINGS[scheme], CHOICES, default=scheme == settings.splits[0]) for scheme in settings.splits
+    ]
+    confused = settings.confuse and settings.only in ("test", "all")
+    return (
+        *chosen,
+        *([CONFUSED_CONFIG] if confused else []),
+        OPEN_CONFIG,
+        *([CLIPS_CONFIG] if settings.render else []),
+    )
+
+
+def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
+    """Return the tables of a finished build."""
+    return causal_configs(settings_of(info))
+
+
+def choice_tables() -> tuple[str, ...]:
+    """Name the tables with options to choose from."""
+    return (*SCHEMES, CONFUSED)

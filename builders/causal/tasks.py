@@ -1,0 +1,38 @@
+"""CausalChaos as tasks of evaluation harnesses."""
+
+from __future__ import annotations
+
+from ...errors import InputError
+from ...exports.lmms_eval import Task, check_videos, functions_for, one_split, row_keys
+from ...records.output import FinishedOutput
+from .tables import CLIPS, OPEN, choice_tables
+
+
+def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
+    """Ask every division, the confusions, and the open-ended table in the split of the first division."""
+    check_videos(output, CLIPS)
+    tables = [name for name in (*choice_tables(), OPEN) if name in output.info["counts"]]
+    if split is not None and not any(split in output.splits(name) for name in tables):
+        one_split(output, tables[0], split)
+    clips = row_keys(output, "clips", ("clip_id",))
+    found = []
+    for table in tables:
+        if split is not None and split not in output.splits(table):
+            continue
+        chosen = one_split(output, table, split)
+        asked = row_keys(output, table, ("qid", "clip_id"), chosen)
+        gone = tuple(sorted(str(qid) for qid, clip in asked if (clip,) not in clips))
+        if len(gone) == len(asked):
+            raise InputError(
+                f"{output.path}: no question of {table}, split {chosen}, has its clip; all were skipped. Build it with "
+                "their videos, or say another --split."
+            )
+        kinds = ("open_answer", "open_explanation") if table == OPEN else ("answer", "explanation")
+        for kind in kinds:
+            asks = kind.removeprefix("open_")
+            functions = functions_for("clip", kind, "" if table == OPEN else f"{table}_{asks}_results")
+            if gone:
+                functions["process_docs"] = "with_clip"
+            why = "their clips were skipped in the build" if gone else ""
+            found.append(Task(f"{table}_{asks}", table, chosen, kind, functions, [], gone, why))
+    return found

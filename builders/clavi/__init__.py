@@ -1,0 +1,1 @@
+"""CLAVI: complement videos with two actions exchanged."""

@@ -1,0 +1,35 @@
+"""CLAVI, as the rest of stressreel knows it."""
+
+from __future__ import annotations
+
+from ...benchmark import Benchmark, late
+from .settings import ClaviSettings
+
+BENCHMARK = Benchmark(
+    name="clavi",
+    summary="CLAVI: complement videos with two actions exchanged, and 19 yes/no questions a video.",
+    description="""Build the CLAVI benchmark from Charades.
+
+    Every pair of actions becomes two videos, the original segment and its complement with the two actions exchanged,
+    and 19 yes/no questions a video, as a Parquet dataset that datasets.load_dataset opens.
+
+    \b
+    Examples:
+      build-clavi --charades sample --out out/clavi
+      build-clavi --charades ~/Charades --dry-run
+      build-clavi --charades ~/Charades --out out/clavi --workers 8
+      build-clavi --charades ~/Charades --pairs test_annotations.json --out out/clavi-test
+    """,
+    settings=ClaviSettings,
+    prepare=late(".prepare", "prepare", __package__),
+    configs=late(".tables", "configs", __package__),
+    checks=late(".checks", "clavi_checks", __package__),
+    items=late(".items", "items", __package__),
+    question_tables=lambda info: ["questions"],
+    card=late(".card", "card", __package__),
+    scoring=late(".scores", "scoring", __package__),
+    tasks=late(".tasks", "tasks", __package__),
+    sample={"charades": "sample"},
+    drawn_sample="charades",
+    result_table="videos",
+)

@@ -1,0 +1,91 @@
+"""What the card of a CLAVI build says; the words are in `clavi.md.j2`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ...data_cards.card import Card
+from ...data_cards.statistics import Spread, named
+from ...records.output import FinishedOutput
+from ...records.source import source_of
+from .figures import clavi_figures
+from .pairs import LONGEST_S, MARGIN_S, SHORTEST_S, SPARE_S
+from .statistics import ClaviStatistics, measure_clavi
+
+NOTES = {
+    "videos": "annotated videos read",
+    "videos_without_actions": "of these without any action",
+    "ends_clamped_to_length": "annotated ends past the video's length, moved back to it",
+    "starts_past_length": "annotated starts at or past the video's length",
+    "empty_or_inverted_intervals": "annotated intervals that end where they start or before",
+    "pairs_without_negative_control": "pairs left out: every action shares a verb or an object with their source",
+}
+SKIPS = {
+    "missing_video": "the source video is not there",
+    "unreadable_video": "the source video does not open",
+    "undecodable": "the source video cannot be decoded",
+    "too_short": "the source video ends before B does",
+}
+GUESSERS = {
+    "always_no": "*no* to everything",
+    "early_yes": "*yes* to *beginning* and *before*, *no* to the rest",
+    "wording": "the commonest answer to the wording (`template_id`)",
+    "question": "the commonest answer to the exact question",
+    "type": "the commonest answer to the `type`",
+    "cuts": "sees only whether the video was recut; knows which actions tend to come first",
+}
+
+
+def card() -> Card:
+    """Return what the card of a CLAVI build says."""
+    return Card(
+        Path(__file__).parent / "card.md.j2",
+        measure_clavi,
+        context,
+        front_matter,
+        lambda output, measured: figures(measured),
+    )
+
+
+def front_matter(output: FinishedOutput) -> dict[str, Any]:
+    """Return the fields of the YAML head that depend on the benchmark."""
+    drawn = source_of(output.info).drawn
+    return {
+        "pretty_name": "CLAVI on the built-in sample of stressreel" if drawn else "CLAVI, built with stressreel",
+        "language": ["en"],
+        **source_of(output.info).license,
+        "task_categories": ["video-text-to-text", "visual-question-answering"],
+        "tags": ["video", "video-question-answering", "diagnostic", "temporal-order", "clavi", "stressreel"],
+    }
+
+
+def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]:
+    """Return the fields of the template."""
+    info = output.info
+    skips = info["skips"]
+    return {
+        "sample": source_of(info).drawn,
+        "stats": measured,
+        "settings": info["settings"],
+        "splits": list(measured.pairs),
+        "rendered": "videos" in info["counts"],
+        "pairs": sum(measured.pairs.values()),
+        "videos": 2 * sum(measured.pairs.values()),
+        "questions": sum(info["counts"]["questions"].values()),
+        "yes": sum(kind.yes for kind in measured.types),
+        "actions_s": Spread.of(measured.actions_s),
+        "videos_s": Spread.of(measured.videos_s),
+        "scores": {score.name: score for score in measured.audit.scores},
+        "guessers": GUESSERS,
+        "notes": named(info["notes"], NOTES),
+        "skips": named(skips["by_reason"], SKIPS),
+        "rules": {"shortest": SHORTEST_S, "longest": LONGEST_S, "margin": MARGIN_S, "spare": SPARE_S},
+        "license_link": source_of(info).license.get("license_link"),
+        "footage": "video",
+    }
+
+
+def figures(measured: ClaviStatistics) -> dict[str, bytes]:
+    """Draw the figures of the card."""
+    return clavi_figures(measured.actions_s, measured.videos_s, measured.types, measured.kinds)

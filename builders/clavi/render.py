@@ -1,0 +1,138 @@
+"""Cut V and V′ and describe them in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+
+from ...errors import VideoError
+from ...records.files import sha256_file
+from ...records.plan import Facts, Plan, Unit
+from ...records.schema import Row
+from ...video.decode import with_index
+from ...video.edit import EditList, write_edits
+from ...video.encode import EncodeSettings
+from ...video.estimate import Footage, frames_in
+from ...video.index import FrameIndex
+from ..source_videos import SourceVideos
+from .questions import question_rows
+from .settings import ClaviSettings
+from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS
+
+SHORTFALL_S = Fraction(1, 2)
+FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
+SHARED = ("num_frames", "fps", "width", "height", "duration_s")
+
+
+@dataclass(frozen=True)
+class ClaviBuilder(SourceVideos):
+    """Renders and describes the pairs of a plan.
+
+    Attributes:
+        settings: See `ClaviSettings`.
+        videos: Path of each source video by id, as text.
+    """
+
+    settings: ClaviSettings
+    videos: Mapping[str, str] = field(default_factory=dict)
+
+    def renders(self, unit: Unit) -> bool:
+        """Whether videos are made."""
+        return self.settings.render
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        """Write V and V′ as `1.mp4` and `2.mp4`; see `records.plan.Builder`."""
+        path = Path(self.videos[unit.source_id])
+        settings = EncodeSettings(self.settings.crf, self.settings.preset)
+        files = [folder / "1.mp4", folder / "2.mp4"]
+
+        def cut(index: FrameIndex) -> Facts:
+            a, filler, b = pieces(index, unit)
+            done = write_edits(index, edits(index, unit), files, settings, keep_sound=self.settings.audio == "keep")
+            duration = done[0].ticks * index.time_base
+            return {
+                "frames": [a.start, filler.start, b.start, b.stop],
+                "num_frames": done[0].num_frames,
+                "fps": float(done[0].num_frames / duration),
+                "width": done[0].width,
+                "height": done[0].height,
+                "duration_s": float(duration),
+            }
+
+        facts = with_index(path, cut)
+        return facts | {
+            "source_sha256": sha256_file(path),
+            "sha256": [sha256_file(file) for file in files],
+            "files": {file.name: file.stat().st_size for file in files},
+        }
+
+    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+        """Yield the 38 questions, the pair and, if rendered, the two videos."""
+        pair = unit.payload
+        for variant in range(2):
+            for row in question_rows(pair, variant):
+                yield QUESTIONS.name, row
+        frames = dict(zip(FRAMES, facts.get("frames", [None] * 4), strict=True))
+        values = pair | frames | {"source_sha256": facts.get("source_sha256")}
+        yield PAIRS.name, {column.name: values[column.name] for column in PAIRS.columns}
+        if not facts:
+            return
+        for variant, name in enumerate(VARIANTS):
+            yield (
+                VIDEOS.name,
+                {
+                    "video_id": f"{unit.id}_{variant + 1}",
+                    "pair_id": unit.id,
+                    "variant": name,
+                    "source_id": unit.source_id,
+                    **{key: facts[key] for key in SHARED},
+                    "sha256": facts["sha256"][variant],
+                    "video": f"{variant + 1}.mp4",
+                },
+            )
+
+
+def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
+    """Find the frames of A, the filler and B in the source.
+
+    Raises:
+        VideoError: The video ends more than half a second before B does, or a piece has no frames (`too_short`).
+    """
+    pair = unit.payload
+    edges = ("out_a", "in_a", "in_b", "out_b")
+    out_a, in_a, in_b, out_b = (index.first_at(Fraction(round(pair[name] * 1000), 1000)) for name in edges)
+    length = index.seconds(index.num_frames)
+    if length + SHORTFALL_S < Fraction(pair["end_b_s"]) or not out_a < in_a <= in_b < out_b:
+        raise VideoError(
+            "too_short",
+            f"{index.path.name}: the video shows {index.num_frames} frames in {float(length):.2f} s; "
+            f"the pair needs {pair['out_a']:.3f} to {pair['out_b']:.3f} s",
+        )
+    return range(out_a, in_a), range(in_a, in_b), range(in_b, out_b)
+
+
+def edits(index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
+    """Return the edit lists of V and V′.
+
+    Raises:
+        VideoError: See `pieces`.
+    """
+    a, filler, b = pieces(index, unit)
+    return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)
+
+
+def pair_footage(plan: Plan) -> list[Footage]:
+    """List the segments of a plan's pairs; each is encoded twice, as V and as V′."""
+    found = []
+    for unit in plan.units:
+        seconds = unit.payload["out_b"] - unit.payload["out_a"]
+        found.append(Footage(unit.source_id, partial(frames_in, seconds), partial(_segment, unit)))
+    return found
+
+
+def _segment(unit: Unit, index: FrameIndex) -> range:
+    a, _, b = pieces(index, unit)
+    return range(a.start, b.stop)

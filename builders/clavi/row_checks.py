@@ -1,0 +1,206 @@
+"""Checks that every column of a CLAVI output is what the others make it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from math import ceil
+
+from ...language.gerund_wording import Gerund
+from ...language.gerunds import gerund
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from ...seeds import rng_for
+from ...sources.actions import Action, AnnotatedVideo, Segment
+from ...sources.charades import CHARADES, SAMPLE, class_actions
+from ...sources.charades_sta import same_doing
+from ...templates import load_classes
+from ..remade import differing_command, differing_rows, recorded_options
+from .pairs import SHORTEST_S, Candidate, Cuts, draw_control, draw_cuts, pair_key, same_key
+from .plan import planned_columns
+from .questions import question_rows
+from .render import FRAMES
+from .settings import ClaviSettings
+from .tables import ANSWERS, QUESTIONS, VARIANTS
+
+OF_SOURCE = ("subject", "source_verbs", "source_objects", "source_sha256")
+NO_LENGTH = 1e9  # seconds; a video that is longer than any
+
+
+def settings_of(output: FinishedOutput) -> ClaviSettings:
+    """Read the settings of a build out of `build.json`."""
+    return ClaviSettings(**output.info["settings"])
+
+
+def check_columns(output: FinishedOutput) -> Iterator[str]:
+    """Every column that follows from others is what they make it.
+
+    Questions are worded again from their pair, all their columns; a pair's labels, phrases, verbs and objects are those
+    of its classes (or sentences), its id, cuts and negative control are drawn again; rows of one source agree.
+    """
+    settings = settings_of(output)
+    sources: dict[str, Row] = {}
+    ids = {row["pair_id"] for row in output.rows("pairs", ["pair_id"])}
+    rendered = "videos" in output.info["counts"]
+    for split in output.splits("pairs"):
+        pairs = list(output.rows("pairs", None, split))
+        for pair in pairs:
+            yield from (f"{pair['pair_id']}: {problem}" for problem in pair_problems(pair, settings, ids))
+            known = sources.setdefault(pair["source_id"], pair)
+            for name in OF_SOURCE:
+                if pair[name] != known[name]:
+                    yield f"{pair['pair_id']}: {name} is not that of {known['pair_id']}, which has the same source"
+            absent = [name for name in (*FRAMES, "source_sha256") if (pair[name] is not None) != rendered]
+            yield from (f"{pair['pair_id']}: {name} is {pair[name]}" for name in absent)
+        questions = [
+            {**QUESTIONS.encode(row), "answer": ANSWERS.index(row["answer"])}
+            for pair in pairs
+            for variant in range(2)
+            for row in question_rows(pair, variant)
+        ]
+        yield from differing_rows(
+            f"questions/{split}", list(output.rows("questions", None, split)), questions, "question_id"
+        )
+        if not rendered:
+            continue
+        videos = [
+            {
+                "video_id": f"{pair['pair_id']}_{number}",
+                "pair_id": pair["pair_id"],
+                "variant": variant,
+                "source_id": pair["source_id"],
+            }
+            for pair in pairs
+            for number, variant in enumerate(VARIANTS, 1)
+        ]
+        found = list(output.rows("videos", ["video_id", "pair_id", "variant", "source_id"], split))
+        yield from differing_rows(f"videos/{split}", found, videos, "video_id")
+
+
+def check_command(output: FinishedOutput) -> Iterator[str]:
+    """The command in `build.json` names the settings that are there."""
+    settings = settings_of(output)
+    yield from differing_command(
+        output.info,
+        {
+            "seed": settings.seed,
+            "source": settings.source,
+            "rules": settings.rules,
+            **({"crf": settings.crf, "preset": settings.preset, "audio": settings.audio} if settings.render else {}),
+        },
+        SAMPLE if recorded_options(output.info).get("--charades") == "sample" else CHARADES,
+    )
+
+
+def pair_problems(pair: Row, settings: ClaviSettings, ids: set[str]) -> Iterator[str]:
+    """Find what a pair's columns contradict each other in.
+
+    Args:
+        pair: The row.
+        settings: The settings of the build.
+        ids: The ids of all pairs.
+    """
+    letters = ("a", "b", "c")
+    actions = {letter: action_of(pair, letter, settings.source) for letter in letters}
+    unknown = [letter for letter, action in actions.items() if action is None]
+    if unknown:
+        yield from (
+            f"class_{letter} {pair[f'class_{letter}']!r} is no class that may be asked about" for letter in unknown
+        )
+        return
+    a, b, c = (action for action in actions.values() if action)
+    same = same_key if settings.source == "actions" else same_doing
+    if same(a, b):
+        yield f"A and B are the same action, {a.phrase!r}"
+    if settings.rules and min(pair[f"end_{letter}_s"] - pair[f"start_{letter}_s"] for letter in "ab") < SHORTEST_S:
+        yield f"an action is shorter than {SHORTEST_S} s"
+    yield from _source_problems(pair, settings, a, b)
+    candidate = candidate_of(pair, a, b)
+    cuts = Cuts(*(round(pair[name] * 1000) for name in ("out_a", "in_a", "in_b", "out_b")))
+    if settings.rules:
+        digest = hashlib.sha256(pair_key(candidate).encode()).hexdigest()
+        digits = [digest[start : start + 8] for start in range(0, 64, 8)]
+        if next((some for some in digits if some == pair["pair_id"] or some not in ids), None) != pair["pair_id"]:
+            yield f"its id is not that of its source and segments, {digits[0]}"
+        cuts = drawn_cuts(candidate, settings.seed, cuts.out_b)
+    control = c
+    if settings.source == "actions":
+        control = draw_control(candidate, usable_actions(), settings.seed) or c
+    for name, value in planned_columns(candidate, cuts, control).items():
+        if pair[name] != value:
+            yield f"{name} is {pair[name]!r}, not {value!r}"
+
+
+def _source_problems(pair: Row, settings: ClaviSettings, a: Action, b: Action) -> Iterator[str]:
+    """Compare the source's verbs, objects and other actions with each other and with A and B."""
+    others = pair["other_actions"]
+    if settings.source == "actions":
+        known = class_actions(load_classes())
+        yield from (f"other_actions names {name!r}, which is no class" for name in others if name not in known)
+        seen = [a, b, *(known[name] for name in others if name in known)]
+        if settings.rules == "released" and not any(known[name].usable for name in others if name in known):
+            yield "no other action may be asked about"
+    else:
+        seen = [a, b]
+    if len(set(others)) < len(others) or {a.key, b.key} & set(others):
+        yield "other_actions names an action twice, or A or B"
+    for name, missing in (
+        ("source_verbs", {action.verb for action in seen} - set(pair["source_verbs"])),
+        ("source_objects", {word for action in seen for word in action.objects} - set(pair["source_objects"])),
+    ):
+        if missing:
+            yield f"{name} lacks {', '.join(sorted(missing))}, which is done in the source"
+
+
+def action_of(pair: Row, letter: str, source: str) -> Action | None:
+    """Read an action from its class or sentence; None if there is none that may be asked about."""
+    if source == "actions":
+        action = class_actions(load_classes()).get(pair[f"class_{letter}"])
+        return action if action and action.usable else None
+    label = pair[f"label_{letter}"]
+    found = sentence(label)
+    if not isinstance(found, Gerund):
+        return None
+    return Action(found.phrase, label, found.phrase, found.verb, found.objects, words=found.words)
+
+
+@cache
+def sentence(label: str) -> Gerund | str:
+    """Word a sentence as `sources.charades_sta` does."""
+    return gerund(label)
+
+
+@cache
+def usable_actions() -> tuple[Action, ...]:
+    """Return the classes that negative controls are drawn from."""
+    return tuple(action for action in class_actions(load_classes()).values() if action.usable)
+
+
+def candidate_of(pair: Row, a: Action, b: Action) -> Candidate:
+    """Return the candidate that a pair was made from, of a video that is longer than any."""
+    verbs, objects = (frozenset(pair[name]) for name in ("source_verbs", "source_objects"))
+    video = AnnotatedVideo(pair["source_id"], "", pair["subject"], NO_LENGTH, (), verbs, objects, {})
+    segments = [
+        Segment(action, pair[f"start_{letter}_s"], pair[f"end_{letter}_s"]) for letter, action in (("a", a), ("b", b))
+    ]
+    return Candidate(video, segments[0], segments[1], tuple(pair["other_actions"]), pair["pair_id"])
+
+
+def drawn_cuts(candidate: Candidate, seed: int, out_b: int) -> Cuts:
+    """Draw the cuts of a pair again, of a source whose length is not known.
+
+    Args:
+        candidate: The pair, of a video that is longer than any.
+        seed: The dataset's seed.
+        out_b: Where the pair ends by its row, in milliseconds. If that is before what would be drawn, the source is as
+            short as gives it; then `out_b` is free, and `in_a` and `in_b` follow from it.
+    """
+    drawn = draw_cuts(candidate, seed)
+    if out_b >= drawn.out_b:
+        return drawn
+    end_b = round(candidate.b.end_s * 1000)
+    share = float(rng_for(seed, "clavi", "extension", candidate.id).random(3)[1])
+    length = end_b + ceil(max(out_b - end_b, 0) / share)
+    return draw_cuts(replace(candidate, video=replace(candidate.video, length_s=(length + 0.25) / 1000)), seed)

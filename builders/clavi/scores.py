@@ -1,0 +1,243 @@
+"""Scores of CLAVI.
+
+Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality Fusion", section 5.1,
+Tables 3 and 15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...metrics.bootstrap import Floats, Means, Tally, estimates, tally
+from ...metrics.inputs import ALL, ScoreOptions, read_columns
+from ...metrics.predictions import MISSING, Predictions, join
+from ...metrics.scores import Scores, Table
+from ...metrics.scoring import Scoring
+from ...records.output import FinishedOutput
+
+NO, YES = 0, 1
+TYPES = ("E", "E-NC", "BE", "BA", "BA-NC")
+VARIANTS = {"original": "V", "complement": "V′"}
+WORDINGS = ("Q", "Q′", "-")
+RELEASED_Q, RELEASED_Q_PRIME = (0, 4, 8), (5, 9)
+VARIANT_STEP = 16
+COLUMNS = (
+    *("question_id", "pair_id", "answer", "type", "type_id", "subset", "variant"),
+    *("complement_question_id", "counterpart_question_id"),
+)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The questions of CLAVI as arrays.
+
+    Attributes:
+        ids: `question_id` of each.
+        sources: Names of the source videos.
+        source: Position in `sources`.
+        answer: 0 no, 1 yes.
+        type: Position in `TYPES`.
+        variant: 0 V, 1 V′.
+        wording: Position in `WORDINGS`: Q is what is true of V (or an E question), Q′ its opposite; neither for E-NC
+            and BA-NC.
+        flips: Whether the answer differs between V and V′ (the complement subset).
+        complement: Position of Q′ in the same video, or -1.
+        counterpart: Position of the same question about the other video, or -1.
+    """
+
+    ids: list[str]
+    sources: list[str]
+    source: NDArray[np.intp]
+    answer: NDArray[np.int64]
+    type: NDArray[np.intp]
+    variant: NDArray[np.intp]
+    wording: NDArray[np.intp]
+    flips: NDArray[np.bool_]
+    complement: NDArray[np.intp]
+    counterpart: NDArray[np.intp]
+
+
+def questions_from(columns: Mapping[str, Sequence[object]], source_of: Mapping[str, str]) -> Questions:
+    """Turn columns of config `questions` into arrays.
+
+    Args:
+        columns: The columns named in `COLUMNS`.
+        source_of: The source video of each pair.
+    """
+    ids = [str(name) for name in columns["question_id"]]
+    place: dict[object, int] = {name: number for number, name in enumerate(ids)}
+    per_row = [source_of[str(pair)] for pair in columns["pair_id"]]
+    sources = sorted(set(per_row))
+    position = {name: number for number, name in enumerate(sources)}
+    in_v = np.array(columns["type_id"], np.int64) % VARIANT_STEP
+    wording = np.where(np.isin(in_v, RELEASED_Q), 0, np.where(np.isin(in_v, RELEASED_Q_PRIME), 1, 2))
+    variants = {name: number for number, name in enumerate(VARIANTS)}
+    types = {name: number for number, name in enumerate(TYPES)}
+
+    def numbers(values: Iterable[int]) -> NDArray[np.intp]:
+        return np.fromiter(values, np.intp, len(ids))
+
+    return Questions(
+        ids=ids,
+        sources=sources,
+        source=numbers(position[name] for name in per_row),
+        answer=np.array(columns["answer"], np.int64),
+        type=numbers(types[str(name)] for name in columns["type"]),
+        variant=numbers(variants[str(name)] for name in columns["variant"]),
+        wording=wording,
+        flips=np.array([name == "complement" for name in columns["subset"]], np.bool_),
+        complement=numbers(place.get(name, -1) for name in columns["complement_question_id"]),
+        counterpart=numbers(place.get(name, -1) for name in columns["counterpart_question_id"]),
+    )
+
+
+def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
+    """Sum what is right by source video.
+
+    Args:
+        questions: The questions.
+        picks: 0 no, 1 yes, -1 unreadable (wrong), -2 missing (left out, with every couple that it is in).
+    """
+    right = (picks == questions.answer).astype(np.float64)
+    there = picks != MISSING
+    cells: dict[str, tuple[NDArray[np.intp], Floats]] = {}
+
+    def add(name: str, chosen: NDArray[np.bool_], values: Floats) -> None:
+        cells[name] = (questions.source[chosen], values[chosen])
+
+    add("all", there, right)
+    for name, answer in (("yes", YES), ("no", NO)):
+        add(name, there & (questions.answer == answer), right)
+    for number, kind in enumerate(TYPES):
+        add(kind, there & (questions.type == number), right)
+    for letter, link in (("V", questions.counterpart), ("T", questions.complement)):
+        # A couple is counted once, at its first question.
+        couple = (link > np.arange(len(link))) & there & there[link]
+        both = right * right[link]
+        add(f"CAcc_{letter}", couple, both)
+        add(f"CAcc_{letter} control", couple & ~questions.flips, both)
+        add(f"CAcc_{letter} complement", couple & questions.flips, both)
+        add(f"CAcc_{letter} control, BA-NC", couple & (questions.type == TYPES.index("BA-NC")), both)
+    for number, variant in enumerate(VARIANTS.values()):
+        for kind_number, kind in enumerate(TYPES):
+            for word_number, word in enumerate(WORDINGS):
+                chosen = (questions.variant == number) & (questions.type == kind_number)
+                chosen &= questions.wording == word_number
+                if chosen.any():
+                    add(f"{variant}|{kind}|{word}", chosen & there, right)
+    return tally(questions.sources, cells)
+
+
+def measure(means: Means) -> dict[str, Floats]:
+    """Return CLAVI's scores from the means of `count`'s cells.
+
+    CAcc_V is the share of questions that are answered right about both V and V′, CAcc_T that of (Q, Q′) that are
+    answered right together. E and E-NC have no Q′, so they are in no CAcc_T.
+    """
+    headline = {
+        "balanced accuracy": (means["yes"] + means["no"]) / 2,
+        "accuracy": means["all"],
+    }
+    names = [f"CAcc_{letter}{part}" for part in ("", " control", " complement") for letter in "VT"]
+    return headline | {name: means[name] for name in names}
+
+
+def tables(counted: Tally) -> tuple[Table, ...]:
+    """Return accuracies by type, the fine-grained table (Table 15) and the controls that fit the paper's Table 3."""
+    totals = counted.totals()
+    means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
+    by_type = tuple((kind, means[kind], totals[kind]) for kind in TYPES)
+    fine = []
+    for cell in counted.cells:
+        if "|" in cell:
+            variant, kind, word = cell.split("|")
+            fine.append((variant, kind, word, means[cell], totals[cell]))
+    rows = [
+        (f"CAcc_{letter}", part.strip() or "all", means[f"CAcc_{letter}{part}"], totals[f"CAcc_{letter}{part}"])
+        for letter in "VT"
+        for part in ("", " control", " control, BA-NC", " complement")
+    ]
+    return (
+        Table("by_type", "Accuracy by type", ("type", "accuracy", "questions"), by_type),
+        Table(
+            "consistent",
+            "Consistent accuracy",
+            ("score", "subset", "value", "couples"),
+            tuple(rows),
+            "The paper defines control as E, E-NC and BA-NC. Its Table 3 fits control = BA-NC: there CAcc is the plain "
+            "mean of control and complement, and control lies far above the accuracy on E and E-NC.",
+        ),
+        Table(
+            "fine_grained",
+            "Accuracy by video, type and wording (the paper's Table 15)",
+            ("video", "type", "wording", "accuracy", "questions"),
+            tuple(fine),
+        ),
+    )
+
+
+# What models that see one modality, or nothing, would answer.
+
+Oracle = Callable[[Questions], NDArray[np.int64]]
+
+
+def always(answer: int) -> Oracle:
+    """Answer every question alike."""
+    return lambda questions: np.full(len(questions.ids), answer, np.int64)
+
+
+def text_only(questions: Questions) -> NDArray[np.int64]:
+    """Answer as is right for V, whatever the video: the best that the question alone allows."""
+    others = np.where(questions.variant == 1, questions.counterpart, np.arange(len(questions.ids)))
+    return questions.answer[others]
+
+
+def video_only(questions: Questions) -> NDArray[np.int64]:
+    """Answer every Q′ as its Q: the video is understood, before and after (beginning and end) are not told apart."""
+    link = questions.complement
+    here = np.arange(len(link))
+    return questions.answer[np.where((link >= 0) & (link < here), link, here)]
+
+
+ORACLES: dict[str, Oracle] = {
+    "always yes": always(YES),
+    "always no": always(NO),
+    "text-only oracle": text_only,
+    "video-only oracle": video_only,
+    "both": lambda questions: questions.answer,
+}
+
+
+def scoring() -> Scoring:
+    """Return how predictions on CLAVI are scored."""
+    return Scoring(answers=score_answers, measure=lambda cells: measure)
+
+
+def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
+    """Score answers to CLAVI's questions."""
+    pairs, _ = read_columns(output, "pairs", ("pair_id", "source_id"), ALL)
+    columns, splits = read_columns(output, config, COLUMNS, ALL)
+    others: frozenset[str] = frozenset()
+    if options.split != ALL:
+        chosen = [name == options.split for name in splits]
+        ids = columns["question_id"]
+        others = frozenset(name for name, keep in zip(ids, chosen, strict=True) if not keep)
+        columns = {
+            name: [value for value, keep in zip(values, chosen, strict=True) if keep]
+            for name, values in columns.items()
+        }
+    questions = questions_from(columns, dict(zip(pairs["pair_id"], pairs["source_id"], strict=True)))
+    joined = join(predictions, questions.ids, others=others, partial=options.partial)
+    counted = count(questions, joined.picks)
+    return Scores(
+        benchmark=output.info["builder"],
+        split=options.split,
+        answers=joined.summary(),
+        headline=estimates(counted, measure, seed=options.seed, resamples=options.resamples),
+        tables=tables(counted),
+        tally=counted,
+    )

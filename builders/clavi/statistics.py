@@ -1,0 +1,426 @@
+"""What a dataset card says in numbers, counted from the rows of a finished output.
+
+The functions are pure: rows in, numbers out. `measure_clavi` alone reads shards, and of them only the columns that
+it needs, never the bytes of a video.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import fsum
+
+from ...data_cards.statistics import Spread
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from .tables import ANSWERS
+
+NO, YES = (ANSWERS.index(name) for name in ("no", "yes"))
+LETTERS = "abc"
+FLIPPING = "complement"
+
+PAIR_COLUMNS = (
+    *("pair_id", "source_id", "subject", "out_a", "in_a", "in_b", "out_b"),
+    *(f"{edge}_{letter}_s" for edge in ("start", "end") for letter in "ab"),
+    *(f"{what}_{letter}" for what in ("class", "phrase", "verb", "objects") for letter in LETTERS),
+)
+QUESTION_COLUMNS = (
+    *("question_id", "pair_id", "question", "answer", "type", "subset", "variant", "template_id"),
+    *("complement_question_id", "counterpart_question_id"),
+)
+VIDEO_COLUMNS = ("duration_s", "fps", "width", "height")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How often a kind of thing (action, verb, object) plays each part.
+
+    Attributes:
+        counts: For every name, in how many pairs it is (or belongs to) A, B and C; the commonest first.
+    """
+
+    counts: dict[str, tuple[int, int, int]]
+
+    @property
+    def swapped(self) -> int:
+        """Number of different ones among A and B."""
+        return sum(a + b > 0 for a, b, _ in self.counts.values())
+
+    @property
+    def asked(self) -> int:
+        """Number of different ones among A, B and C."""
+        return len(self.counts)
+
+
+@dataclass(frozen=True)
+class TypeCount:
+    """Questions of one type: how many in each split, and their answers."""
+
+    type: str
+    subset: str
+    per_video: float
+    splits: dict[str, int]
+    yes: int
+    no: int
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One of the questions that every video gets.
+
+    Attributes:
+        number: The last two digits of the question id.
+        type: E, E-NC, BE, BA or BA-NC.
+        template_id: Its wording's key.
+        wording: The question with `{A}`, `{B}`, `{C}` for the actions.
+        complement: Number of Q′, or None.
+        per_video: How many there are for each video.
+        yes: Share of "yes" in (V, V′).
+    """
+
+    number: str
+    type: str
+    template_id: str
+    wording: str
+    complement: str | None
+    per_video: float
+    yes: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class BlindScore:
+    """What a guesser scores that does not look at what happens in the video.
+
+    Attributes:
+        name: Name of the guesser.
+        accuracy: Of the answers that are likelier to be right.
+        balanced: Mean of the accuracies on "yes" and on "no", of answers chosen for it: in each group the answer
+            that holds the larger part of its kind.
+        cacc_v: Share of the complement subset's questions right about both V and V′.
+        cacc_t: Share of the complement subset's (Q, Q′) right together.
+        by_type: Accuracy on each type of question.
+    """
+
+    name: str
+    accuracy: float
+    balanced: float
+    cacc_v: float
+    cacc_t: float
+    by_type: dict[str, float]
+
+
+@dataclass(frozen=True)
+class BlindAudit:
+    """Blind guessers, on the questions of one split.
+
+    Attributes:
+        learnt: Split whose answers the guessers know.
+        asked: Split that they answer.
+        questions: Number of questions asked.
+        seen: Share of them whose exact wording is among the known ones.
+        scores: One for each guesser.
+        couples: Number of questions of the complement subset, each asked about V and V′.
+        equal: How many of those have the same answer in both.
+    """
+
+    learnt: str
+    asked: str
+    questions: int
+    seen: float
+    scores: tuple[BlindScore, ...]
+    couples: int
+    equal: int
+
+
+@dataclass(frozen=True)
+class ClaviStatistics:
+    """Everything that is measured for a CLAVI card.
+
+    Attributes:
+        pairs, sources: Number of pairs and of source videos, by split.
+        subjects: Number of people, by split.
+        people: Number of people in all.
+        shared_people: How many of them are in more than one split.
+        actions_s: Annotated durations of A and B, in seconds; one value for every pair that an interval is in.
+        videos_s: Durations of V and V′, in seconds.
+        unfilled: Number of pairs without a filler, whose V′ has one cut instead of two.
+        kinds: "actions" (by phrase), "verbs" and "objects".
+        example: The phrases of A, B and C in the last pair, and its id.
+        types: Question types in the order of the questions.
+        slots: The questions of a video.
+        audit: Blind guessers.
+        fps: Frame rates of the videos; None if none were made.
+        sizes: How many videos have each (width, height), the commonest first.
+    """
+
+    pairs: dict[str, int]
+    sources: dict[str, int]
+    subjects: dict[str, int]
+    people: int
+    shared_people: int
+    actions_s: tuple[float, ...]
+    videos_s: tuple[float, ...]
+    unfilled: int
+    kinds: dict[str, Kind]
+    example: dict[str, str]
+    types: tuple[TypeCount, ...]
+    slots: tuple[Slot, ...]
+    audit: BlindAudit
+    fps: Spread | None
+    sizes: dict[tuple[int, int], int]
+
+    @property
+    def hours(self) -> float:
+        """Total duration of all V and V′."""
+        return fsum(self.videos_s) / 3600
+
+
+def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
+    """Count everything that the card of a CLAVI output says."""
+    pairs = {split: list(output.whole("pairs", PAIR_COLUMNS, split)) for split in output.splits("pairs")}
+    questions = {split: list(output.whole("questions", QUESTION_COLUMNS, split)) for split in pairs}
+    every = [row for rows in pairs.values() for row in rows]
+    asked = [row for rows in questions.values() for row in rows]
+    put_letters_back(asked, every)
+    videos = list(output.whole("videos", VIDEO_COLUMNS)) if "videos" in output.info["counts"] else []
+    subjects = {split: {row["subject"] for row in rows} for split, rows in pairs.items()}
+    places = Counter(chain.from_iterable(subjects.values()))
+    planned = [row["out_b"] - row["out_a"] for row in every for _ in range(2)]
+    return ClaviStatistics(
+        pairs={split: len(rows) for split, rows in pairs.items()},
+        sources={split: len({row["source_id"] for row in rows}) for split, rows in pairs.items()},
+        subjects={split: len(people) for split, people in subjects.items()},
+        people=len(places),
+        shared_people=sum(count > 1 for count in places.values()),
+        actions_s=tuple(row[f"end_{letter}_s"] - row[f"start_{letter}_s"] for row in every for letter in "ab"),
+        videos_s=tuple(row["duration_s"] for row in videos) or tuple(planned),
+        unfilled=sum(row["in_a"] == row["in_b"] for row in every),
+        kinds=count_kinds(every),
+        example={name: every[-1][name] for name in ("pair_id", "source_id", "phrase_a", "phrase_b", "phrase_c")},
+        types=count_types(questions, 2 * len(every)),
+        slots=count_slots(asked),
+        audit=audit_blind(questions, {row["pair_id"]: row["source_id"] for row in every}),
+        fps=Spread.of([row["fps"] for row in videos]) if videos else None,
+        sizes=dict(Counter((row["width"], row["height"]) for row in videos).most_common()),
+    )
+
+
+def count_kinds(pairs: Iterable[Row]) -> dict[str, Kind]:
+    """Count in how many pairs each action, verb and object plays each part."""
+    counts: dict[str, dict[str, list[int]]] = {name: {} for name in ("actions", "verbs", "objects")}
+    for row in pairs:
+        for part, letter in enumerate(LETTERS):
+            names = {
+                "actions": [row[f"phrase_{letter}"]],
+                "verbs": [row[f"verb_{letter}"]],
+                "objects": row[f"objects_{letter}"],
+            }
+            for kind, found in names.items():
+                for name in found:
+                    counts[kind].setdefault(name, [0, 0, 0])[part] += 1
+    return {kind: Kind(_commonest_first(found)) for kind, found in counts.items()}
+
+
+def _commonest_first(counts: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, int, int]]:
+    order = sorted(counts, key=lambda name: (-sum(counts[name]), name))
+    return {name: (counts[name][0], counts[name][1], counts[name][2]) for name in order}
+
+
+def count_types(questions: Mapping[str, Sequence[Row]], videos: int) -> tuple[TypeCount, ...]:
+    """Count the questions of every type, in the order in which the types first come."""
+    counts = Counter(
+        (row["type"], row["subset"], split, row["answer"]) for split, rows in questions.items() for row in rows
+    )
+    found = []
+    for name, subset in dict.fromkeys(key[:2] for key in counts):
+        splits = {split: sum(counts[name, subset, split, answer] for answer in (NO, YES)) for split in questions}
+        no, yes = (sum(counts[name, subset, split, answer] for split in questions) for answer in (NO, YES))
+        found.append(TypeCount(name, subset, (no + yes) / videos, splits, yes, no))
+    return tuple(found)
+
+
+def put_letters_back(questions: Iterable[Row], pairs: Iterable[Row]) -> None:
+    """Give every question its `wording`, with `{A}`, `{B}`, `{C}` for the phrases, and its `phrases` in order."""
+    known = {
+        row["pair_id"]: sorted(((row[f"phrase_{letter}"], letter) for letter in LETTERS), key=lambda p: -len(p[0]))
+        for row in pairs
+    }
+    for row in questions:
+        wording = row["question"]
+        for phrase, letter in known[row["pair_id"]]:
+            wording = wording.replace(phrase, f"{{{letter.upper()}}}")
+        places = sorted((wording.find(f"{{{letter.upper()}}}"), phrase) for phrase, letter in known[row["pair_id"]])
+        row["wording"], row["phrases"] = wording, tuple(phrase for place, phrase in places if place >= 0)
+
+
+def count_slots(questions: Iterable[Row]) -> tuple[Slot, ...]:
+    """Find the questions that every video gets, from rows that `put_letters_back` has seen."""
+    counts: dict[tuple[str, ...], Counter[tuple[str, int]]] = {}
+    videos = set()
+    for row in questions:
+        link = row["complement_question_id"] or ""
+        key = (row["question_id"][-2:], row["type"], row["template_id"], row["wording"], link[-2:])
+        counts.setdefault(key, Counter())[row["variant"], row["answer"]] += 1
+        videos.add(row["question_id"][:-3])
+    return tuple(
+        Slot(
+            *(number, kind, template, wording, link or None, found.total() / len(videos)),
+            (_yes_share(found, "original"), _yes_share(found, "complement")),
+        )
+        for (number, kind, template, wording, link), found in sorted(counts.items())
+    )
+
+
+def _yes_share(found: Mapping[tuple[str, int], int], variant: str) -> float:
+    yes, no = found[variant, YES], found[variant, NO]
+    return yes / (yes + no) if yes + no else 0.0
+
+
+Groups = tuple[Callable[[Row], Hashable], ...]
+"""How a guesser groups questions: the finest grouping first; the next is asked where a group is unknown."""
+
+FIXED: dict[str, Callable[[Row], int]] = {
+    "always_no": lambda row: NO,
+    "early_yes": lambda row: YES if row["template_id"] in ("BE-beginning", "BA-before") else NO,
+}
+LEARNT: dict[str, Groups] = {
+    "wording": (lambda row: row["template_id"],),
+    "question": (lambda row: row["question"], lambda row: row["template_id"]),
+    "type": (lambda row: row["type"],),
+}
+
+
+def audit_blind(questions: Mapping[str, Sequence[Row]], sources: Mapping[str, str]) -> BlindAudit:
+    """Let guessers answer that do not look at what happens in the videos; rows as `put_letters_back` leaves them.
+
+    They know the answers of the train split and are asked the test split; where a build has one split, they know that
+    of all other source videos. Ties go to the answer that is commoner overall.
+
+    Args:
+        questions: The questions of each split.
+        sources: The source video of each pair.
+    """
+    learnt, asked = ("train", "test") if {"train", "test"} <= set(questions) else (next(iter(questions)),) * 2
+    known, rows = questions[learnt], questions[asked]
+    scores = [_score(name, rows, [guess(row) for row in rows], None) for name, guess in FIXED.items()]
+    for name, groups in LEARNT.items():
+        plain, weighted = _guess(known, rows, groups, sources)
+        scores.append(_score(name, rows, plain, weighted))
+    scores.append(_score("cuts", rows, _guess_from_cuts(known, rows, sources), None))
+    flips = {row["question_id"]: row["answer"] for row in rows if row["subset"] == FLIPPING}
+    other = {row["question_id"]: row["counterpart_question_id"] for row in rows if row["subset"] == FLIPPING}
+    texts = {row["question"] for row in known} if learnt != asked else set()
+    return BlindAudit(
+        learnt=learnt,
+        asked=asked,
+        questions=len(rows),
+        seen=(_seen_elsewhere(rows, sources) if learnt == asked else sum(row["question"] in texts for row in rows))
+        / len(rows),
+        scores=tuple(scores),
+        couples=len(flips) // 2,
+        equal=sum(answer == flips.get(other[name]) for name, answer in flips.items()) // 2,
+    )
+
+
+def _seen_elsewhere(rows: Iterable[Row], sources: Mapping[str, str]) -> int:
+    """Count the questions that are asked, word for word, about another source video too."""
+    places: dict[str, set[str]] = defaultdict(set)
+    counts: Counter[str] = Counter()
+    for row in rows:
+        places[row["question"]].add(sources[row["pair_id"]])
+        counts[row["question"]] += 1
+    return sum(count for text, count in counts.items() if len(places[text]) > 1)
+
+
+def _guess(
+    known: Sequence[Row], asked: Sequence[Row], groups: Groups, sources: Mapping[str, str]
+) -> tuple[list[int], list[int]]:
+    """Answer every question with the commonest answer of its group, plainly and with "yes" and "no" weighted alike."""
+    everything: list[int] = [0, 0]
+    counts: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0])
+    own: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0])
+    for row in known:
+        source, answer = sources[row["pair_id"]], row["answer"]
+        everything[answer] += 1
+        for level, group in enumerate(groups):
+            counts[level, group(row)][answer] += 1
+            own[source, level, group(row)][answer] += 1
+    nothing = [0, 0]
+    common = int(everything[YES] > everything[NO])
+    plain, weighted = [], []
+    for row in asked:
+        no = yes = 0
+        for level, group in enumerate(groups):
+            name = group(row)
+            all_of_it = counts.get((level, name), nothing)
+            left_out = own.get((sources[row["pair_id"]], level, name), nothing)
+            no, yes = all_of_it[NO] - left_out[NO], all_of_it[YES] - left_out[YES]
+            if no or yes:
+                break
+        plain.append(common if yes == no else int(yes > no))
+        left, right = yes * everything[NO], no * everything[YES]
+        weighted.append(common if left == right else int(left > right))
+    return plain, weighted
+
+
+def _guess_from_cuts(known: Sequence[Row], asked: Sequence[Row], sources: Mapping[str, str]) -> list[int]:
+    """Answer from two things alone: whether the video was recut, and which action of the two usually comes first.
+
+    How often an action comes first is learnt from the BE questions about V; of two that are equal, the first by the
+    alphabet. E questions are answered by their wording alone.
+    """
+    first: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0])
+    for row in known:
+        if row["template_id"] == "BE-beginning" and row["variant"] == "original":
+            (phrase,) = row["phrases"]
+            first[phrase][row["answer"]] += 1
+            first[sources[row["pair_id"]], phrase][row["answer"]] += 1
+
+    def early(phrase: str, source: str) -> tuple[float, str]:
+        no, yes = (
+            first.get(phrase, (0, 0))[answer] - first.get((source, phrase), (0, 0))[answer] for answer in (NO, YES)
+        )
+        return ((no + 1) / (no + yes + 2), phrase)
+
+    existence = _guess(known, asked, LEARNT["question"], sources)[0]
+    guesses = []
+    for row, guess in zip(asked, existence, strict=True):
+        if not row["type"].startswith("E"):
+            late = [early(phrase, sources[row["pair_id"]]) for phrase in row["phrases"]]
+            begins = late[0] < late[1] if len(late) == 2 else late[0][0] <= 0.5
+            turned = row["template_id"] in ("BE-end", "BA-after")
+            guess = YES if begins ^ turned ^ (row["variant"] == "complement") else NO
+        guesses.append(guess)
+    return guesses
+
+
+def _score(name: str, rows: Sequence[Row], plain: Sequence[int], weighted: Sequence[int] | None) -> BlindScore:
+    """Score answers; see `BlindScore`."""
+    right = {row["question_id"]: guess == row["answer"] for row, guess in zip(rows, plain, strict=True)}
+    by_type: dict[str, list[bool]] = {}
+    for row in rows:
+        by_type.setdefault(row["type"], []).append(right[row["question_id"]])
+    hits, totals = Counter[int](), Counter[int]()
+    for row, guess in zip(rows, plain if weighted is None else weighted, strict=True):
+        totals[row["answer"]] += 1
+        hits[row["answer"]] += guess == row["answer"]
+    flipping = [row for row in rows if row["subset"] == FLIPPING]
+
+    def both(link: str) -> float:
+        return _mean([right[row["question_id"]] and right.get(row[link], False) for row in flipping])
+
+    return BlindScore(
+        name=name,
+        accuracy=_mean(right.values()),
+        balanced=_mean([hits[answer] / total for answer, total in totals.items()]),
+        cacc_v=both("counterpart_question_id"),
+        cacc_t=both("complement_question_id"),
+        by_type={kind: _mean(found) for kind, found in by_type.items()},
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return fsum(found) / len(found) if found else 0.0

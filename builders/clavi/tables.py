@@ -1,0 +1,99 @@
+"""The tables of CLAVI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...records.schema import Column, Config
+
+VARIANTS = ("original", "complement")
+ANSWERS = ("no", "yes")
+
+QUESTIONS = Config(
+    "questions",
+    "19 yes/no questions for every video",
+    (
+        Column("question_id", "string", "`<video_id>_<00 to 18>`"),
+        Column("video_id", "string", "the video asked about, in config `videos`"),
+        Column("pair_id", "string", "the pair, in config `pairs`"),
+        Column("question", "string", "the question"),
+        Column("answer", "label", "`no` or `yes`", ANSWERS),
+        Column(
+            "type",
+            "string",
+            "`E` existence, `E-NC` its negative control, `BE` beginning/end, `BA` before/after, `BA-NC`",
+        ),
+        Column("type_id", "int32", "type id of the release (0, 1, 4, 5, 8, 9, 10 in V, the same plus 16 in V′)"),
+        Column("subset", "string", "`control` (E, E-NC, BA-NC) or `complement` (BE, BA)"),
+        Column("variant", "string", "`original` (V) or `complement` (V′)"),
+        Column("complement_question_id", "string", "Q′: the opposite time, same video; null for E and E-NC"),
+        Column("counterpart_question_id", "string", "the same question about the other video of the pair"),
+        Column("template_id", "string", "wording in `templates/clavi.yaml`"),
+    ),
+    default=True,
+)
+VIDEOS = Config(
+    "videos",
+    "the videos V and V′ of every pair",
+    (
+        Column("video_id", "string", "`<pair_id>_1` (V) or `<pair_id>_2` (V′)"),
+        Column("pair_id", "string", "the pair"),
+        Column("variant", "string", "`original` or `complement`"),
+        Column("source_id", "string", "the Charades video"),
+        Column("num_frames", "int32", "frames"),
+        Column("fps", "float64", "frames divided by seconds"),
+        Column("width", "int32", "pixels"),
+        Column("height", "int32", "pixels"),
+        Column("duration_s", "float64", "seconds"),
+        Column("sha256", "string", "of the file in `video`"),
+        Column("video", "video", "MP4, H.264, yuv420p"),
+    ),
+)
+PAIRS = Config(
+    "pairs",
+    "what was swapped: A and B are the two actions, A before B in the source; C is the negative control",
+    (
+        Column("pair_id", "string", "8 hex digits"),
+        Column("source_id", "string", "the Charades video"),
+        Column("subject", "string", "Charades' id of the person"),
+        *(
+            Column(f"{what}_{letter}", kind, f"{meaning} of {letter.upper()}")
+            for letter in "abc"
+            for what, kind, meaning in (
+                ("class", "string", "class id (or phrase, with `--source sta`)"),
+                ("label", "string", "label in the annotation"),
+                ("phrase", "string", "wording in the questions"),
+                ("verb", "string", "verb"),
+                ("objects", "strings", "objects"),
+            )
+        ),
+        *(
+            Column(f"{edge}_{letter}_s", "float64", f"annotated {edge} of {letter.upper()}, seconds in the source")
+            for letter in "ab"
+            for edge in ("start", "end")
+        ),
+        Column("out_a", "float64", "where A's piece starts, seconds in the source"),
+        Column("in_a", "float64", "where A's piece ends and the filler starts"),
+        Column("in_b", "float64", "where the filler ends and B's piece starts"),
+        Column("out_b", "float64", "where B's piece ends"),
+        Column("out_a_frame", "int32", "first source frame of A's piece"),
+        Column("in_a_frame", "int32", "first source frame of the filler"),
+        Column("in_b_frame", "int32", "first source frame of B's piece"),
+        Column("out_b_frame", "int32", "first source frame after B's piece"),
+        Column("other_actions", "strings", "other actions of the source that stay away from the segment"),
+        Column("source_verbs", "strings", "verbs of everything annotated in the source"),
+        Column("source_objects", "strings", "objects of everything annotated in the source"),
+        Column("source_sha256", "string", "of the source file"),
+    ),
+)
+
+
+def clavi_configs(render: bool) -> tuple[Config, ...]:
+    """Return the tables of a build, with or without videos."""
+    return (QUESTIONS, VIDEOS, PAIRS) if render else (QUESTIONS, PAIRS)
+
+
+def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
+    """Return the tables of a finished build."""
+    return clavi_configs(info["settings"]["render"])

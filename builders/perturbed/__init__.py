@@ -1,0 +1,1 @@
+"""MSRVTT-P and YouCook2-P: perturbed clips and captions."""

@@ -1,0 +1,188 @@
+"""The language half of MSRVTT-P and YouCook2-P, and its combinations with the visual half.
+
+Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2, Table 6; combinations: section 6, Figure 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...corruptions.registry import (
+    TextCorruption,
+    check_text_name,
+    select_text_corruptions,
+    text_corruptions,
+)
+from ...corruptions.text.engine import TextRecipe
+from ...errors import StressreelError
+from ...records.files import sha256_file, sha256_text
+from ...records.plan import Facts, Unit
+from ...records.schema import Column, Config, Row
+from ...sources.captions import CaptionedClip
+
+if TYPE_CHECKING:
+    from ...corruptions.text.tools import Tools
+    from .settings import PerturbedSettings
+
+BLOCK = 500
+"""Captions in a unit: a kill loses no more than that."""
+
+MODELS = ("mlm", "translation")
+"""What needs a language model; see `TextCorruption.needs`."""
+TEXT_COLUMNS = (
+    Column("caption_id", "string", "the caption: its clip and its number there, from 0"),
+    Column("clip_id", "string", "the clip that it is about, as in `clean`"),
+    Column("caption", "string", "the caption, perturbed; the original if nothing could be changed"),
+    Column("original", "string", "the caption by its annotator"),
+    Column("changed", "bool", "whether they differ"),
+    Column("reason", "string", "why they do not; null if they do"),
+)
+
+
+def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
+    """Return the tables of text perturbations, one for each."""
+    return tuple(
+        Config(name, f"{corruption.family}; {corruption.does}", TEXT_COLUMNS)
+        for name, corruption in ((name, check_text_name(name)) for name in names)
+    )
+
+
+def caption_id(clip_id: str, number: int) -> str:
+    """Name a caption of a clip; its number is its place among them."""
+    return f"{clip_id}#{number}"
+
+
+def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator[Unit]:
+    """Cut the work on captions into units: one for each perturbation and block of captions of a split.
+
+    Their ids begin with a dot, which no name of a video does, so they are no unit of a video.
+
+    Args:
+        clips: The clips, sorted by id.
+        names: Text perturbations.
+    """
+    captions: dict[str, list[list[str]]] = {}
+    for clip in clips:
+        captions.setdefault(clip.split, []).extend(
+            [caption_id(clip.id, number), clip.id, text] for number, text in enumerate(clip.captions)
+        )
+    for split, found in sorted(captions.items()):
+        for number, start in enumerate(range(0, len(found), BLOCK)):
+            block = found[start : start + BLOCK]
+            for name in names:
+                payload = {"text": name, "captions": block}
+                yield Unit(f".text.{name}.{split}.{number:05d}", split, "", payload, tables=(name,))
+
+
+def is_text(unit: Unit) -> bool:
+    """Return whether a unit is one of `text_units`."""
+    return "text" in unit.payload
+
+
+def text_recipe(settings: PerturbedSettings, name: str, key: str) -> TextRecipe:
+    """Return the recipe of a row.
+
+    Args:
+        settings: Of the build.
+        name: The perturbation.
+        key: The caption's id.
+    """
+    return TextRecipe(
+        check_text_name(name), settings.seed, key, settings.caption_style or "declarative", settings.text_mode
+    )
+
+
+def perturb_texts(unit: Unit, settings: PerturbedSettings, tools: Tools) -> Facts:
+    """Perturb the captions of a unit.
+
+    Returns:
+        Under "texts" a pair for each caption, (the new text, null) or (null, why there is none).
+
+    Raises:
+        RuntimeError: A perturbation failed on a caption, which the message quotes.
+    """
+    texts: list[tuple[str | None, str | None]] = []
+    for key, _, text in unit.payload["captions"]:
+        try:
+            result = text_recipe(settings, unit.payload["text"], key).apply(text, tools)
+        except StressreelError:
+            raise
+        except Exception as error:
+            raise RuntimeError(f"caption {key}, {text!r}: {type(error).__name__}: {error}") from error
+        texts.append((result.text, None) if result.changed else (None, result.reason))
+    return {"files": {}, "texts": texts}
+
+
+def text_rows(unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+    """Yield one row for every caption of a unit."""
+    for (key, clip, original), (text, reason) in zip(unit.payload["captions"], facts["texts"], strict=True):
+        yield (
+            unit.payload["text"],
+            {
+                "caption_id": key,
+                "clip_id": clip,
+                "caption": original if text is None else text,
+                "original": original,
+                "changed": text is not None,
+                "reason": reason,
+            },
+        )
+
+
+def text_tables(names: Sequence[str]) -> dict[str, str]:
+    """Hash what decides the words of perturbations besides the code: declarations, and the word tables of families."""
+    if not names:
+        return {}
+    found = [check_text_name(name) for name in names]
+    folder = Path(__file__).parents[2] / "corruptions" / "text" / "tables"
+    files = sorted(path for path in (folder / f"{c.family}.yaml" for c in found) if path.is_file())
+    return {
+        "text.yaml": sha256_text(repr(found)),
+        **{f"text/{path.name}": sha256_file(path) for path in files},
+    }
+
+
+def text_tools(tools: Tools, corruptions: Sequence[TextCorruption]) -> dict[str, str]:
+    """Name what decides the words besides the code and its tables, as records and the card have it.
+
+    Models on the hub are named with their revision. A user's folder is named by hashes alone, as its place is nobody
+    else's.
+
+    Raises:
+        InputError: Something that a perturbation needs is missing.
+    """
+    return {tool: _one_line(found) for tool, found in tools.identity(corruptions).items()}
+
+
+def _one_line(found: Any) -> str:
+    if isinstance(found, list):
+        return ", ".join(map(_one_line, found))
+    if isinstance(found, dict):
+        hub = bool(found.get("revision"))
+        kept = {key: value for key, value in found.items() if key != "revision" and (hub or key != "name")}
+        if hub:
+            kept["name"] = f"{found['name']}@{found['revision']}"
+        return " ".join(f"{key} {_one_line(value)}" if key != "name" else value for key, value in kept.items())
+    return str(found)
+
+
+def choose_texts(names: Sequence[str] | None, tools: Tools, *, bias: bool = True) -> tuple[str, ...]:
+    """Choose text perturbations, in the paper's order.
+
+    Args:
+        names: Names, families or "all"; None for all that need no language model, and those whose model is given.
+        tools: What is given.
+        bias: Whether "all" has the family `bias`. YouCook2-P does not: its captions name no people.
+
+    Raises:
+        InputError: A name is none of these.
+    """
+    given = {"mlm": tools.mlm, "translation": tools.translate}
+    suite = [c for c in text_corruptions().values() if bias or c.family != "bias"]
+    if names is None:
+        return tuple(c.name for c in suite if all(given.get(need, True) for need in c.needs))
+    named = {c.name for c in select_text_corruptions([name for name in names if name != "all"])}
+    named |= {c.name for c in suite} if "all" in names else set()
+    return tuple(name for name in text_corruptions() if name in named)

@@ -1,0 +1,127 @@
+"""Combinations of a visual and a text perturbation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from ...corruptions.registry import (
+    check_name,
+    check_text_name,
+)
+from ...errors import InputError, UsageError
+from ...records.schema import Column, Config, Row
+from .captions import caption_id
+
+if TYPE_CHECKING:
+    pass
+
+MULTIMODAL = "multimodal"
+PAIR_COLUMNS = (
+    Column("pair", "string", "the combination, as visual:text"),
+    Column("visual", "string", "the config with the clip"),
+    Column("severity", "int32", "its severity there"),
+    Column("text", "string", "the config with the caption"),
+    Column("clip_id", "string", "the clip"),
+    Column("caption_id", "string", "the caption"),
+)
+MULTIMODAL_CONFIG = Config(
+    MULTIMODAL,
+    "combinations: which row of a visual config goes with which of a text config",
+    PAIR_COLUMNS,
+    key_columns=len(PAIR_COLUMNS),
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A visual and a text perturbation at once.
+
+    Attributes:
+        visual: Name of the visual one.
+        text: Name of the text one.
+    """
+
+    visual: str
+    text: str
+
+    def __str__(self) -> str:
+        """Write it as commands and tables name it."""
+        return f"{self.visual}:{self.text}"
+
+    @classmethod
+    def read(cls, text: str) -> Pair:
+        """Read "jpeg:no_verbs".
+
+        Raises:
+            InputError: It is no visual and text perturbation with a colon between.
+        """
+        visual, colon, words = text.strip().partition(":")
+        if not colon:
+            raise UsageError(f"{text!r} is no combination. One is visual:text, such as jpeg:no_verbs.")
+        return cls(check_name(visual.strip()).name, check_text_name(words.strip()).name)
+
+
+@cache
+def combinations() -> tuple[int, tuple[Pair, ...]]:
+    """Return the severity of the paper's combinations, and its 66 pairs."""
+    path = Path(__file__).parents[2] / "corruptions" / "combinations.yaml"
+    table = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return table["severity"], tuple(Pair(visual, text) for visual in table["visual"] for text in table["text"])
+
+
+@cache
+def _texts_with(visual: str, pairs: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(pair.text for pair in map(Pair.read, pairs) if pair.visual == visual)
+
+
+def pair_rows(visual: str, clip: Mapping[str, Any], pairs: tuple[str, ...]) -> Iterator[tuple[str, Row]]:
+    """Yield one row for every caption of a clip and every combination that a visual perturbation is in."""
+    severity, _ = combinations()
+    for text in _texts_with(visual, pairs):
+        for number in range(len(clip["captions"])):
+            yield (
+                MULTIMODAL,
+                {
+                    "pair": str(Pair(visual, text)),
+                    "visual": visual,
+                    "severity": severity,
+                    "text": text,
+                    "clip_id": clip["clip_id"],
+                    "caption_id": caption_id(clip["clip_id"], number),
+                },
+            )
+
+
+def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """Choose combinations.
+
+    Args:
+        given: As visual:text; None for those of the paper's 66 whose parts are chosen.
+        visual: The visual perturbations chosen.
+        texts: The text perturbations chosen.
+
+    Raises:
+        InputError: One is no combination, or has a part that is not chosen, or none is left.
+    """
+    if given is None:
+        pairs = [pair for pair in combinations()[1] if pair.visual in visual and pair.text in texts]
+        if not pairs:
+            raise InputError(
+                "none of the paper's 66 combinations has both its parts among the chosen perturbations. Name "
+                "combinations with --pairs visual:text, or choose other perturbations."
+            )
+    else:
+        pairs = [Pair.read(text) for text in given]
+        lacking = [name for pair in pairs for name in (pair.visual, pair.text) if name not in (*visual, *texts)]
+        if lacking:
+            raise InputError(
+                f"--pairs names {', '.join(dict.fromkeys(lacking))}, which --perturbations or --text-perturbations "
+                "leave out. Choose them there too."
+            )
+    return tuple(dict.fromkeys(map(str, pairs)))

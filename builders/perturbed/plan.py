@@ -1,0 +1,87 @@
+"""MSRVTT-P and YouCook2-P: every clip under 18 visual perturbations at five severities; captions: `perturbed_text`.
+
+Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visual and Language Perturbations" (arXiv
+2207.02159), section 3.1 and appendix A.1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...corruptions.registry import visual_corruptions
+from ...errors import InputError
+from ...metrics.text_shift import FILE as TEXT_SHIFT
+from ...records.files import sha256_text
+from ...records.options import content
+from ...records.plan import Plan, Unit
+from ...sources.captions import CaptionedClip
+from .captions import text_tables, text_units
+from .combinations import MULTIMODAL, Pair
+from .settings import PerturbedSettings
+from .tables import CLEAN, suite_configs
+
+
+def plan_perturbed(
+    clips: Sequence[CaptionedClip],
+    settings: PerturbedSettings,
+    *,
+    limit: int | None = None,
+    identity: Mapping[str, Any] | None = None,
+    notes: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Plan a suite, before any video is touched.
+
+    A unit is a source video with all its clips, and all perturbations if its clips are whole videos. A source of which
+    clips are cut may be long, so it gets one unit for each perturbation: a kill loses less, and the source is decoded
+    once for each. Captions have units of their own, as they need no video; a combination belongs to its clip.
+
+    Args:
+        clips: The captioned clips.
+        settings: See `PerturbedSettings`.
+        limit: Plan only the first so many clips by id.
+        identity: What else decides the content: dataset version, tool versions, hashes of inputs.
+        notes: Counts from reading.
+
+    Raises:
+        InputError: The name of a video makes two units one.
+    """
+    chosen = sorted(clips, key=lambda clip: clip.id)[:limit]
+    sources: dict[tuple[str, str], list[CaptionedClip]] = {}
+    for clip in chosen:
+        sources.setdefault((clip.split, clip.source_id), []).append(clip)
+    units = list(text_units(chosen, settings.text_perturbations))
+    splits_of = Counter(source for _, source in sources)
+    combined = {Pair.read(pair).visual for pair in settings.pairs}
+    for (split, source), members in sorted(sources.items()):
+        rows = [
+            {"clip_id": c.id, "captions": list(c.captions), "start_s": c.start_s, "end_s": c.end_s} for c in members
+        ]
+        names = [CLEAN, *settings.perturbations]
+        whole = all(clip.start_s is None for clip in members)
+        for group in [names] if whole else [[name] for name in names]:
+            unit_id = source if whole else f"{source}.{group[0]}"
+            if splits_of[source] > 1:
+                unit_id += f".{split}"
+            filled = (*group, *([MULTIMODAL] if combined & set(group) else []))
+            units.append(Unit(unit_id, split, source, {"clips": rows, "perturbations": group}, tables=filled))
+    for unit_id, times in Counter(unit.id for unit in units).items():
+        if times > 1:
+            raise InputError(
+                f"two pieces of work would both be named {unit_id!r}, as one video is named like a part of another "
+                f"(video, perturbation or split, with dots between). Rename the video {unit_id}."
+            )
+    tables = text_tables(settings.text_perturbations)
+    if settings.perturbations:
+        table = sha256_text(repr([visual_corruptions()[name] for name in settings.perturbations]))
+        tables = {"visual.yaml": table, **tables}
+    return Plan(
+        builder="perturbed",
+        identity={**(identity or {}), "settings": content(settings), "limit": limit, "tables": tables},
+        units=tuple(sorted(units, key=lambda unit: unit.id)),
+        configs=suite_configs(settings),
+        noun="source video" if all(unit.id == unit.source_id for unit in units) else "unit",
+        reports=(TEXT_SHIFT,),
+        notes=dict(notes or {}),
+    )

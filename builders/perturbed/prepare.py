@@ -1,0 +1,215 @@
+"""From what `build-perturbed` is told to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...benchmark import Prepared
+from ...corruptions.registry import check_name, check_text_name, select_corruptions
+from ...corruptions.text.tools import Tools
+from ...errors import InputError, UsageError
+from ...records.plan import Plan
+from ...records.source import Source
+from ...records.versions import tool_versions
+from ...samples.cache import cached_sample
+from ...sources.captions import CAPTIONS, CaptionedClips
+from ...sources.files import find_videos, video_folder
+from ...sources.msrvtt import MSRVTT, SAMPLE
+from ...sources.youcook2 import YOUCOOK2
+from ...video.ffmpeg import ffmpeg_version
+from .captions import choose_texts, text_tools
+from .combinations import Pair, choose_pairs, combinations
+from .estimate import estimate_suite
+from .inputs import read_clips
+from .plan import plan_perturbed
+from .render import PerturbedBuilder
+from .settings import PerturbedSettings, combined, shows, worded
+
+FLAGS = {"mlm": "--mlm", "translation": "--translate"}
+
+
+def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
+    """Read the annotations, choose perturbations, plan the build and find the videos.
+
+    Raises:
+        UsageError: Options do not go together.
+        InputError: The annotations cannot be read, or a name is no perturbation.
+    """
+    check_together(settings)
+    source, folder, clips = read_source(settings)
+    if settings.split != "all" and not clips.clips:
+        raise InputError(f"the annotations have no clips of split {settings.split!r}.")
+    bias = settings.youcook2 is None
+    tools = tools_of(settings)
+    given, settings = settings, chosen(settings, tools, source, bias=bias)
+    texts = [check_text_name(name) for name in settings.text_perturbations]
+    packages = ("numpy", *(["opencv-python-headless"] if shows(settings) else []))
+    versions = tool_versions(render=settings.render, packages=packages)
+    if settings.render and any(check_name(name).scope == "file" for name in settings.perturbations):
+        versions["ffmpeg"] = ffmpeg_version()
+    if texts and not dry_run:
+        tools.check(texts)
+        versions |= text_tools(tools, texts)
+    plan = plan_perturbed(
+        clips.clips,
+        settings,
+        limit=settings.limit,
+        identity={
+            "dataset_version": settings.version,
+            "tools": versions,
+            "inputs": clips.hashes,
+            "source": source.as_json(),
+            "video_folders": list(clips.subfolders),
+        },
+        notes=clips.counts,
+    )
+    wanted = {unit.source_id for unit in plan.units if unit.source_id}
+    places = [video_folder(settings.videos)] if settings.videos else [folder, folder.parent]
+    found = find_videos(places, wanted, clips.subfolders) if settings.render else {}
+
+    return Prepared(
+        plan,
+        PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools),
+        describe=lambda: describe(plan, settings, found, describe_texts(plan, settings, given, tools, bias=bias)),
+        estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
+        if settings.render
+        else None,
+        recorded={
+            "tagger": tools.tagger.name.split()[0].rstrip(",") if texts else None,
+            "caption-style": settings.caption_style if texts else None,
+            "severity": ",".join(map(str, settings.severities)) if shows(settings) else None,
+        },
+    )
+
+
+def check_together(settings: PerturbedSettings) -> None:
+    """Refuse options that do not go together."""
+    given = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
+    if sum(value is not None for value in given.values()) != 1:
+        raise UsageError(f"Give exactly one of {', '.join(given)}.")
+    if settings.text_perturbations and not worded(settings):
+        raise UsageError("--text-perturbations needs --modality text, multimodal or all.")
+    if settings.pairs and not combined(settings):
+        raise UsageError("--pairs needs --modality multimodal or all.")
+    if combined(settings) and combinations()[0] not in settings.severities:
+        raise UsageError("combinations are made of clips at severity 3: give a --severity with 3 in it.")
+
+
+def read_source(settings: PerturbedSettings) -> tuple[Source, Path, CaptionedClips]:
+    """Read the annotations that were named.
+
+    Returns:
+        Their source, their folder and the clips of the split.
+    """
+    if settings.captions:
+        return CAPTIONS, settings.captions.parent, read_clips("captions", settings.captions, settings.split)
+    if settings.youcook2:
+        return YOUCOOK2, settings.youcook2, read_clips("youcook2", settings.youcook2, settings.split)
+    if settings.msrvtt == "sample":
+        folder = cached_sample("msrvtt")
+        return SAMPLE, folder, read_clips("msrvtt", folder, settings.split)
+    path = Path(settings.msrvtt or "")
+    return MSRVTT, path if path.is_dir() else path.parent, read_clips("msrvtt", path, settings.split)
+
+
+def tools_of(settings: PerturbedSettings) -> Tools:
+    """Name the tools of text perturbations."""
+    glove = str(settings.glove) if settings.glove else None
+    return Tools(settings.tagger, settings.mlm, settings.translate, glove, settings.sbert)
+
+
+def chosen(settings: PerturbedSettings, tools: Tools, source: Source, *, bias: bool) -> PerturbedSettings:
+    """Choose what is built: names and families become perturbations, in the paper's order.
+
+    Args:
+        settings: As given.
+        tools: What text perturbations may use.
+        source: Whose clips they are.
+        bias: Whether the suite has the text family `bias`.
+
+    Raises:
+        InputError: A name is no perturbation or combination.
+    """
+    visual = tuple(c.name for c in select_corruptions(settings.perturbations))
+    severities = settings.severities
+    texts: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+    if worded(settings):
+        texts = choose_texts(settings.text_perturbations or None, tools, bias=bias)
+        if not settings.text_perturbations and settings.pairs:
+            texts = choose_texts([*texts, *(Pair.read(pair).text for pair in settings.pairs)], tools, bias=bias)
+    if combined(settings):
+        pairs = choose_pairs(settings.pairs or None, visual, texts)
+    if settings.modality == "multimodal":
+        needed = {part for pair in pairs for part in pair.split(":")}
+        visual = tuple(name for name in visual if name in needed)
+        texts = tuple(name for name in texts if name in needed)
+        severities = (combinations()[0],)
+    if not shows(settings):
+        visual, severities = (), ()
+    style = settings.caption_style or ("imperative" if source.style == "imperative" else "declarative")
+    return replace(
+        settings,
+        perturbations=visual,
+        severities=severities,
+        text_perturbations=texts,
+        pairs=pairs,
+        caption_style=style if worded(settings) else "declarative",
+        render=settings.render and shows(settings),
+    )
+
+
+def describe(plan: Plan, settings: PerturbedSettings, found: Mapping[str, Path], texts: Sequence[str] = ()) -> str:
+    """Write what a build would do; `texts` are the lines about captions."""
+    clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
+    recipes = len(settings.perturbations) * len(settings.severities)
+    needed = {unit.source_id for unit in plan.units if unit.source_id}
+    lines = ["Plan (nothing was written):", f"  {len(clips):,} clips of {len(needed):,} source videos"]
+    if recipes:
+        lines += [
+            f"  {len(settings.perturbations)} perturbations x {len(settings.severities)} severities = {recipes}",
+            f"  {len(clips) * recipes:,} perturbed clips, and {len(clips):,} clean ones",
+        ]
+    lines += texts
+    lines += [f"  {name.replace('_', ' ')}: {count:,}" for name, count in plan.notes.items() if count]
+    if not settings.render:
+        return "\n".join([*lines, "  no videos are made" + (" (--no-render)" if recipes else "")])
+    return "\n".join([*lines, f"  source videos found: {len(found):,} of {len(needed):,}"])
+
+
+def describe_texts(
+    plan: Plan, settings: PerturbedSettings, given: PerturbedSettings, tools: Tools, *, bias: bool
+) -> list[str]:
+    """Write how many captions and combinations a build would have."""
+    if not worded(settings):
+        return []
+    clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
+    captions = sum(len(clip["captions"]) for clip in clips.values())
+
+    def product(count: int, noun: str, what: str) -> str:
+        return f"{count} {noun} x {captions:,} captions = {count * captions:,} {what}"
+
+    names = settings.text_perturbations
+    lines = [product(len(names), "text perturbations", "perturbed captions")]
+    if not given.text_perturbations and settings.modality != "multimodal":
+        every = choose_texts(["all"], tools, bias=bias)
+        lacking = [check_text_name(name) for name in every if name not in names]
+        if lacking:
+            words = " and ".join(f"{c.name} ({', '.join(FLAGS[need] for need in c.needs)})" for c in lacking)
+            lines.append(f"with {words}: " + product(len(every), "", "perturbed captions").replace("  ", " "))
+    if settings.pairs:
+        lines.append(product(len(settings.pairs), "combinations", "rows"))
+    found = [check_text_name(name) for name in names]
+    models: Mapping[str, Any] = {"mlm": settings.mlm, "translation": settings.translate}
+    for corruption in found:
+        flags = " and ".join(FLAGS[need] for need in corruption.needs if not models.get(need, True))
+        if flags:
+            lines.append(f"{corruption.name} fetches its model from the hub, unless {flags} names it")
+    try:
+        tools.check([c for c in found if not {*c.needs} & {*FLAGS}])  # a dry run fetches nothing
+    except InputError as error:
+        lines.append(f"not ready: {error}")
+    return [f"  {line}" for line in lines]

@@ -1,0 +1,263 @@
+"""Render the clips of a suite and describe them in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...corruptions.registry import check_name
+from ...corruptions.text.tools import Tools
+from ...corruptions.visual.engine import Recipe
+from ...errors import VideoError
+from ...records.files import sha256_file
+from ...records.plan import Facts, Skip, Unit
+from ...records.schema import Row
+from ...video.decode import with_index
+from ...video.encode import EncodeSettings, Mp4Writer
+from ...video.index import FrameIndex, open_video
+from ...video.pyav import Frame, rgb_frame, to_rgb
+from ...video.store import FrameStore
+from ...video.transcode import through_codec
+from ..source_videos import SourceVideos
+from .captions import is_text, perturb_texts, text_rows
+from .combinations import pair_rows
+from .settings import PerturbedSettings
+from .tables import CLEAN, level_of
+
+Cut = list[tuple[dict[str, Any], range]]
+"""Clips, each with its frames in the source."""
+
+
+@dataclass(frozen=True)
+class PerturbedBuilder(SourceVideos):
+    """Renders and describes the units of a plan.
+
+    Attributes:
+        settings: See `PerturbedSettings`.
+        videos: Path of each source video by id, as text.
+        tools: What text perturbations use.
+    """
+
+    settings: PerturbedSettings
+    videos: Mapping[str, str] = field(default_factory=dict)
+    tools: Tools = field(default_factory=Tools)
+
+    def renders(self, unit: Unit) -> bool:
+        """Whether videos are made, or captions perturbed."""
+        return is_text(unit) or self.settings.render
+
+    def missing(self, unit: Unit) -> Skip | None:
+        """Look whether the source video is there and opens; captions need none."""
+        return None if is_text(unit) else super().missing(unit)
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        """Write every clip under every perturbation, or perturb captions; see `records.plan.Builder`."""
+        if is_text(unit):
+            return perturb_texts(unit, self.settings, self.tools)
+        path = Path(self.videos[unit.source_id])
+        facts = with_index(path, lambda index: self._render(unit, index, folder))
+        return facts | {"files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
+
+    def _render(self, unit: Unit, index: FrameIndex, folder: Path) -> Facts:
+        with open_video(index.path) as (_, stream):
+            aspect = stream.sample_aspect_ratio
+        facts: Facts = {"clips": {}, "sha256": {}, "skips": []}
+        cut: Cut = []
+        for clip in unit.payload["clips"]:
+            try:
+                cut.append((clip, clip_frames(index, clip)))
+            except VideoError as error:
+                skip = Skip(clip["clip_id"], unit.source_id, error.reason, error.detail)
+                facts["skips"].append(asdict(skip))
+        if not cut:
+            raise VideoError("too_short", "; ".join(skip["detail"] for skip in facts["skips"]))
+        for stretch, members in self._stretches(cut, index):
+            key = members[0][0]["clip_id"] if self.settings.clip_first else unit.source_id
+            with FrameStore(index, stretch, folder) as store:
+                pixel = 1 / aspect if aspect and store.turned else aspect
+                for clip, frames in members:
+                    seconds = index.seconds(frames.stop) - index.seconds(frames.start)
+                    facts["clips"][clip["clip_id"]] = {
+                        "num_frames": len(frames),
+                        "fps": float(len(frames) / seconds),
+                        "source_frames": len(stretch),
+                        "first_frame": frames.start - stretch.start,
+                    }
+                for name in unit.payload["perturbations"]:
+                    for severity in self._severities(name):
+                        files = [folder / _file(name, severity, clip["clip_id"]) for clip, _ in members]
+                        recipe = recipe_for(name, severity, self.settings.seed, key)
+                        self._write(store, recipe, index, stretch, [frames for _, frames in members], files, pixel)
+                        facts["sha256"] |= {file.name: sha256_file(file) for file in files}
+        return facts
+
+    def _stretches(self, cut: Cut, index: FrameIndex) -> Iterator[tuple[range, Cut]]:
+        """Yield each stretch of the source that is perturbed as a whole, with the clips in it and their frames."""
+        if self.settings.clip_first:
+            yield from ((frames, [(clip, frames)]) for clip, frames in cut)
+        else:
+            yield range(index.num_frames), cut
+
+    def _severities(self, name: str) -> tuple[int, ...]:
+        return (0,) if name == CLEAN else self.settings.severities
+
+    def _write(
+        self,
+        store: FrameStore,
+        recipe: Recipe | None,
+        index: FrameIndex,
+        stretch: range,
+        clips: Sequence[range],
+        files: Sequence[Path],
+        aspect: Fraction | None,
+    ) -> None:
+        """Write the clips of one recipe, each frame perturbed once even if clips overlap."""
+        settings = EncodeSettings(self.settings.crf, self.settings.preset, self.settings.lossless)
+        wanted = sorted(set().union(*clips))
+        with ExitStack() as stack:
+            writers: dict[int, Mp4Writer] = {}
+            for position, picture in zip(wanted, perturbed_frames(store, recipe, wanted, stretch), strict=True):
+                frame = as_encoded(picture, store, lossless=settings.lossless)
+                for number, clip in enumerate(clips):
+                    if position not in clip:
+                        continue
+                    if position == clip.start:
+                        seconds = index.seconds(clip.stop) - index.seconds(clip.start)
+                        writers[number] = stack.enter_context(
+                            Mp4Writer(
+                                files[number],
+                                time_base=index.time_base,
+                                rate=(len(clip) / seconds).limit_denominator(1001),
+                                settings=settings,
+                                sample_aspect_ratio=aspect or None,
+                            )
+                        )
+                    writers[number].write(frame, index.boundary(position + 1) - index.boundary(position))
+                    if position == clip.stop - 1:
+                        writers.pop(number).close()
+
+    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+        """Yield one row for every clip, perturbation and severity, and for its combinations; or for every caption."""
+        if is_text(unit):
+            yield from text_rows(unit, facts)
+            return
+        for name in unit.payload["perturbations"]:
+            for clip in unit.payload["clips"]:
+                if facts and clip["clip_id"] not in facts["clips"]:
+                    continue
+                for severity in self._severities(name):
+                    row = {
+                        "clip_id": clip["clip_id"],
+                        "severity": severity,
+                        **level_of(name, severity),
+                        "captions": clip["captions"],
+                        "source_id": unit.source_id,
+                        "start_s": clip["start_s"],
+                        "end_s": clip["end_s"],
+                        "num_frames": None,
+                        "fps": None,
+                        "source_frames": None,
+                        "first_frame": None,
+                        "sha256": None,
+                    }
+                    if facts:
+                        file = _file(name, severity, clip["clip_id"])
+                        row |= facts["clips"][clip["clip_id"]]
+                        row |= {"sha256": facts["sha256"][file], "video": file}
+                    yield name, row
+                yield from pair_rows(name, clip, self.settings.pairs)
+
+
+def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
+    """Find the frames of a clip in its source.
+
+    Raises:
+        VideoError: The source shows none of them (`too_short`).
+    """
+    if clip["start_s"] is None:
+        return range(index.num_frames)
+    start, stop = (index.first_at(Fraction(round(clip[edge] * 1000), 1000)) for edge in ("start_s", "end_s"))
+    if start >= stop:
+        raise VideoError(
+            "too_short",
+            f"{index.path.name}: it shows {float(index.seconds(index.num_frames)):.2f} s; clip {clip['clip_id']} is "
+            f"{clip['start_s']} to {clip['end_s']} s",
+        )
+    return range(start, stop)
+
+
+def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
+    """Return the recipe of a row; None for `clean`."""
+    return None if name == CLEAN else Recipe(check_name(name), severity, seed, key)
+
+
+Picture = Frame | NDArray[np.uint8]
+
+
+def source_frames(recipe: Recipe | None, wanted: Sequence[int], stretch: range) -> Sequence[int]:
+    """Find the frames of the source that frames of a recipe are made from.
+
+    A codec predicts frames from earlier ones, so it needs all of these; and no later ones, as it is fed frame by frame.
+
+    Args:
+        recipe: What is done; None for nothing.
+        wanted: Numbers of frames, increasing.
+        stretch: What is perturbed as a whole.
+
+    Returns:
+        What is shown at each of the wanted ones, or for a codec all from the beginning on.
+    """
+    if recipe and recipe.corruption.scope == "index":
+        first = stretch.start
+        return [first + int(number) for number in recipe.index_map(len(stretch))[[n - first for n in wanted]]]
+    if recipe and recipe.corruption.scope == "file":
+        return range(stretch.start, wanted[-1] + 1)
+    return wanted
+
+
+def perturbed_frames(
+    store: FrameStore, recipe: Recipe | None, wanted: Sequence[int], stretch: range
+) -> Iterator[Picture]:
+    """Perturb frames of a stretch of video.
+
+    Pixels are computed in RGB; temporal perturbations and codecs never leave yuv420p. What is drawn for a frame is
+    keyed by its number in the stretch, so any frame can be made alone.
+
+    Args:
+        store: At least the frames that `source_frames` names.
+        recipe: What to do; None to change nothing.
+        wanted: Numbers of frames, increasing.
+        stretch: What is perturbed as a whole.
+
+    Yields:
+        One picture for each number.
+    """
+    scope = recipe.corruption.scope if recipe else "index"
+    sources = source_frames(recipe, wanted, stretch)
+    if scope == "index":
+        yield from (store.yuv(number) for number in sources)
+    elif scope == "file" and recipe:
+        keep = set(wanted)
+        sent = (store.yuv(number) for number in sources)
+        decoded = through_codec(sent, recipe.corruption.codec, int(recipe.level[0]))
+        yield from (frame for number, frame in zip(sources, decoded, strict=True) if number in keep)
+    elif recipe:
+        yield from (recipe.frame(store.rgb(number), number - stretch.start) for number in wanted)
+
+
+def as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> Frame:
+    """Bring a picture into the form that is encoded."""
+    if lossless:
+        return rgb_frame(picture if isinstance(picture, np.ndarray) else to_rgb(picture))
+    return store.from_rgb(picture) if isinstance(picture, np.ndarray) else picture
+
+
+def _file(name: str, severity: int, clip_id: str) -> str:
+    return f"{name}-{severity}-{clip_id}.mp4"

@@ -1,0 +1,136 @@
+"""Figures of the scores of a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...data_cards.plots import BLUE, GREY, INK, ORANGE, _png
+from ...data_cards.score_figures import _or_zero, _shares
+from ...metrics.bootstrap import Floats
+from ...metrics.robustness import CLEAN, Setting, gamma_relative
+from ...metrics.scores import Scores
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LINES = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d")
+PANEL_IN = 2.9
+FEW_CLIPS = 50  # R@5 of fewer clips is soon near 1, and its lines flat
+
+
+def robustness_figures(scores: Scores) -> dict[str, bytes]:
+    """Draw scores against severity, text perturbations, and pairs (the paper's Figures 18, 16 and 4).
+
+    Retrieval is shown by R@5, of fewer than 50 clips by R@1. Pairs are shown relative to clean, so not if that is 0.
+    """
+    table = next(table for table in scores.tables if table.name == "settings")
+    names = list(dict.fromkeys(str(row[0]) for row in table.rows))
+    shown = "R@5" if "R@5" in names and scores.answers["clips"] >= FEW_CLIPS else names[0]
+    values = {
+        Setting(str(visual), int(str(severity)), str(text)): float(str(value))
+        for score, visual, severity, text, value, *_ in table.rows
+        if score == shown
+    }
+    families = {
+        str(row[3]): str(row[2])
+        for row in next(table for table in scores.tables if table.name == "perturbations").rows
+        if row[1] != "multimodal"
+    }
+    figures = {}
+    if any(setting.modality == "video" for setting in values):
+        figures["severity.png"] = severity_png(values, families, shown)
+    if any(setting.modality == "text" for setting in values):
+        figures["text.png"] = text_png(values, families, shown)
+    if any(setting.modality == "multimodal" for setting in values) and values[Setting()] > 0:
+        figures["pairs.png"] = pairs_png(values, shown)
+    return figures
+
+
+def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], score: str) -> bytes:
+    """Draw a score against severity, one panel a family."""
+    visual = {setting.visual: families[setting.visual] for setting in values if setting.modality == "video"}
+    panels: dict[str, list[str]] = {}
+    for name, family in visual.items():
+        panels.setdefault(family, []).append(name)
+    rows = -(-len(panels) // 3)
+    top = max(values.values()) * 1.08 or 1.0
+
+    def draw(figure: Figure) -> None:
+        grid = figure.subplots(rows, min(3, len(panels)), squeeze=False).ravel()
+        for axes, (family, names) in zip(grid, panels.items(), strict=False):
+            axes.axhline(values[Setting()], color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label=CLEAN)
+            for number, name in enumerate(names):
+                points = sorted((s.severity, value) for s, value in values.items() if s.visual == name and not s.text)
+                axes.plot(*zip(*points, strict=True), marker="o", markersize=3.5, color=LINES[number % 5], label=name)
+            axes.set_title(family)
+            axes.set_xticks(sorted({s.severity for s in values if s.severity}))
+            axes.set_xlabel("severity")
+            axes.set_ylabel(score)
+            axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+            _shares(axes, "y", top=top)
+        for axes in grid[len(panels) :]:
+            axes.set_visible(False)
+
+    return _png(draw, PANEL_IN * rows + 0.3)
+
+
+def text_png(values: Mapping[Setting, float], families: Mapping[str, str], score: str) -> bytes:
+    """Draw a score under each text perturbation, coloured by family, with the clean score as a line."""
+    found = [(setting.text, value) for setting, value in values.items() if setting.modality == "text"]
+    order = list(dict.fromkeys(families[name] for name, _ in found))
+    colours = dict(zip(order, (*LINES, GREY, "#7a6a58"), strict=False))
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        for place, (name, value) in enumerate(found):
+            axes.barh(place, _or_zero(value), 0.75, color=colours[families[name]])
+        for family in order:
+            axes.barh(0, 0, color=colours[family], label=family)
+        axes.axvline(values[Setting()], color=INK, linewidth=1.2, linestyle=(0, (4, 3)), label=CLEAN)
+        axes.set_yticks(range(len(found)), [name for name, _ in found])
+        axes.set_ylim(len(found) - 0.4, -0.6)
+        axes.set_title(f"{score} under text perturbations")
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        _shares(axes, "x", top=max(values.values()) * 1.08 or 1.0)
+
+    return _png(draw, 1.1 + 0.2 * max(len(found), 6))
+
+
+def pairs_png(values: Mapping[Setting, float], score: str) -> bytes:
+    """Draw relative robustness of pairs as a heat map (Figure 4); first row and column: one of the two alone."""
+    pairs = [setting for setting in values if setting.modality == "multimodal"]
+    visual = list(dict.fromkeys((s.visual, s.severity) for s in pairs))
+    text = list(dict.fromkeys(s.text for s in pairs))
+    clean = values[Setting()]
+
+    def relative(setting: Setting) -> float:
+        value: Floats = gamma_relative(np.array([clean]), np.array([values.get(setting, np.nan)]))
+        return float(value[0])
+
+    grid = np.array([[relative(Setting(*(v or ("", 0)), t)) for t in ["", *text]] for v in [None, *visual]])
+    grid[0, 0] = np.nan
+    top = max(1.0, float(np.nanmax(grid)))
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        image = axes.imshow(np.ma.masked_invalid(grid), cmap="viridis", vmin=0, vmax=top, aspect="auto")
+        for row, column in np.ndindex(*grid.shape):
+            value = grid[row, column]
+            if not isnan(value):
+                colour = "white" if value < 0.6 * top else INK
+                axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8, color=colour)
+        turned: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if len(text) > 3 else {}
+        axes.set_xticks(range(len(text) + 1), ["video alone", *text], **turned)
+        axes.set_yticks(range(len(visual) + 1), ["text alone", *(name for name, _ in visual)])
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        axes.axhline(0.5, color="white", linewidth=3)
+        axes.axvline(0.5, color="white", linewidth=3)
+        axes.set_title(f"Relative robustness of pairs, {score}")
+        figure.colorbar(image, ax=axes, pad=0.02, label="γr")
+
+    return _png(draw, 1.9 + 0.42 * (len(visual) + 1))

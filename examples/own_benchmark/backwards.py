@@ -1,0 +1,142 @@
+"""A benchmark of one's own: is the clip played backwards? Every clip is shown both ways.
+
+pip install ./examples/own_benchmark
+stressreel build backwards --captions sample --out out/backwards
+stressreel verify out/backwards
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stressreel.benchmark import Benchmark, Prepared
+from stressreel.builders.source_videos import SourceVideos
+from stressreel.metrics.answers import YES_NO
+from stressreel.metrics.inputs import read_columns
+from stressreel.metrics.items import Items, items_of
+from stressreel.records.files import sha256_file
+from stressreel.records.options import BuildSettings, content, option
+from stressreel.records.output import FinishedOutput
+from stressreel.records.plan import Facts, Plan, Unit
+from stressreel.records.schema import Column, Config, Row
+from stressreel.records.versions import tool_versions
+from stressreel.samples.cache import cached_sample
+from stressreel.sources.captions import CAPTIONS, read_captions
+from stressreel.sources.files import find_videos
+from stressreel.sources.msrvtt import SAMPLE, read_msrvtt
+from stressreel.video.decode import with_index
+from stressreel.video.edit import write_edits
+from stressreel.video.encode import EncodeSettings
+from stressreel.video.index import FrameIndex
+
+QUESTION = "Is this video played backwards?"
+WAYS = ("forwards", "backwards")
+QUESTIONS = Config(
+    "questions",
+    "one question for every video",
+    (
+        Column("question_id", "string", "the question"),
+        Column("video_id", "string", "the video, in config `videos`"),
+        Column("source_id", "string", "the clip that it was made from"),
+        Column("question", "string", "the question"),
+        Column("answer", "label", "`no` or `yes`", YES_NO),
+    ),
+    default=True,
+)
+VIDEOS = Config(
+    "videos",
+    "every clip both ways",
+    (
+        Column("video_id", "string", "`<clip>_forwards` or `<clip>_backwards`"),
+        Column("source_id", "string", "the clip"),
+        Column("sha256", "string", "of the file in `video`"),
+        Column("video", "video", "MP4, H.264"),
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackwardsSettings(BuildSettings):
+    """The options of `stressreel build backwards`."""
+
+    captions: str = option("", "CSV or JSON lines of captioned clips, or `sample`.", required=True, content=False)
+    videos: Path | None = option(None, "Folder of the videos.", content=False, record="never")
+
+
+@dataclass(frozen=True)
+class BackwardsBuilder(SourceVideos):
+    """Renders and describes a clip; `videos` has the path of each source by id."""
+
+    videos: Mapping[str, str]
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        """Write the clip forwards and backwards, from the same decoded frames."""
+        files = [folder / f"{way}.mp4" for way in WAYS]
+
+        def write(index: FrameIndex) -> None:
+            single = [range(number, number + 1) for number in range(index.num_frames)]
+            write_edits(index, [(range(index.num_frames),), tuple(single[::-1])], files, EncodeSettings())
+
+        with_index(Path(self.videos[unit.source_id]), write)
+        return {
+            "files": {file.name: file.stat().st_size for file in files},
+            "sha256": [sha256_file(file) for file in files],
+        }
+
+    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+        """Describe the two videos and ask about both."""
+        for number, way in enumerate(WAYS):
+            video = {"video_id": f"{unit.id}_{way}", "source_id": unit.source_id}
+            asked = {"question_id": f"{unit.id}_{way}_0", "question": QUESTION, "answer": YES_NO[number]}
+            yield QUESTIONS.name, video | asked
+            yield VIDEOS.name, video | {"sha256": facts["sha256"][number], "video": f"{way}.mp4"}
+
+
+def prepare(settings: BackwardsSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
+    """Read the clips and plan a unit for each."""
+    drawn = settings.captions == "sample"
+    folder = cached_sample("msrvtt") if drawn else Path(settings.captions).parent
+    clips = read_msrvtt(folder) if drawn else read_captions(Path(settings.captions))
+    chosen = [clip for clip in clips.clips if settings.split in ("all", clip.split) and clip.start_s is None]
+    units = sorted((Unit(clip.id, clip.split, clip.source_id, {}) for clip in chosen), key=lambda unit: unit.id)
+    identity = {
+        "dataset_version": settings.version,
+        "settings": content(settings),
+        "limit": settings.limit,
+        "tools": tool_versions(render=True),
+        "inputs": clips.hashes,
+        "source": (SAMPLE if drawn else CAPTIONS).as_json(),
+    }
+    plan = Plan("backwards", identity, tuple(units[: settings.limit]), (QUESTIONS, VIDEOS), noun="clip")
+    places = [settings.videos] if settings.videos else [folder]
+    found = find_videos(places, {unit.source_id for unit in plan.units}, clips.subfolders)
+    builder = BackwardsBuilder(videos={name: str(path) for name, path in found.items()})
+    return Prepared(plan, builder, lambda: f"{len(plan.units):,} clips, {2 * len(plan.units):,} videos")
+
+
+def items(output: FinishedOutput, config: str, split: str) -> Items:
+    """Read what is asked, and which answer is right."""
+    rows, _ = read_columns(output, config, [column.name for column in QUESTIONS.columns], split)
+    named: dict[str, Any] = {"ids": rows["question_id"], "sources": rows["source_id"], "videos": rows["video_id"]}
+    options = [YES_NO] * len(rows["answer"])
+    return items_of(
+        output, config, split, id_column="question_id", texts=rows["question"], options=options,
+        truth=rows["answer"], **named,
+    )  # fmt: skip
+
+
+BENCHMARK = Benchmark(
+    name="backwards",
+    summary="Is the clip played backwards?",
+    description="Ask of captioned clips, shown forwards and backwards, which way they are played.",
+    settings=BackwardsSettings,
+    prepare=prepare,
+    configs=lambda info: (QUESTIONS, VIDEOS),
+    items=items,
+    question_tables=lambda info: [QUESTIONS.name],
+    sample={"captions": "sample"},
+    drawn_sample="msrvtt",
+)

@@ -1,0 +1,153 @@
+"""How wrong options are chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Literal
+
+from ..errors import UsageError
+from ..records.options import comma_separated, option
+
+
+def hard(settings: Any) -> bool:
+    """Whether wrong options are mined, not drawn; for the settings of mining or of a build."""
+    return bool(getattr(settings, "mining", settings).negatives == "hard")
+
+
+@dataclass(frozen=True)
+class MiningSettings:
+    """How wrong options are chosen.
+
+    Attributes:
+        negatives: "hard", or "random" as a baseline with the same exclusions.
+        num_options: Options of a question, the right one included.
+        top_k: How many of the nearest questions give candidates.
+        alpha: Weight of the questions' cosine. It scales all scores alike, so it changes no choice.
+        beta: Factor of a candidate that is tau or more like the right one.
+        tau: From this cosine on, beta counts.
+        same_question: From this cosine on, two questions ask the same, and neither lends its answer to the other.
+        same_text: From this cosine on, two texts say the same, and are never options of one question. So do texts of
+            which one has all content words of the other; above 1, only equal words count.
+        max_lend: A text lends at most this many times its even share, which it would lend if all lent alike; 0: as
+            often as it comes.
+        ties: What puts equal candidates in order: "lot", drawn for each pair of questions, or "id".
+    """
+
+    negatives: Literal["hard", "random"] = option(
+        "hard", "Hard negatives, or random ones as a baseline with the same exclusions."
+    )
+    num_options: int = option(5, "Options of a question, the right one too.")
+    top_k: int = option(10, "Nearest questions that lend their answers.", counts=hard)
+    alpha: float = option(1.0, "Weight of the questions' cosine.")
+    beta: float = option(0.001, "Factor of answers at or above --tau.")
+    tau: float = option(0.85, "Cosine from which an answer is too similar.")
+    same_question: float = option(
+        0.9, "Cosine from which two questions ask the same and lend each other nothing; above 1 is never."
+    )
+    same_text: float = option(
+        0.9,
+        "Cosine from which two answers say the same and are never options together, like answers of which one has all "
+        "content words of the other; above 1 only equal words count.",
+    )
+    max_lend: float = option(
+        1.2,
+        "An answer lends at most this many times its even share, else the rarest option gives the right one away; 0 is "
+        "no limit, as released.",
+    )
+    ties: Literal["lot", "id"] = option(
+        "lot",
+        "Equal candidates by a seeded draw for each pair of questions (lot), or by id, as released.",
+        counts=hard,
+    )
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            UsageError: One of them makes no sense.
+        """
+        checks = {
+            f"negatives is hard or random, not {self.negatives!r}": self.negatives in ("hard", "random"),
+            f"num_options is 2 or more, not {self.num_options}": self.num_options >= 2,
+            f"top_k is 1 or more, not {self.top_k}": self.top_k >= 1,
+            f"alpha is above 0, not {self.alpha}": 0 < self.alpha < inf,
+            f"beta is 0 to 1, not {self.beta}": 0 <= self.beta <= 1,
+            f"tau is -1 to 1, not {self.tau}": -1 <= self.tau <= 1,
+            f"same_question is above 0, not {self.same_question}": self.same_question > 0,
+            f"same_text is above 0, not {self.same_text}": self.same_text > 0,
+            f"max_lend is 0 or 1 and more, not {self.max_lend}": self.max_lend == 0 or 1 <= self.max_lend < inf,
+            f"ties is lot or id, not {self.ties!r}": self.ties in ("lot", "id"),
+        }
+        wrong = [text for text, good in checks.items() if not good]
+        if wrong:
+            raise UsageError(f"{'; '.join(wrong)}. Change the options of the negatives.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolSettings:
+    """Where wrong options come from.
+
+    Attributes:
+        model: The sentence encoder; None for the default.
+        pool: "split": from right options of the same split, and in validation and test never from one that is also
+            right in train. "all": from everywhere, as in the release.
+        rank_by: "own", or "explanation": answers are scored by their explanations' cosine, as in the release.
+        keep_apart: Whether questions of a group, or about the same moment, lend each other nothing.
+        apart_frames: Two clips show the same moment if fewer frames lie between them.
+    """
+
+    model: str | None = option(
+        None,
+        "Sentence encoder: folder or name on the hub.",
+        shown="all-MiniLM-L6-v2",
+        content=False,
+        write=lambda given: "DIR",
+    )
+    pool: Literal["split", "all"] = option(
+        "split",
+        "Take options from the question's own split, and outside of train never one that is right in train; or from "
+        "all questions, as released (which leaks).",
+    )
+    rank_by: Literal["own", "explanation"] = option(
+        "own",
+        "Score answers by their own cosine, or by that of their explanations, as in the released CausalChaos.",
+        counts=hard,
+    )
+    keep_apart: bool = option(
+        True, "Take no option from a question of the same group, or about the same moment of the video."
+    )
+    apart_frames: int = option(
+        50,
+        "Two parts of an episode are the same moment if fewer frames lie between them (50 are about 2 s).",
+        minimum=0,
+        counts=lambda settings: settings.keep_apart,
+    )
+
+
+def advice(settings: Any) -> str:
+    """Name what gives a question more wrong options, of what is not chosen yet; for settings of a pool."""
+    pool = "--pool all, " if settings.pool == "split" else ""
+    apart = "--no-keep-apart, " if settings.keep_apart else ""
+    return f"Give more questions, {pool}a smaller --num-options, {apart}or higher --same-question and --same-text."
+
+
+def read_columns(given: Any) -> tuple[str, ...]:
+    """Read "question=Q,answer=A", given once or several times, or a dictionary, as ("question=Q", "answer=A").
+
+    Raises:
+        ValueError: It is something else, or names a column twice.
+    """
+    texts = [f"{name}={column}" for name, column in given.items()] if isinstance(given, Mapping) else given
+    pairs = [part.partition("=") for part in comma_separated(texts)]
+    if any(not (name.strip() and sign and column.strip()) for name, sign, column in pairs):
+        raise ValueError("is no list of names such as question=Q,answer=A")
+    if len({name.strip() for name, _, _ in pairs}) < len(pairs):
+        raise ValueError("names a column twice")
+    return tuple(f"{name.strip()}={column.strip()}" for name, _, column in pairs)
+
+
+def columns_of(given: tuple[str, ...]) -> dict[str, str]:
+    """Turn what `read_columns` gave into a dictionary."""
+    return {name: column for name, _, column in (text.partition("=") for text in given)}

@@ -1,0 +1,159 @@
+"""The fingerprint of a dataset: a hash over the hashes of its units, each of which any worker can compute alone.
+
+The rows of one unit in one table are hashed as canonical JSON, one a line; videos by their `sha256` column. A table's
+hash is taken over those of its units in plan order, the dataset's over those of its tables. Parquet, shards and row
+groups decide nothing. `units.parquet` in the output keeps the hash and the number of rows of every unit, so that
+whoever has the rows alone can find the fingerprint again, and tell which unit differs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .files import atomic, canonical_json
+from .schema import Config, Row
+
+VERSION = 2
+FILE = "units.parquet"
+BATCH = 10_000
+SCHEMA = pa.schema(
+    [
+        pa.field("unit_id", pa.string(), nullable=False),
+        pa.field("table", pa.string(), nullable=False),
+        pa.field("rows", pa.int32(), nullable=False),
+        pa.field("sha256", pa.string(), nullable=False),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """The rows of one unit in one table.
+
+    Attributes:
+        unit_id: The unit.
+        table: "config/split".
+        rows: How many.
+        sha256: Hash of their content, as hex.
+    """
+
+    unit_id: str
+    table: str
+    rows: int
+    sha256: str
+
+
+def plain_json(config: Config, row: Row) -> str:
+    """Serialise a row of storage values without its videos."""
+    return canonical_json({name: row[name] for name in (c.name for c in config.columns if c.kind != "video")})
+
+
+@dataclass
+class UnitHasher:
+    """Hashes the rows of one unit, table by table, as they come."""
+
+    unit_id: str
+    _hashes: dict[str, Any] = field(default_factory=dict)
+    _rows: dict[str, int] = field(default_factory=dict)
+
+    def add(self, table: str, line: str) -> None:
+        """Take in one row of a table "config/split", as `plain_json` writes it."""
+        self._hashes.setdefault(table, hashlib.sha256()).update((line + "\n").encode())
+        self._rows[table] = self._rows.get(table, 0) + 1
+
+    def done(self) -> list[UnitRows]:
+        """Return what was hashed."""
+        return [UnitRows(self.unit_id, table, self._rows[table], h.hexdigest()) for table, h in self._hashes.items()]
+
+
+@dataclass
+class Fingerprint:
+    """The fingerprint of a dataset, from its units in plan order."""
+
+    _hashes: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, unit: UnitRows) -> None:
+        """Take in what a unit has in one table."""
+        self._hashes.setdefault(unit.table, hashlib.sha256()).update(f"{unit.sha256}\n".encode())
+
+    def parts(self) -> dict[str, str]:
+        """Return the hash of every table, by "config/split"."""
+        return {table: self._hashes[table].hexdigest() for table in sorted(self._hashes)}
+
+    def hexdigest(self) -> str:
+        """Return the hash of the whole dataset."""
+        return hashlib.sha256(canonical_json({"version": VERSION, "tables": self.parts()}).encode()).hexdigest()
+
+
+class UnitsFile:
+    """Writes `units.parquet` as units are done; use as a context manager. It appears whole or not at all."""
+
+    def __init__(self, folder: Path):
+        """Write into an output folder."""
+        self._atomic = atomic(folder / FILE)
+        self._held: list[UnitRows] = []
+
+    def __enter__(self) -> UnitsFile:
+        """Open it."""
+        self._writer = pq.ParquetWriter(self._atomic.__enter__(), SCHEMA, compression="zstd")
+        return self
+
+    def add(self, unit: UnitRows) -> None:
+        """Write what a unit has in one table."""
+        self._held.append(unit)
+        if len(self._held) >= BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._held:
+            self._writer.write_table(pa.Table.from_pylist([vars(unit) for unit in self._held], schema=SCHEMA))
+        self._held = []
+
+    def __exit__(self, *failure: Any) -> None:
+        """Finish it, or remove it after an exception."""
+        if failure[0] is None:
+            self._flush()
+        self._writer.close()
+        self._atomic.__exit__(*failure)
+
+
+def write_units(folder: Path, units: Iterable[UnitRows]) -> None:
+    """Write `units.parquet` at once."""
+    with UnitsFile(folder) as file:
+        for unit in units:
+            file.add(unit)
+
+
+def read_units(folder: Path) -> Iterator[UnitRows]:
+    """Read `units.parquet`, in plan order."""
+    with pq.ParquetFile(folder / FILE) as file:
+        for batch in file.iter_batches():
+            for row in batch.to_pylist():
+                yield UnitRows(**row)
+
+
+def recomputed(units: Iterable[UnitRows], rows: Mapping[str, tuple[Config, Iterator[Row]]]) -> Iterator[UnitRows]:
+    """Hash the rows of units again, as they lie in the tables.
+
+    Args:
+        units: What each unit should have, in plan order; only their numbers of rows are used.
+        rows: For each table "config/split" its config and its rows of storage values, in order.
+
+    Yields:
+        What each unit has; `rows` is smaller where a table ends too soon.
+    """
+    for unit in units:
+        config, found = rows[unit.table]
+        digest, count = hashlib.sha256(), 0
+        for row in islice(found, unit.rows):
+            digest.update((plain_json(config, row) + "\n").encode())
+            count += 1
+        yield UnitRows(unit.unit_id, unit.table, count, digest.hexdigest())

@@ -1,0 +1,270 @@
+"""Plans of causal questions with embeddings made up by hashing words, so that no model is needed."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from stressreel.builders.causal.audit import Asked, guess, known_share, twin
+from stressreel.builders.causal.checks import causal_checks, chi_square_tail
+from stressreel.builders.causal.plan import Drafts, Timing, plan_causal, tally
+from stressreel.builders.causal.render import clip_frames
+from stressreel.builders.causal.settings import CausalSettings, settings_of
+from stressreel.builders.causal.tables import causal_configs
+from stressreel.errors import InputError, VideoError
+from stressreel.negatives.mining import MiningSettings, text_key
+from stressreel.records.checks import VerifyOptions
+from stressreel.records.output import FinishedOutput
+from stressreel.records.plan import Plan, Unit
+from stressreel.records.shards import shard_path, write_shard
+from stressreel.samples.causal import write_causal_annotations
+from stressreel.seeds import rng_for
+from stressreel.sources.causalchaos import CausalRow, read_causalchaos
+from stressreel.video.index import FrameIndex
+
+PLAIN = CausalSettings(render=False, confuse=0, mining=MiningSettings(num_options=4))
+
+
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    vectors = np.stack(
+        [sum(rng_for(0, word).normal(size=48) for word in text_key(text).split()) + np.zeros(48) for text in texts]
+    )
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[CausalRow, ...]:
+    return read_causalchaos(write_causal_annotations(tmp_path_factory.mktemp("sample"))).rows
+
+
+def tables(plan: Plan) -> dict[tuple[str, str], list[dict]]:
+    return {(u.payload["config"], u.split): u.payload["rows"] for u in plan.units if not u.source_id}
+
+
+class TestPlan:
+    def test_options_hold_the_right_one_and_its_sources(self, rows: tuple[CausalRow, ...]) -> None:
+        found = tables(plan_causal(rows, PLAIN, embed=embed))
+        by_id = {row.qid: row for row in rows}
+        for (config, split), members in found.items():
+            if config == "open_ended":
+                continue
+            for row in members:
+                assert row["options"][row["answer_index"]] == by_id[row["qid"]].answer
+                assert row["explanation_options"][row["explanation_index"]] == by_id[row["qid"]].explanation
+                assert row["sources"][row["answer_index"]]["kind"] == "right"
+                for text, source in zip(row["options"], row["sources"], strict=True):
+                    assert by_id[source["qid"]].answer == text
+                    assert split in found_splits(found, config, source["qid"])
+
+    def test_no_wrong_option_of_the_test_is_right_in_train(self, rows: tuple[CausalRow, ...]) -> None:
+        again = [replace(row, qid=f"again{row.qid}", question=f"{row.question} again") for row in rows]
+        plan = plan_causal([*rows, *again], replace(PLAIN, keep_apart=False), embed=embed)
+        for scheme in PLAIN.splits:
+            for split in ("validation", "test"):
+                assert plan.notes["wrong_options_right_in_train"][scheme][split]["answer"][0] == 0
+        assert plan.notes["right_options_in_train"]["ud"]["test"]["answer"][0] > 0
+        released = plan_causal([*rows, *again], replace(PLAIN, keep_apart=False, pool="all"), embed=embed)
+        assert released.notes["wrong_options_right_in_train"]["ud"]["test"]["answer"][0] > 0
+
+    def test_overlapping_clips_lend_nothing_unless_they_may(self, rows: tuple[CausalRow, ...]) -> None:
+        def overlapping(settings: CausalSettings) -> int:
+            by_id = {row.qid: row for row in rows}
+            plan = plan_causal(rows, settings, embed=embed)
+            return sum(
+                by_id[row["qid"]].overlaps(by_id[source["qid"]])
+                for (config, _), members in tables(plan).items()
+                for row in members
+                for source in row.get("sources", [])
+                if source["qid"] != row["qid"]
+            )
+
+        assert overlapping(replace(PLAIN, pool="all")) == 0
+        assert overlapping(replace(PLAIN, pool="all", keep_apart=False)) > 0
+
+    def test_a_plan_does_not_depend_on_when_it_is_made(self, rows: tuple[CausalRow, ...]) -> None:
+        assert plan_causal(rows, PLAIN, embed=embed).hash == plan_causal(rows, PLAIN, embed=embed).hash
+        assert plan_causal(rows, replace(PLAIN, seed=1), embed=embed).hash != plan_causal(rows, PLAIN, embed=embed).hash
+
+    def test_only_one_split(self, rows: tuple[CausalRow, ...]) -> None:
+        every, one = (
+            tables(plan_causal(rows, replace(PLAIN, only=only), embed=embed)) for only in ("all", "validation")
+        )
+        assert one == {key: members for key, members in every.items() if key[1] == "validation"}
+
+    def test_clips_come_once_and_know_their_timing(self, rows: tuple[CausalRow, ...]) -> None:
+        timing = Timing({"S90E01": 7}, {"S90E02": Fraction(24000, 1001)})
+        plan = plan_causal([*rows, replace(rows[0], qid="x")], replace(PLAIN, render=True), embed=embed, timing=timing)
+        clips = {unit.id: unit for unit in plan.units if unit.source_id}
+        assert len(clips) == len(rows)
+        assert {u.payload["offset"] for u in clips.values() if u.source_id == "S90E01"} == {7}
+        assert {u.payload["rate"] for u in clips.values() if u.source_id == "S90E02"} == {"24000/1001"}
+
+    def test_too_few_questions_are_refused(self, rows: tuple[CausalRow, ...]) -> None:
+        with pytest.raises(InputError, match="has too few questions"):
+            plan_causal(rows[:4], PLAIN, embed=embed)
+
+    def test_settings_come_back_from_json(self) -> None:
+        settings = CausalSettings(splits=("ps",), pool="all")
+        from dataclasses import asdict
+
+        assert settings_of({"settings": json.loads(json.dumps(asdict(settings)))}) == settings
+        assert [config.name for config in causal_configs(settings)] == ["ps", "causal_confusion", "open_ended", "clips"]
+
+
+def found_splits(found: dict[tuple[str, str], list[dict]], config: str, qid: str) -> list[str]:
+    return [split for (name, split), rows in found.items() if name == config and any(r["qid"] == qid for r in rows)]
+
+
+class TestClipFrames:
+    index = FrameIndex(Path("E.mp4"), np.arange(100) * 40, 4000, Fraction(1, 1000), Fraction(0), np.array([0]))
+
+    def unit(self, start: int, end: int, offset: int = 0, rate: str | None = None) -> Unit:
+        payload = {"start_frame": start, "end_frame": end, "offset": offset, "rate": rate}
+        return Unit("E_1", "clips", "E", payload)
+
+    def test_half_open_and_exact(self) -> None:
+        assert clip_frames(self.index, self.unit(10, 20)) == range(10, 20)
+        assert clip_frames(self.index, self.unit(90, 100)) == range(90, 100)
+        assert clip_frames(self.index, self.unit(10, 20, offset=-3)) == range(7, 17)
+
+    def test_by_time_where_the_rate_is_known(self) -> None:
+        assert clip_frames(self.index, self.unit(50, 100, rate="50")) == range(25, 50)
+        assert clip_frames(self.index, self.unit(0, 200, rate="50")) == range(100)
+
+    @pytest.mark.parametrize(
+        ("start", "end", "offset", "rate"),
+        [(95, 101, 0, None), (1, 9, -2, None), (0, 300, 0, "50"), (300, 310, 0, "50")],
+    )
+    def test_frames_that_are_not_there(self, start: int, end: int, offset: int, rate: str | None) -> None:
+        with pytest.raises(VideoError, match="100 frames") as error:
+            clip_frames(self.index, self.unit(start, end, offset, rate))
+        assert error.value.reason == "too_short"
+
+
+class TestAudit:
+    def test_each_guesser_picks_what_it_says(self) -> None:
+        options = np.eye(4, 3, dtype=np.float32)
+        options[3] = options[0]
+        asked = Asked("why", np.array([0, 1, 0], np.float32), ("Aaa", "b", "cc", "dddd"), options, 0)
+        assert guess(asked, frozenset({"b"}), {"aaa": 3, "b": 2, "cc": 1, "dddd": 9}) == {
+            "longest": 3,
+            "shortest": 1,
+            "near_question": 1,
+            "odd_one_out": 1,
+            "central": 0,
+            "rarest": 2,
+            "seen_in_train": 1,
+            "case": 1,
+            "twin": 0,
+        }
+        assert guess(asked, frozenset({"b", "cc"}), Counter())["seen_in_train"] == 0
+
+    @pytest.mark.parametrize("right", range(5))
+    def test_the_twins_of_a_confused_answer_tell(self, right: int) -> None:
+        texts = ["Tom was not hitting Jerry.", "Jerry was hitting Tom.", "Spike hid.", "Tom ate the cheese."]
+        assert twin([*texts[:right], "Tom was hitting Jerry.", *texts[right:]]) == right
+
+    def test_known_share_folds_case_and_stops(self) -> None:
+        assert known_share(["Tom ran.", "Spike hid"], frozenset({"tom ran"})) == (1, 2)
+
+    def test_drafts_keep_the_right_options_of_train(self, rows: tuple[CausalRow, ...]) -> None:
+        drafts = Drafts(rows, PLAIN, embed)
+        assert text_key(rows[0].answer) in {key for key in drafts.keys["answer"].values()}
+        assert len(drafts.trained("ud", "answer")) <= 42
+
+    def test_tally(self) -> None:
+        done = {"target": "answer", "kind": "negation", "place": 1, "text": "x", "note": "two ways"}
+        not_done = {"target": "answer", "kind": "swap", "place": None, "text": None, "note": "nobody"}
+        assert tally({"1": [done, not_done], "2": [not_done]}) == {
+            "answer": {
+                "negation": {"placed": 1, "ambiguous": 1, "not_placed": {}},
+                "swap": {"placed": 0, "ambiguous": 0, "not_placed": {"nobody": 2}},
+            }
+        }
+
+
+@pytest.mark.parametrize(("value", "degrees", "tail"), [(9.488, 4, 0.05), (0, 4, 1), (23.513, 4, 1e-4), (900, 4, 0)])
+def test_chi_square_tail(value: float, degrees: int, tail: float) -> None:
+    assert chi_square_tail(value, degrees) == pytest.approx(tail, rel=1e-3, abs=1e-12)
+
+
+class TestChecks:
+    """Each fault that is put into a written plan is found by the check that is for it, and by no silent pass."""
+
+    def write(self, plan: Plan, out: Path) -> FinishedOutput:
+        counts: dict[str, dict[str, int]] = {}
+        for config in plan.configs:
+            for split in plan.splits:
+                members = [
+                    row
+                    for unit in plan.units
+                    if unit.split == split and unit.payload["config"] == config.name
+                    for row in unit.payload["rows"]
+                ]
+                if members:
+                    rows = ((config.encode(row), 1) for row in members)
+                    write_shard(out / shard_path(config.name, split, 0, 1), config, rows)
+                    counts.setdefault(config.name, {})[split] = len(members)
+        info = {
+            "builder": "causal",
+            "command": "",
+            "settings": json.loads(json.dumps(plan.identity["settings"])),
+            "counts": counts,
+            "notes": plan.notes,
+            "skips": {"list": []},
+        }
+        return FinishedOutput(out, info)
+
+    def problems(self, output: FinishedOutput) -> dict[str, list[str]]:
+        checks = causal_checks(output.info, VerifyOptions(decode=False, workers=1))
+        del checks["command"], checks["mined"]  # they are about what a command built
+        found = {name: list(check(output)) for name, check in checks.items()}
+        return {name: lines for name, lines in found.items() if lines}
+
+    def test_a_plan_passes(self, rows: tuple[CausalRow, ...], tmp_path: Path) -> None:
+        assert self.problems(self.write(plan_causal(rows, PLAIN, embed=embed), tmp_path)) == {}
+
+    @pytest.mark.parametrize(
+        ("check", "fault"),
+        [
+            ("options", lambda row: row.update(answer_index=(row["answer_index"] + 1) % 4)),
+            ("options", lambda row: row["options"].__setitem__(0, row["options"][1].upper())),
+            ("pool", lambda row: row["options"].__setitem__((row["answer_index"] + 1) % 4, "It rained.")),
+            ("pool", lambda row: row["sources"][(row["answer_index"] + 1) % 4].update(qid="nobody")),
+            ("links", lambda row: row.update(clip_id="S90E01_0_1")),
+            ("divisions", lambda row: row.update(qid="61")),
+        ],
+    )
+    def test_a_fault_is_found(self, rows: tuple[CausalRow, ...], tmp_path: Path, check: str, fault: object) -> None:
+        plan = plan_causal(rows, PLAIN, embed=embed)
+        row = tables(plan)["ud", "test"][0]
+        fault(row)
+        if check == "divisions":
+            tables(plan)["open_ended", "test"][0].update(qid="61")
+        assert check in self.problems(self.write(plan, tmp_path))
+
+    def test_an_index_that_stands_still_is_found(self, rows: tuple[CausalRow, ...], tmp_path: Path) -> None:
+        plan = plan_causal(rows, PLAIN, embed=embed)
+        for (config, _), members in tables(plan).items():
+            for row in members if config == "un" else []:
+                for name in ("options", "sources"):
+                    row[name].insert(0, row[name].pop(row["answer_index"]))
+                row["answer_index"] = 0
+        assert self.problems(self.write(plan, tmp_path)).keys() == {"answer_index"}
+
+    def test_a_shared_episode_is_found(self, rows: tuple[CausalRow, ...], tmp_path: Path) -> None:
+        plan = plan_causal(rows, PLAIN, embed=embed)
+        found = tables(plan)
+        moved = found["un", "train"].pop()
+        found["un", "test"].append(moved)
+        for (config, _), members in found.items():
+            for row in members if config == "open_ended" else []:
+                if row["qid"] == moved["qid"]:
+                    row["split_un"] = "test"
+        problems = self.problems(self.write(plan, tmp_path))
+        assert any("2 splits" in line for line in problems["divisions"])

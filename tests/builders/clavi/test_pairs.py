@@ -1,0 +1,680 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+from math import nextafter
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import stressreel.builders.clavi.pairs as pairs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from stressreel.builders.clavi.pairs import (
+    Candidate,
+    Cuts,
+    SameAction,
+    draw_control,
+    draw_cuts,
+    paper_pairs,
+    released_pairs,
+    same_key,
+    with_ids,
+)
+from stressreel.builders.clavi.plan import plan_clavi
+from stressreel.builders.clavi.settings import ClaviSettings
+from stressreel.records.plan import Plan
+from stressreel.sources.actions import Action, AnnotatedVideo, Segment
+from stressreel.sources.charades import Annotations, class_actions, read_charades
+from stressreel.sources.charades_sta import same_doing
+from stressreel.sources.clavi import ReleasedPair, read_released
+from stressreel.templates import load_classes
+
+Span = tuple[str, float, float]
+
+
+def action(name: str) -> Action:
+    """A class: "a", "b", … are usable, "someone …" are not."""
+    return Action(name, name.capitalize(), name, f"verb of {name}", frozenset([f"object of {name}"]), name[0] != "s")
+
+
+def video(spans: Iterable[Span], length: float = 60, name: str = "VIDEO") -> AnnotatedVideo:
+    segments = tuple(Segment(action(key), start, end) for key, start, end in spans)
+    return AnnotatedVideo(
+        id=name,
+        split="train",
+        subject="SUBJ",
+        length_s=length,
+        segments=segments,
+        verbs=frozenset(segment.action.verb for segment in segments),
+        objects=frozenset(name for segment in segments for name in segment.action.objects),
+        columns={},
+    )
+
+
+def span(segment: Segment) -> Span:
+    return segment.action.key, segment.start_s, segment.end_s
+
+
+A: Span = ("a", 5, 10)
+B: Span = ("b", 12, 17)
+OTHER: Span = ("c", 30, 33)  # too short to be in a pair itself; the segment with its margins is [3, 19)
+Rules = Callable[[AnnotatedVideo, SameAction], Iterable[Candidate]]
+
+
+def found(
+    rules: Rules, *more: Span, a: Span = A, b: Span = B, length: float = 60, other: Span | None = OTHER
+) -> tuple[str, ...] | None:
+    """Other actions of the pair (a, b) among what the rules select in the video; None if it isn't selected."""
+    spans = [a, b, *([other] if other else []), *more]
+    chosen = {(span(c.a), span(c.b)): c.others for c in rules(video(spans, length), same_key)}
+    return chosen.get((a, b))
+
+
+# The rules of the release
+
+
+def test_the_plain_pair_is_selected_with_its_other_action() -> None:
+    (candidate,) = released_pairs(video([OTHER, B, A]))
+    assert (span(candidate.a), span(candidate.b), candidate.others, candidate.id) == (A, B, ("c",), "")
+
+
+@pytest.mark.parametrize(
+    ("start", "selected"), [(9.99, False), (10, False), (nextafter(10, 11), True), (10.01, True), (20, True)]
+)
+def test_a_ends_strictly_before_b_starts(start: float, selected: bool) -> None:
+    assert (found(released_pairs, b=("b", start, 25)) is not None) is selected
+
+
+def test_there_is_no_upper_limit_on_the_gap() -> None:
+    assert found(released_pairs, b=("b", 900, 905), other=("c", 950, 955), length=1000) == ("c",)
+
+
+@pytest.mark.parametrize(
+    ("key", "start", "end", "selected"),
+    [
+        ("a", 1.0, 5.0, True),
+        ("a", 1.0, 4.99, False),
+        ("a", 1.1, 5.1, False),  # 3.9999999999999996 in binary
+        ("a", 1.3, 5.3, True),
+        ("a", 0.0, nextafter(4, 0), False),
+        ("b", 12.0, 16.0, True),
+        ("b", 12.0, 15.99, False),
+        ("b", 12.4, 16.4, False),  # 3.9999999999999982 in binary
+        ("b", 12.2, 16.2, True),
+    ],
+)
+def test_each_action_lasts_four_seconds_in_binary(key: str, start: float, end: float, selected: bool) -> None:
+    assert (end - start >= 4.0) is selected
+    a, b = ((key, start, end), B) if key == "a" else (A, (key, start, end))
+    assert (found(released_pairs, a=a, b=b) is not None) is selected
+    assert (found(paper_pairs, a=a, b=b) is not None) is selected
+
+
+def test_there_is_no_longest_action() -> None:
+    assert found(released_pairs, a=("a", 5, 100), b=("b", 101, 200), length=1000, other=("c", 500, 501)) == ("c",)
+
+
+def test_both_classes_differ() -> None:
+    assert found(released_pairs, b=("a", 12, 17)) is None
+
+
+@pytest.mark.parametrize(("a", "b"), [("someone", "b"), ("a", "someone")])
+def test_neither_action_is_a_someone_class(a: str, b: str) -> None:
+    assert found(released_pairs, a=(a, 5, 10), b=(b, 12, 17)) is None
+
+
+@pytest.mark.parametrize(
+    ("length", "selected"), [(31.99, False), (32.0, False), (nextafter(32, 33), True), (32.01, True)]
+)
+def test_the_length_exceeds_a_start_plus_b_end_by_more_than_ten_seconds(length: float, selected: bool) -> None:
+    assert (found(released_pairs, length=length, other=("c", 25, 27)) is not None) is selected
+
+
+def test_it_is_the_start_of_a_that_counts_not_the_length_of_the_segment() -> None:
+    early, late = (("a", 1, 6), ("b", 8, 13)), (("a", 20, 25), ("b", 27, 32))
+    assert found(released_pairs, a=early[0], b=early[1], length=30, other=("c", 20, 21)) is not None
+    assert found(released_pairs, a=late[0], b=late[1], length=60, other=("c", 40, 41)) is None
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "selected"),
+    [
+        # starts: [A's end 10, B's end + 2 = 19)
+        (9.99, 25, True),
+        (10, 25, False),
+        (18.99, 25, False),
+        (19, 25, True),
+        # ends
+        (6, 9.99, True),
+        (6, 10, False),
+        (6, 18.99, False),
+        (9.5, 19, True),
+        # neither
+        (1, 4, True),
+        (6, 25, True),
+    ],
+)
+def test_a_does_not_recur_from_its_end_until_two_seconds_after_b(start: float, end: float, selected: bool) -> None:
+    assert (found(released_pairs, ("a", start, end)) is not None) is selected
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "selected"),
+    [
+        # starts: (A's start - 2 = 3, B's start 12]
+        (3, 25, True),
+        (3.01, 25, False),
+        (12, 25, False),
+        (12.01, 25, True),
+        # ends
+        (0, 3, True),
+        (0, 3.01, False),
+        (0, 12, False),
+        (0, 12.01, True),
+        # neither
+        (0, 25, True),
+        (18, 20, True),
+    ],
+)
+def test_b_does_not_recur_from_two_seconds_before_a_until_its_start(start: float, end: float, selected: bool) -> None:
+    assert (found(released_pairs, ("b", start, end)) is not None) is selected
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "away"),
+    [
+        (0, 2.99, True),
+        (0, 3, False),
+        (2.99, 30, True),
+        (3, 30, False),
+        (18.99, 30, False),
+        (19, 30, True),
+        (0, 18.99, False),
+        (0, 19, True),
+        (0, 60, True),  # spans all: the slip of rule 6
+        (11, 11.5, False),
+    ],
+)
+def test_other_actions_neither_start_nor_end_within_two_seconds_of_the_segment(
+    start: float, end: float, away: bool
+) -> None:
+    assert found(released_pairs, ("d", start, end)) == (("c", "d") if away else ("c",))
+    assert found(released_pairs, other=("d", start, end)) == (("d",) if away else None)
+
+
+def test_an_action_that_is_near_once_is_no_other_action() -> None:
+    assert found(released_pairs, ("d", 40, 41), ("d", 11, 11.5)) == ("c",)
+
+
+def test_other_actions_come_once_in_the_order_of_the_annotation_without_a_and_b() -> None:
+    more: list[Span] = [("e", 50, 51), ("d", 0, 1), ("e", 0, 1), ("c", 40, 41), ("a", 50, 51), ("b", 50, 51)]
+    assert found(released_pairs, *more) == ("c", "e", "d")
+
+
+def test_one_other_action_is_not_a_someone_class() -> None:
+    assert found(released_pairs, other=None) is None
+    assert found(released_pairs, other=("someone", 30, 33)) is None
+    assert found(released_pairs, ("someone", 30, 33)) == ("c", "someone")
+
+
+def test_every_ordered_pair_of_a_video_is_selected() -> None:
+    spans: list[Span] = [("a", 0, 4), ("b", 7, 11), ("c", 14, 18), ("d", 21, 25), ("e", 90, 91)]
+    chosen = [(c.a.action.key, c.b.action.key) for c in released_pairs(video(spans, 100))]
+    assert sorted(chosen) == [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")]
+
+
+def test_the_same_action_may_be_in_pairs_at_two_times() -> None:
+    spans: list[Span] = [("a", 0, 4), ("b", 7, 11), ("a", 40, 44), ("b", 47, 51), ("c", 20, 21)]
+    chosen = [(c.a.start_s, c.b.start_s) for c in released_pairs(video(spans, 120)) if c.a.action.key == "a"]
+    assert sorted(chosen) == [(0, 7), (40, 47)]
+
+
+@pytest.mark.parametrize("spans", [[], [A], [A, OTHER], [("a", 10, 5), B, OTHER], [("a", 5, 5), B, OTHER]])
+def test_videos_without_two_actions_give_nothing(spans: list[Span]) -> None:
+    assert list(released_pairs(video(spans))) == list(paper_pairs(video(spans))) == []
+
+
+def test_sameness_is_asked_for_everywhere() -> None:
+    def same(one: Action, other: Action) -> bool:
+        return one.key[0] == other.key[0]
+
+    def select(*more: Span, b: Span = B) -> list[tuple[str, ...]]:
+        return [c.others for c in released_pairs(video([A, b, OTHER, *more]), same)]
+
+    assert select() == [("c",)]
+    assert select(b=("a2", 12, 17)) == []
+    assert select(("a2", 11, 11.5)) == []
+    assert select(("b2", 11, 11.5)) == []
+    assert select(("c2", 40, 41), ("d", 40, 41)) == [("c", "d")]
+    assert select(("c2", 11, 11.5)) == []
+
+
+# The paper's rules
+
+
+def test_the_plain_pair_is_selected_by_the_paper_too() -> None:
+    (candidate,) = paper_pairs(video([OTHER, B, A]))
+    assert (span(candidate.a), span(candidate.b), candidate.others) == (A, B, ("c",))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "selected"), [(3.99, False), (4.0, True), (36.0, True), (36.01, False), (nextafter(36, 37), False)]
+)
+def test_each_action_lasts_4_to_36_seconds_in_the_paper(seconds: float, selected: bool) -> None:
+    assert (found(paper_pairs, a=("a", 0, seconds), b=("b", 41, 46), length=100) is not None) is selected
+    long_b = ("b", 64.0, 64.0 + seconds)
+    assert (found(paper_pairs, b=long_b, length=200) is not None) is (4 <= long_b[2] - 64 <= 36)
+
+
+@pytest.mark.parametrize(("start", "selected"), [(10, False), (10.01, True)])
+def test_the_papers_actions_do_not_overlap(start: float, selected: bool) -> None:
+    assert (found(paper_pairs, b=("b", start, 17)) is not None) is selected
+
+
+@pytest.mark.parametrize("key", ["a", "b"])
+@pytest.mark.parametrize(
+    ("start", "end", "selected"),
+    [(0, 3, True), (0, 3.01, False), (19, 25, True), (18.99, 25, False), (11, 11.5, False), (0, 60, False)],
+)
+def test_neither_action_recurs_near_the_papers_segment(key: str, start: float, end: float, selected: bool) -> None:
+    assert (found(paper_pairs, (key, start, end)) is not None) is selected
+
+
+@pytest.mark.parametrize(("start", "end", "away"), [(0, 60, False), (0, 3, True), (2, 19, False), (19, 20, True)])
+def test_what_spans_the_papers_segment_is_no_other_action(start: float, end: float, away: bool) -> None:
+    assert found(paper_pairs, ("d", start, end)) == (("c", "d") if away else ("c",))
+
+
+def test_the_paper_knows_nothing_of_ten_seconds_someone_and_other_actions() -> None:
+    assert found(paper_pairs, length=17, other=None) == ()
+    assert found(paper_pairs, a=("someone", 5, 10), other=None) == ()
+    assert found(paper_pairs, b=("a", 12, 17)) is None
+
+
+def test_the_rule_sets_have_names() -> None:
+    names = {"released": released_pairs, "paper": paper_pairs}
+    assert names == pairs.RULES
+
+
+# Sameness of sentences
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (("open", ["door"]), ("open", ["door"]), True),
+        (("open", ["door"]), ("open", ["door", "hand"]), True),
+        (("open", ["door"]), ("open", ["window"]), False),
+        (("open", []), ("open", ["window"]), True),
+        (("open", ["window"]), ("open", []), True),
+        (("open", ["door"]), ("close", ["door"]), False),
+    ],
+)
+def test_sentences_mean_the_same_doing(one: tuple[str, list[str]], other: tuple[str, list[str]], same: bool) -> None:
+    made = [Action(str(i), "", "", verb, frozenset(objects)) for i, (verb, objects) in enumerate((one, other))]
+    assert same_doing(made[0], made[1]) is same
+    assert same_key(made[0], made[1]) is False
+    assert same_key(made[0], replace(made[1], key="0")) is True
+
+
+# Cuts
+
+
+def candidate(start_a: int, end_a: int, start_b: int, end_b: int, length: int, name: str = "00000000") -> Candidate:
+    """A pair by its times in milliseconds."""
+    a, b = ("a", start_a / 1000, end_a / 1000), ("b", start_b / 1000, end_b / 1000)
+    clip = video([a, b], length / 1000)
+    return Candidate(clip, clip.segments[0], clip.segments[1], (), name)
+
+
+TIMES = st.tuples(
+    st.integers(0, 5_000) | st.integers(0, 120_000),
+    st.integers(4_000, 40_000),
+    st.integers(1, 300) | st.integers(1, 30_000),
+    st.integers(4_000, 40_000),
+    st.integers(0, 10_000),
+)
+NAMES = st.integers(0, 2**32 - 1).map(lambda number: f"{number:08x}")
+
+
+@settings(derandomize=True, deadline=None, max_examples=400)
+@given(TIMES, NAMES, st.integers(0, 2**63))
+def test_cuts_keep_their_bounds_and_the_sums_are_equal(
+    times: tuple[int, int, int, int, int], name: str, seed: int
+) -> None:
+    start_a, last_a, gap, last_b, rest = times
+    end_a = start_a + last_a
+    start_b, end_b = end_a + gap, end_a + gap + last_b
+    length = end_b + rest
+    cuts = draw_cuts(candidate(start_a, end_a, start_b, end_b, length, name), seed)
+    assert all(type(value) is int for value in (cuts.out_a, cuts.in_a, cuts.in_b, cuts.out_b))
+    oa, ia, ib, ob = start_a - cuts.out_a, cuts.in_a - end_a, start_b - cuts.in_b, cuts.out_b - end_b
+    assert ia + ib == oa + ob
+    assert min(oa, ia, ib, ob) >= 0
+    assert cuts.in_a <= cuts.in_b
+    assert cuts.out_a >= 0
+    assert cuts.out_b <= length
+    assert oa <= min(2000, start_a, gap / 2)
+    assert ob <= min(2000, 0.6 * (gap - oa))
+
+
+def test_cuts_depend_on_pair_and_seed_alone() -> None:
+    one = candidate(5000, 10000, 16000, 21000, 60000, "00000001")
+    other = candidate(5000, 10000, 16000, 21000, 60000, "00000002")
+    first = draw_cuts(one, 0)
+    assert draw_cuts(other, 0) != first
+    assert draw_cuts(one, 1) != first
+    richer = replace(one, others=("x",), video=replace(one.video, id="ELSE", columns={"x": "y"}))
+    assert draw_cuts(richer, 0) == draw_cuts(one, 0) == first
+
+
+def test_a_pair_at_the_edges_of_the_video_is_not_extended_there() -> None:
+    for number in range(50):
+        cuts = draw_cuts(candidate(0, 5000, 9000, 14000, 14000, f"{number:08x}"), 0)
+        assert cuts == Cuts(0, 5000, 9000, 14000)
+
+
+def test_an_annotated_length_between_milliseconds_is_not_passed() -> None:
+    clip = video([("a", 1, 6), ("b", 10, 15)], 15.0009)
+    for number in range(50):
+        drawn = draw_cuts(Candidate(clip, clip.segments[0], clip.segments[1], (), f"{number:08x}"), 0)
+        assert drawn.out_b <= 15000
+
+
+Fractions = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
+
+def fractions(drawn: Iterable[tuple[Candidate, Cuts]], shortest: int = 200) -> Fractions:
+    """Where oa, ob and r lie in their ranges; draws from ranges under so many milliseconds say nothing."""
+    oas, obs, rs = [], [], []
+    for pair, cuts in drawn:
+        start_a, end_a, start_b, end_b, length = (
+            round(1000 * s) for s in (pair.a.start_s, pair.a.end_s, pair.b.start_s, pair.b.end_s, pair.video.length_s)
+        )
+        gap, oa, ob = start_b - end_a, start_a - cuts.out_a, cuts.out_b - end_b
+        if (most := min(2000, start_a, gap / 2)) >= shortest:
+            oas.append(oa / most)
+        if (most := min(2000, 0.6 * (gap - oa), length - end_b)) >= shortest:
+            obs.append(ob / most)
+        if oa + ob >= shortest:
+            rs.append((cuts.in_a - end_a) / (oa + ob))
+    return np.array(oas), np.array(obs), np.array(rs)
+
+
+def distance(sample: NDArray[np.float64], other: NDArray[np.float64] | None = None) -> float:
+    """Kolmogorov-Smirnov statistic against U(0, 1), or of two samples."""
+    points = np.sort(sample)
+    if other is None:
+        steps = np.arange(len(points) + 1) / len(points)
+        return float(max((steps[1:] - points).max(), (points - steps[:-1]).max()))
+    both = np.concatenate([points, other])
+    shares = [np.searchsorted(np.sort(one), both, side="right") / len(one) for one in (points, other)]
+    return float(np.abs(shares[0] - shares[1]).max())
+
+
+def critical(size: int, other: int | None = None, level: float = 1e-4) -> float:
+    share = 1 / size + (1 / other if other else 0)
+    return float(np.sqrt(-np.log(level / 2) / 2 * share))
+
+
+def test_the_own_statistic_is_that_of_kolmogorov_and_smirnov() -> None:
+    assert distance(np.array([0.2, 0.6])) == pytest.approx(0.4)
+    assert distance(np.array([0.9])) == pytest.approx(0.9)
+    assert distance(np.array([1.0, 2.0]), np.array([1.5, 2.5])) == pytest.approx(0.5)
+    assert distance(np.array([1.0, 2.0]), np.array([3.0])) == pytest.approx(1)
+    assert critical(100, level=0.05) == pytest.approx(0.1358, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("what", "times"),
+    [
+        ("2 s", (9_000, 14_000, 24_000, 29_000, 60_000)),
+        ("A's start", (700, 6_000, 26_000, 31_000, 60_000)),
+        ("half the gap", (9_000, 14_000, 15_200, 20_000, 60_000)),
+        ("the end of the video", (9_000, 14_000, 24_000, 29_000, 29_800)),
+    ],
+)
+def test_extensions_are_uniform_up_to(what: str, times: tuple[int, int, int, int, int]) -> None:
+    made = [candidate(*times, f"{number:08x}") for number in range(4000)]
+    drawn = fractions((pair, draw_cuts(pair, 3)) for pair in made)
+    for sample in drawn:
+        assert len(sample) > 2000
+        assert distance(sample) < critical(len(sample))
+    for one, other in combinations([sample for sample in drawn if len(sample) == len(made)], 2):
+        assert abs(np.corrcoef(one, other)[0, 1]) < 4 / len(made) ** 0.5
+
+
+# Negative controls
+
+
+def pool(*rows: tuple[str, str, list[str]]) -> list[Action]:
+    return [Action(key, key, key, verb, frozenset(objects)) for key, verb, objects in rows]
+
+
+POOL = pool(
+    ("same verb", "hold", ["cup"]),
+    ("one", "open", ["door"]),
+    ("same object", "wash", ["bag", "cup"]),
+    ("two", "laugh", []),
+    ("three", "close", ["door", "box"]),
+)
+
+
+def holding(name: str, verbs: Sequence[str] = ("hold",), objects: Sequence[str] = ("bag",)) -> Candidate:
+    made = candidate(5000, 10000, 16000, 21000, 60000, name)
+    return replace(made, video=replace(made.video, verbs=frozenset(verbs), objects=frozenset(objects)))
+
+
+def test_a_control_shares_neither_verb_nor_object_and_all_that_fit_are_drawn_evenly() -> None:
+    drawn = Counter(str(getattr(draw_control(holding(f"{n:08x}"), POOL, 0), "key", None)) for n in range(3000))
+    assert set(drawn) == {"one", "two", "three"}
+    assert all(abs(count - 1000) < 5 * (3000 * 2 / 9) ** 0.5 for count in drawn.values())
+
+
+def test_a_control_depends_on_pair_and_seed_alone() -> None:
+    keys = [
+        [getattr(draw_control(holding(f"{n:08x}"), POOL, seed), "key", "") for n in range(40)] for seed in (0, 0, 1)
+    ]
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_a_control_and_cuts_of_the_same_pair_are_drawn_apart() -> None:
+    made = [holding(f"{number:08x}") for number in range(2000)]
+    shares = [getattr(draw_control(pair, POOL, 0), "key", "") == "one" for pair in made]
+    outward = [draw_cuts(pair, 0).out_a for pair in made]
+    assert abs(np.corrcoef(shares, outward)[0, 1]) < 4 / 2000**0.5
+
+
+@pytest.mark.parametrize(
+    ("verbs", "objects"),
+    [
+        (("hold", "wash", "open", "laugh", "close"), ()),
+        (("hold", "wash", "laugh"), ("door",)),
+    ],
+)
+def test_no_control_where_everything_is_shared(verbs: Sequence[str], objects: Sequence[str]) -> None:
+    assert draw_control(holding("00000000", verbs, objects), POOL, 0) is None
+
+
+def test_no_control_from_an_empty_pool() -> None:
+    assert draw_control(holding("00000000"), [], 0) is None
+
+
+def test_a_control_of_a_video_without_objects_may_have_any() -> None:
+    chosen = {getattr(draw_control(holding(f"{n:08x}", (), ()), POOL, 0), "key", None) for n in range(200)}
+    assert chosen == {action.key for action in POOL}
+
+
+# Ids
+
+
+def several() -> list[Candidate]:
+    return [
+        *(candidate(5000, 10000, 16000, 21000 + n, 60000, "") for n in range(20)),
+        candidate(5000, 10000, 16001, 21000, 60000, ""),
+        candidate(5000, 10001, 16000, 21000, 60000, ""),
+        candidate(5001, 10000, 16000, 21000, 60000, ""),
+        replace(candidate(5000, 10000, 16000, 21000, 60000, ""), video=video([], name="ELSE")),
+    ]
+
+
+def key_of(pair: Candidate) -> tuple[str, Span, Span]:
+    return pair.video.id, span(pair.a), span(pair.b)
+
+
+def named(candidates: Sequence[Candidate]) -> dict[tuple[str, Span, Span], str]:
+    return {key_of(pair): pair.id for pair in with_ids(candidates)}
+
+
+def test_ids_are_the_first_digits_of_the_hash_of_source_and_segments() -> None:
+    text = json.dumps(["VIDEO", "a", "b", 5000, 10000, 16000, 21000], separators=(",", ":"))
+    (pair,) = with_ids([candidate(5000, 10000, 16000, 21000, 60000)])
+    assert pair.id == hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def test_ids_are_unique_and_do_not_depend_on_order_or_company() -> None:
+    made = several()
+    ids = named(made)
+    assert len(set(ids.values())) == len(made)
+    assert named(made[::-1]) == ids
+    assert all(named([one]) == {key_of(one): ids[key_of(one)]} for one in made)
+
+
+def test_naming_changes_nothing_but_the_id() -> None:
+    made = several()
+    assert sorted(map(key_of, with_ids(made))) == sorted(map(key_of, made))
+    (one,) = with_ids(made[:1])
+    assert replace(one, id="") == made[0]
+
+
+def test_colliding_ids_take_later_digits_of_the_hash_whatever_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = "aaaaaaaa" + "bbbbbbbb" + "cccccccc" + "0" * 40
+    fake = SimpleNamespace(sha256=lambda data: SimpleNamespace(hexdigest=lambda: digest))
+    monkeypatch.setattr(pairs, "hashlib", fake)
+    made = several()[:3]
+    ids = named(made)
+    assert [ids[key_of(one)] for one in made] == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
+    assert named(made[::-1]) == ids
+
+
+# All of Charades
+
+
+@cache
+def everything(folder: Path) -> tuple[Annotations, list[ReleasedPair], list[Candidate]]:
+    """Annotations, the released training pairs and what the rules of the release select."""
+    annotations = read_charades(folder / "charades")
+    selected = with_ids([pair for clip in annotations.videos for pair in released_pairs(clip)])
+    return annotations, read_released(folder / "clavi" / "train_annotations.json"), selected
+
+
+@pytest.fixture
+def charades(shared: Path) -> tuple[Annotations, list[ReleasedPair], list[Candidate]]:
+    return everything(shared / "data")
+
+
+def usable() -> list[Action]:
+    return [entry for entry in class_actions(load_classes()).values() if entry.usable]
+
+
+def plan(
+    annotations: Annotations, clavi_settings: ClaviSettings, released: Sequence[ReleasedPair] | None = None
+) -> Plan:
+    return plan_clavi(
+        annotations.videos,
+        dict.fromkeys(("train", "test"), usable()),
+        clavi_settings,
+        released=released,
+        actions=class_actions(load_classes()),
+    )
+
+
+Charades = tuple[Annotations, list[ReleasedPair], list[Candidate]]
+
+
+@pytest.mark.shared
+def test_exactly_the_released_training_pairs_are_selected(charades: Charades) -> None:
+    _, released, selected = charades
+    theirs = Counter((pair.video_id, pair.a, pair.b) for pair in released)
+    assert len(theirs) == len(released) == 1915
+    assert Counter(key_of(pair) for pair in selected if pair.video.split == "train") == theirs
+
+
+@pytest.mark.shared
+def test_as_many_test_pairs_as_released_are_selected(charades: Charades) -> None:
+    _, _, selected = charades
+    assert len({pair.id for pair in selected}) == len(selected) == 3009
+    assert Counter(pair.video.split for pair in selected) == {"train": 1915, "test": 1094}
+
+
+@pytest.mark.shared
+def test_other_actions_are_those_of_the_release(charades: Charades) -> None:
+    _, released, selected = charades
+    theirs = {(pair.video_id, pair.a, pair.b): pair.others for pair in released}
+    train = [pair for pair in selected if pair.video.split == "train"]
+    assert sum(pair.others == theirs[key_of(pair)] for pair in train) >= 1914
+
+
+@pytest.mark.shared
+def test_all_of_charades_is_planned_in_the_size_of_the_release(charades: Charades) -> None:
+    annotations, _, selected = charades
+    assert len(annotations.videos) == 9848
+    whole = plan(annotations, ClaviSettings())
+    assert [unit.id for unit in whole.units] == sorted(pair.id for pair in selected)
+    questions = Counter[str]()
+    for unit in whole.units:
+        questions[unit.split] += 2 * 19
+    assert questions == {"train": 72_770, "test": 41_572}
+    assert questions.total() == 114_342
+    assert len({unit.payload[f"class_{letter}"] for unit in whole.units for letter in "ab"}) == 141
+    for unit in whole.units:
+        assert unit.payload["verb_c"] not in unit.payload["source_verbs"]
+        assert not set(unit.payload["objects_c"]) & set(unit.payload["source_objects"])
+
+
+@pytest.mark.shared
+def test_the_papers_rules_give_a_plan_of_longer_and_shorter_videos_too(charades: Charades) -> None:
+    annotations, _, _ = charades
+    test = [clip for clip in annotations.videos if clip.split == "test"]
+    chosen = [pair for clip in test for pair in paper_pairs(clip)]
+    assert len(chosen) > 1094
+    for pair in chosen:
+        assert 4 <= pair.a.end_s - pair.a.start_s <= 36
+        assert 4 <= pair.b.end_s - pair.b.start_s <= 36
+
+
+@pytest.mark.shared
+def test_given_pairs_are_rebuilt_exactly(charades: Charades) -> None:
+    annotations, released, _ = charades
+    whole = plan(annotations, ClaviSettings(rules=None), released)
+    assert [unit.id for unit in whole.units] == sorted(pair.id for pair in released)
+    units = {unit.id: unit for unit in whole.units}
+    for pair in released:
+        values = units[pair.id].payload
+        assert units[pair.id].source_id == values["source_id"] == pair.video_id
+        assert values["other_actions"] == list(pair.others)
+        for letter, theirs in (("a", pair.a), ("b", pair.b)):
+            assert (values[f"class_{letter}"], values[f"start_{letter}_s"], values[f"end_{letter}_s"]) == theirs
+        cuts = [values[name] for name in ("out_a", "in_a", "in_b", "out_b")]
+        assert cuts == [cut / 1000 for cut in pair.cuts_ms]
+
+
+@pytest.mark.shared
+def test_cuts_are_distributed_as_in_the_release(charades: Charades) -> None:
+    _, released, selected = charades
+    theirs = {(pair.video_id, pair.a, pair.b): Cuts(*pair.cuts_ms) for pair in released}
+    train = [pair for pair in selected if pair.video.split == "train"]
+    ours = fractions((pair, draw_cuts(pair, 0)) for pair in train)
+    released_ones = fractions((pair, theirs[key_of(pair)]) for pair in train)
+    for mine, other in zip(ours, released_ones, strict=True):
+        assert len(mine) > 500
+        assert distance(mine) < critical(len(mine))
+        assert distance(mine, other) < critical(len(mine), len(other))

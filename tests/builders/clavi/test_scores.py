@@ -1,0 +1,83 @@
+"""CLAVI's scores: blind oracles score what theory says."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score
+from stressreel.builders.clavi import scores as clavi
+from stressreel.builders.clavi.questions import question_rows
+from stressreel.metrics.bootstrap import estimates
+from stressreel.metrics.predictions import MISSING, UNREADABLE
+
+PAIRS = {f"{number:08x}": f"SRC{number % 4}" for number in range(10)}
+
+
+@pytest.fixture(scope="module")
+def questions() -> clavi.Questions:
+    rows = []
+    for pair in PAIRS:
+        phrases = {"phrase_a": "opening a door", "phrase_b": "sitting down", "phrase_c": "washing mirror"}
+        for variant in range(2):
+            rows += [dict(row) for row in question_rows({"pair_id": pair, **phrases}, variant)]
+    for row in rows:
+        row["answer"] = ("no", "yes").index(row["answer"])
+    return clavi.questions_from({name: [row[name] for row in rows] for name in clavi.COLUMNS}, PAIRS)
+
+
+# accuracy; balanced; CAcc_V all, control, complement; CAcc_T all, control, complement
+# Per video: E 2, E-NC 1, BA-NC 8 (control), BE 4 and BA 4 (complement); couples of Q and Q': 4 BA-NC, 2 BE, 2 BA.
+THEORY = {
+    "always yes": (6 / 19, 1 / 2, 2 / 19, 2 / 11, 0, 0, 0, 0),
+    "always no": (13 / 19, 1 / 2, 9 / 19, 9 / 11, 0, 1 / 2, 1, 0),
+    "text-only oracle": (15 / 19, (4 / 6 + 11 / 13) / 2, 11 / 19, 1, 0, 3 / 4, 1, 1 / 2),
+    "video-only oracle": (15 / 19, (4 / 6 + 11 / 13) / 2, 15 / 19, 1, 1 / 2, 1 / 2, 1, 0),
+    "both": (1,) * 8,
+}
+NAMES = (
+    *("accuracy", "balanced accuracy", "CAcc_V", "CAcc_V control", "CAcc_V complement"),
+    *("CAcc_T", "CAcc_T control", "CAcc_T complement"),
+)
+
+
+@pytest.mark.parametrize("name", clavi.ORACLES)
+def test_oracles_score_what_theory_says(questions: clavi.Questions, name: str) -> None:
+    counted = clavi.count(questions, clavi.ORACLES[name](questions))
+    found = estimates(counted, clavi.measure, resamples=100)
+    assert [found[score].value for score in NAMES] == pytest.approx(THEORY[name])
+
+
+def test_balanced_accuracy_is_that_of_scikit_learn(questions: clavi.Questions) -> None:
+    picks = np.random.default_rng(1).integers(0, 2, len(questions.ids))
+    found = estimates(clavi.count(questions, picks), clavi.measure, resamples=100)["balanced accuracy"].value
+    assert found == pytest.approx(balanced_accuracy_score(questions.answer, picks))
+
+
+def test_unreadable_is_wrong_and_missing_is_left_out_with_its_couples(questions: clavi.Questions) -> None:
+    picks = questions.answer.copy()
+    be = int(np.flatnonzero(questions.flips)[0])
+    totals = clavi.count(questions, picks).totals()
+    picks[be] = UNREADABLE
+    counted = clavi.count(questions, picks)
+    assert counted.totals() == totals
+    means = {name: value[0] for name, value in counted.means(np.ones((1, 4))).items()}
+    assert means["all"] == pytest.approx(1 - 1 / len(picks))
+    assert means["CAcc_V complement"] == pytest.approx(1 - 1 / totals["CAcc_V complement"])
+    picks[be] = MISSING
+    counted = clavi.count(questions, picks)
+    assert counted.totals()["all"] == totals["all"] - 1
+    assert counted.totals()["CAcc_V"] == totals["CAcc_V"] - 1
+    assert counted.totals()["CAcc_T"] == totals["CAcc_T"] - 1
+    assert {value[0] for value in counted.means(np.ones((1, 4))).values()} == {1.0}
+
+
+def test_fine_grained_table_has_the_shape_of_table_15(questions: clavi.Questions) -> None:
+    tables = {table.name: table for table in clavi.tables(clavi.count(questions, questions.answer))}
+    shape = [("E", "Q"), ("E-NC", "-"), ("BE", "Q"), ("BE", "Q′"), ("BA", "Q"), ("BA", "Q′"), ("BA-NC", "-")]
+    assert [row[:3] for row in tables["fine_grained"].rows] == [(v, *each) for v in ("V", "V′") for each in shape]
+    assert sum(row[4] for row in tables["fine_grained"].rows) == len(questions.ids)
+
+
+def test_always_yes_is_right_about_q_in_v_and_q_prime_in_v_prime(questions: clavi.Questions) -> None:
+    table = clavi.tables(clavi.count(questions, clavi.always(clavi.YES)(questions)))[2]
+    found = {row[:3]: row[3] for row in table.rows}
+    assert found["V", "BA", "Q"] == found["V′", "BE", "Q′"] == 1
+    assert found["V", "BA", "Q′"] == found["V′", "BE", "Q"] == 0

@@ -1,0 +1,40 @@
+"""Every benchmark of the table: what it names is there, and what it says can be shown."""
+
+import importlib
+import inspect
+from dataclasses import fields
+
+import pytest
+from stressreel.benchmark import Benchmark
+from stressreel.builders import benchmark_names, load_benchmark
+from stressreel.errors import InputError
+from stressreel.records.options import BuildSettings, from_keywords, options_of
+
+
+@pytest.fixture(params=benchmark_names())
+def benchmark(request: pytest.FixtureRequest) -> Benchmark:
+    return load_benchmark(request.param)
+
+
+def test_every_function_that_is_imported_late_is_there(benchmark: Benchmark) -> None:
+    late = 0
+    for field in fields(benchmark):
+        value = getattr(benchmark, field.name)
+        target = inspect.getclosurevars(value).nonlocals if inspect.isfunction(value) else {}
+        if set(target) == {"module", "name", "package"}:
+            late += 1
+            found = getattr(importlib.import_module(target["module"], target["package"]), target["name"])
+            assert callable(found), field.name
+    assert late >= 3
+
+
+def test_its_sample_is_options_that_it_has(benchmark: Benchmark) -> None:
+    assert benchmark.sample
+    settings = from_keywords(benchmark.settings, benchmark.sample)
+    assert isinstance(settings, BuildSettings)
+    assert set(benchmark.sample) <= {each.keyword for each in options_of(benchmark.settings)}
+
+
+def test_another_name_is_an_error_that_says_which_there_are() -> None:
+    with pytest.raises(InputError, match=r"no benchmark 'clavy'\. Did you mean 'clavi'\? .*perturbed"):
+        load_benchmark("clavy")

@@ -1,0 +1,112 @@
+"""A benchmark of another package, once installed, has everything that ours have, without an edit elsewhere."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from commands import Ran
+from datasets import load_dataset
+from stressreel.records.shards import open_shard
+
+START = "import sys; sys.argv[0] = 'stressreel'; from stressreel.cli.main import main; main()"
+PACKAGE = Path(__file__).parents[2] / "examples" / "own_benchmark"
+MOST_LINES = 160  # the issue of a short example: with its pyproject.toml, but not much more than 150 lines
+
+Command = Callable[..., Ran]
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """The `stressreel` command, in an environment in which the package is installed."""
+    here = tmp_path_factory.mktemp("own")
+    source = shutil.copytree(PACKAGE, here / "source")  # setuptools writes beside what it builds
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+    install = [sys.executable, "-m", "pip", "install", *options, "--target", str(here / "site"), str(source)]
+    subprocess.run(install, check=True, capture_output=True)
+    path = os.pathsep.join(filter(None, (str(here / "site"), os.environ.get("PYTHONPATH"))))
+
+    def run(*arguments: object, code: int = 0) -> Ran:
+        started = [sys.executable, "-c", START, *map(str, arguments)]
+        done = subprocess.run(
+            started, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path}
+        )
+        assert done.returncode == code, done.stderr
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def built(command: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("backwards") / "out"
+    command("build", "backwards", "--captions", "sample", "--limit", 2, "--workers", 1, "--out", out)
+    return out
+
+
+def rows(out: Path, config: str, columns: Sequence[str]) -> list[dict[str, str]]:
+    found = []
+    for path in sorted((out / config).glob("*.parquet")):
+        with open_shard(path) as file:
+            found += file.read(columns=list(columns)).to_pylist()
+    return found
+
+
+def test_it_is_short() -> None:
+    files = [PACKAGE / "pyproject.toml", *PACKAGE.glob("*.py")]
+    assert sum(len(file.read_text("utf-8").splitlines()) for file in files) <= MOST_LINES
+
+
+def test_it_is_listed_with_its_options(command: Command) -> None:
+    assert "backwards" in command("list", "benchmarks").out
+    assert "--captions" in command("build", "backwards", "--help").out
+
+
+def test_it_builds_and_loads(built: Path) -> None:
+    questions = load_dataset(str(built), "questions", split="test")
+    assert sorted(questions["answer"]) == [0, 0, 1, 1]
+    assert set(load_dataset(str(built), "videos", split="test")["video_id"]) == set(questions["video_id"])
+
+
+def test_it_resumes_with_the_same_content(command: Command, built: Path, tmp_path: Path) -> None:
+    again = tmp_path / "out"
+    arguments = ("build", "backwards", "--captions", "sample", "--limit", 2, "--workers", 1, "--out", again)
+    command(*arguments, "--dry-run")
+    assert not again.exists()
+    command(*arguments)
+    assert "already" in command(*arguments).err.lower() + command(*arguments).out.lower()
+    fingerprints = [json.loads((out / "build.json").read_text("utf-8"))["fingerprint"] for out in (built, again)]
+    assert fingerprints[0] == fingerprints[1]
+
+
+def test_it_verifies_and_is_not_fooled(command: Command, built: Path, tmp_path: Path) -> None:
+    command("verify", built, "--workers", 1)
+    changed = shutil.copytree(built, tmp_path / "out")
+    shard = next((changed / "videos").glob("*.parquet"))
+    shard.write_bytes(shard.read_bytes()[:-1000])
+    command("verify", changed, "--workers", 1, code=1)
+
+
+def test_it_has_a_card(command: Command, built: Path) -> None:
+    before = (built / "README.md").read_text("utf-8")
+    assert "config_name: questions" in before
+    command("card", built)
+    assert (built / "README.md").read_text("utf-8") == before
+
+
+def test_its_answers_are_scored(command: Command, built: Path, tmp_path: Path) -> None:
+    found = rows(built, "questions", ["question_id", "video_id"])
+    answers = tmp_path / "answers.jsonl"
+    said = [{"id": row["question_id"], "answer": "yes"} for row in found]
+    answers.write_text("".join(json.dumps(each) + "\n" for each in said), "utf-8")
+    scored = json.loads(command("score", built, "--predictions", answers, "--json").out)
+    assert [estimate["value"] for estimate in scored["headline"].values()] == [0.5]
+
+
+def test_it_is_exported(command: Command, built: Path, tmp_path: Path) -> None:
+    command("export", "lmms-eval", built, "--to", tmp_path / "tasks")
+    assert list((tmp_path / "tasks").glob("*.yaml"))

@@ -1,0 +1,281 @@
+"""Executor, store, journal and packing: the same output however the work is done, interrupted and taken up."""
+
+import gc
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from stressreel.errors import BuildError, OutputError, VideoError
+from stressreel.records import shards
+from stressreel.records.files import sha256_file
+from stressreel.records.fingerprint import read_units
+from stressreel.records.plan import Facts, Plan, Skip, Unit
+from stressreel.records.schema import Column, Config, Row
+from stressreel.runtime import build, pack
+from stressreel.runtime.executor import Executor, Inline, Processes, executor_for
+from stressreel.runtime.output import Journal, claim
+from stressreel.runtime.store import FolderStore
+
+NUMBERS = Config("numbers", "numbers", (Column("id", "string", "id"), Column("number", "int32", "n")), default=True)
+CLIPS = Config(
+    "clips",
+    "clips",
+    (Column("id", "string", "id"), Column("sha256", "string", "of `video`"), Column("video", "video", "v")),
+)
+INFO = {"builder": "numbers", "dataset_version": "1.0.0"}
+EXECUTORS = (Inline(), Processes(2))
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Writes a file of `size` bytes for each unit, and three rows about it."""
+
+    size: int = 1000
+    bad: frozenset[str] = frozenset()
+    failing: frozenset[str] = frozenset()
+    calls: list[str] = field(default_factory=list)
+
+    def renders(self, unit: Unit) -> bool:
+        return True
+
+    def missing(self, unit: Unit) -> Skip | None:
+        return None
+
+    def stamp(self, unit: Unit) -> str:
+        return "same"
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        assert list(folder.iterdir()) == []
+        if unit.id in self.bad:
+            raise VideoError("undecodable", f"{unit.id} is broken")
+        if unit.id in self.failing:
+            raise ValueError("out of luck")
+        file = folder / "clip.mp4"
+        file.write_bytes(unit.id.encode() * self.size)
+        return {"files": {"clip.mp4": file.stat().st_size}, "sha256": sha256_file(file)}
+
+    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+        self.calls.append(unit.id)
+        for number in range(2):
+            yield "numbers", {"id": f"{unit.id}_{number}", "number": number}
+        yield "clips", {"id": unit.id, "sha256": facts["sha256"], "video": "clip.mp4"}
+
+
+def plan_of(count: int) -> Plan:
+    units = [Unit(f"u{n:02d}", ("train", "test")[n % 3 == 0], f"v{n}", {}, float(n % 4)) for n in range(count)]
+    return Plan("numbers", {"settings": {}}, tuple(units), (NUMBERS, CLIPS))
+
+
+def run(out: Path, plan: Plan, builder: Numbers, workers: int = 1, **options: Any) -> dict[str, Any]:
+    with claim(out) as output:
+        return build.run(
+            plan, builder, output, build.Options(workers, progress=False, **options),
+            info=INFO, write_card=lambda path, info: None, say=lambda text: None,
+        )  # fmt: skip
+
+
+def tables(out: Path) -> dict[str, list[Mapping[str, Any]]]:
+    return {
+        path.relative_to(out).as_posix(): pq.read_table(path).to_pylist() for path in sorted(out.glob("*/*.parquet"))
+    }
+
+
+def test_by_default_shards_hold_up_to_half_a_gigabyte() -> None:
+    assert shards.SHARD_BYTES == pack.SHARD_BYTES == 500_000_000
+
+
+def test_one_worker_needs_no_process() -> None:
+    assert executor_for(1) == Inline()
+    assert executor_for(3) == Processes(3)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
+class TestExecutors:
+    def test_every_unit_comes_back_once(self, executor: Executor, tmp_path: Path) -> None:
+        plan, store = plan_of(7), FolderStore(tmp_path)
+        done = list(executor.execute(Numbers(bad=frozenset(["u03"])), plan.units, store))
+        assert sorted(unit.id for unit, _ in done) == [unit.id for unit in plan.units]
+        found = {unit.id: result for unit, result in done}
+        skip = found["u03"]
+        assert isinstance(skip, Skip)
+        assert (skip.reason, skip.detail) == ("undecodable", "u03 is broken")
+        for name, facts in found.items():
+            if not isinstance(facts, Skip):
+                assert store.has(name, facts["files"])
+        assert not (tmp_path / "u03").exists()
+
+    def test_a_fault_names_the_unit(self, executor: Executor, tmp_path: Path) -> None:
+        with pytest.raises(BuildError, match="u01 of video v1 failed in a way that should not happen: ValueError"):
+            list(executor.execute(Numbers(failing=frozenset(["u01"])), plan_of(2).units, FolderStore(tmp_path)))
+
+    def test_no_units_are_no_work(self, executor: Executor, tmp_path: Path) -> None:
+        assert list(executor.execute(Numbers(), (), FolderStore(tmp_path))) == []
+
+    def test_the_environment_stays_what_it_was(
+        self, executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("OMP_NUM_THREADS", "5")
+        list(executor.execute(Numbers(), plan_of(1).units, FolderStore(tmp_path)))
+        import os
+
+        assert os.environ["OMP_NUM_THREADS"] == "5"
+
+
+def test_longest_units_begin_first(tmp_path: Path) -> None:
+    order = [unit.cost for unit, _ in Inline().execute(Numbers(), plan_of(8).units, FolderStore(tmp_path))]
+    assert order == sorted(order, reverse=True)
+
+
+def test_a_unit_is_not_held_up_by_all_that_was_there_before(tmp_path: Path) -> None:
+    before = gc.get_freeze_count()
+    frozen = [gc.get_freeze_count() for _ in Inline().execute(Numbers(), plan_of(2).units, FolderStore(tmp_path))]
+    assert min(frozen) > before + 1000
+    assert gc.get_freeze_count() == before
+
+
+class TestJournal:
+    def test_receipts_come_back_from_the_file(self, tmp_path: Path) -> None:
+        journal = Journal(tmp_path / "journal.jsonl")
+        unit = plan_of(1).units[0]
+        journal.add_result(unit, {"files": {}, "n": 1}, "a")
+        journal.add_result(unit, {"files": {}, "n": 2}, "b")
+        journal.add_result(plan_of(2).units[1], Skip("u01", "v1", "undecodable", "x"), "c")
+        journal.add_shard("numbers", "test", 12, 1)
+        again = Journal.read(journal.path)
+        for each in (journal, again):
+            assert each.facts("u00") == {"files": {}, "n": 2}
+            assert each.facts("u01") == {}
+            assert (each.rendered("u00"), each.rendered("u01")) == (True, False)
+            assert each.stamps == {"u00": "b"}
+            assert each.shards == {"numbers/test": (12, 1)}
+
+    def test_a_line_cut_off_by_a_kill_is_dropped(self, tmp_path: Path) -> None:
+        journal = Journal(tmp_path / "journal.jsonl")
+        for unit in plan_of(2).units:
+            journal.add_result(unit, {"files": {}}, "")
+        whole = journal.path.read_bytes()
+        journal.path.write_bytes(whole[:-5])
+        again = Journal.read(journal.path)
+        assert (again.rendered("u00"), again.rendered("u01")) == (True, False)
+        again.add_result(plan_of(2).units[1], {"files": {}}, "")
+        assert journal.path.read_bytes() == whole
+
+    @pytest.mark.parametrize("line", [b"not JSON\n", b"[]\n", b'{"facts": 1}\n', b'{"shard": "x", "rows": "y"}\n'])
+    def test_damage_is_one_clear_error(self, line: bytes, tmp_path: Path) -> None:
+        path = tmp_path / "journal.jsonl"
+        path.write_bytes(line)
+        with pytest.raises(OutputError, match="is damaged"):
+            Journal.read(path)
+
+    def test_parts_left_out_are_remembered_until_rendered_again(self, tmp_path: Path) -> None:
+        journal = Journal(tmp_path / "journal.jsonl")
+        unit = plan_of(1).units[0]
+        skip = {"unit_id": "c", "source_id": "v0", "reason": "too_short", "detail": "x"}
+        journal.add_result(unit, {"files": {}, "skips": [skip]}, "")
+        assert Journal.read(journal.path).parts_left_out == {"u00": [Skip(**skip)]}
+        journal.add_result(unit, {"files": {}}, "")
+        assert Journal.read(journal.path).parts_left_out == {}
+
+
+class TestPacking:
+    @pytest.fixture(autouse=True)
+    def small(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(pack, "SHARD_BYTES", 9000)
+        monkeypatch.setattr(shards, "ROW_GROUP_BYTES", 4000)
+
+    def test_rows_of_a_unit_are_asked_for_once(self, tmp_path: Path) -> None:
+        builder = Numbers()
+        run(tmp_path / "out", plan_of(7), builder)
+        assert builder.calls == [unit.id for unit in plan_of(7).units]
+
+    def test_the_content_does_not_depend_on_how_it_is_made(self, tmp_path: Path) -> None:
+        one = run(tmp_path / "one", plan_of(9), Numbers())
+        two = run(tmp_path / "two", plan_of(9), Numbers(), workers=2)
+        assert one == two
+        assert tables(tmp_path / "one") == tables(tmp_path / "two")
+        clips = sorted(path.name for path in (tmp_path / "one" / "clips").iterdir())
+        assert clips[0] == "test-00000-of-00002.parquet"
+        assert not (tmp_path / "one" / ".build" / "staging").exists()
+        assert {
+            row["video"]["bytes"] for name, rows in tables(tmp_path / "one").items() if "clips" in name for row in rows
+        } == {unit.id.encode() * 1000 for unit in plan_of(9).units}
+        assert sum(unit.rows for unit in read_units(tmp_path / "one")) == 27
+
+    @pytest.mark.parametrize("size", [500, 1000, 3000, 20_000])
+    def test_shards_hold_all_rows_in_order_and_as_many_as_fit(self, size: int, tmp_path: Path) -> None:
+        builder = Numbers(size)
+        run(tmp_path / "out", plan_of(9), builder)
+        parts: dict[str, list[list[Mapping[str, Any]]]] = {}
+        for name, rows in tables(tmp_path / "out").items():
+            parts.setdefault(name.rpartition("-of-")[0].rpartition("-")[0], []).append(rows)
+        for split in ("train", "test"):
+            cut = parts[f"clips/{split}"]
+            units = [unit.id for unit in plan_of(9).units if unit.split == split]
+            assert [row["id"] for rows in cut for row in rows] == units
+            # a clip and its row are some 3 * size + 100 bytes; a row alone may be larger than a shard
+            held = [sum(len(row["video"]["bytes"]) + 100 for row in rows) for rows in cut]
+            assert all(total <= pack.SHARD_BYTES or len(rows) == 1 for total, rows in zip(held, cut, strict=True))
+            assert all(total + 3 * size + 100 > pack.SHARD_BYTES for total in held[:-1])
+
+    def test_memory_for_row_groups_is_bounded_over_all_tables(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        plain = run(tmp_path / "plain", plan_of(9), Numbers())
+        monkeypatch.setattr(shards, "ROW_GROUP_BYTES", 10**9)
+        monkeypatch.setattr(pack, "HELD_BYTES", 3000)
+        assert run(tmp_path / "held", plan_of(9), Numbers()) == plain
+        groups = [pq.read_metadata(path).num_row_groups for path in (tmp_path / "held" / "clips").iterdir()]
+        assert max(groups) > 1
+
+    @pytest.mark.parametrize("stop", range(8))
+    def test_packing_goes_on_where_it_stopped(self, stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        plain = run(tmp_path / "plain", plan_of(9), Numbers())
+        out = tmp_path / "out"
+        done: list[str] = []
+        finish = Journal.add_shard
+
+        def interrupted(journal: Journal, *values: Any) -> None:
+            if len(done) == stop:
+                raise KeyboardInterrupt
+            done.append("shard")
+            finish(journal, *values)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Journal, "add_shard", interrupted)
+            if stop < 7:
+                with pytest.raises(KeyboardInterrupt):
+                    run(out, plan_of(9), Numbers())
+        again = run(out, plan_of(9), Numbers())
+        assert again == plain
+        assert tables(out) == tables(tmp_path / "plain")
+        leftovers = [path.name for path in out.rglob("*") if ".part" in path.name or path.name.endswith(".tmp")]
+        assert leftovers == []
+
+    def test_a_file_that_something_changed_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def changed(store: FolderStore, unit_id: str, name: str) -> bytes:
+            return b"something else"
+
+        monkeypatch.setattr(FolderStore, "read", changed)
+        with pytest.raises(BuildError, match="is not what was written there"):
+            run(tmp_path / "out", plan_of(2), Numbers())
+
+    def test_skips_leave_no_rows(self, tmp_path: Path) -> None:
+        done = run(tmp_path / "out", plan_of(9), Numbers(bad=frozenset(["u01"])), max_skip=0.5)
+        assert done["skips"]["count"] == 1
+        assert sum(done["counts"]["clips"].values()) == 8
+        assert "u01" not in {unit.unit_id for unit in read_units(tmp_path / "out")}
+
+
+def test_build_json_is_written_last(tmp_path: Path) -> None:
+    seen: Sequence[bool] = []
+    with claim(tmp_path / "out") as output:
+        build.run(
+            plan_of(2), Numbers(), output, build.Options(progress=False), info=INFO,
+            write_card=lambda path, info: seen.append(output.done.exists()), say=lambda text: None,
+        )  # fmt: skip
+    assert seen == [False]
+    assert json.loads((tmp_path / "out" / "build.json").read_text())["counts"]["numbers"] == {"train": 2, "test": 2}

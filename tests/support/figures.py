@@ -1,0 +1,42 @@
+"""Matplotlib figures: as they are drawn, and not painted where nobody looks."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+
+
+def keep_drawn(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> list[Any]:
+    """Return a list to which every figure goes that a module with `_png` draws."""
+    kept: list[Any] = []
+    png = module._png
+
+    def keep(draw: Any, height: float) -> bytes:
+        def both(figure: Any) -> None:
+            draw(figure)
+            kept.append(figure)
+
+        return png(both, height)
+
+    monkeypatch.setattr(module, "_png", keep)
+    return kept
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+PAINT = Figure.savefig
+
+
+def leave_unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Matplotlib write files of eight bytes: to paint one takes half a second, and few tests look at it."""
+    monkeypatch.setattr(Figure, "savefig", lambda self, target, **options: target.write(PNG))
+
+
+@contextmanager
+def painted() -> Iterator[None]:
+    """Let Matplotlib paint, for what looks at pictures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", PAINT)
+        yield

@@ -1,0 +1,9 @@
+"""x264's presets and what stressreel takes by default; without an import, so that commands start fast."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Preset = Literal["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"]
+CRF = 23
+PRESET: Preset = "veryfast"
