@@ -32,7 +32,7 @@ class MiningSettings:
             which one has all content words of the other; above 1, only equal words count.
         max_lend: A text lends at most this many times its even share, which it would lend if all lent alike; 0: as
             often as it comes.
-        ties: What puts equal candidates in order: "lot", drawn for each pair of questions, or "id".
+        ties: What puts equal candidates in order: "drawn", a seeded draw for each pair of questions, or "id".
     """
 
     negatives: Literal["hard", "random"] = option(
@@ -56,9 +56,9 @@ class MiningSettings:
         "An answer lends at most this many times its even share, else the rarest option gives the right one away; 0 is "
         "no limit, as released.",
     )
-    ties: Literal["lot", "id"] = option(
-        "lot",
-        "Equal candidates by a seeded draw for each pair of questions (lot), or by id, as released.",
+    ties: Literal["drawn", "id"] = option(
+        "drawn",
+        "Equal candidates by a seeded draw for each pair of questions (drawn), or by id, as released.",
         counts=hard,
     )
 
@@ -78,7 +78,7 @@ class MiningSettings:
             f"same_question is above 0, not {self.same_question}": self.same_question > 0,
             f"same_text is above 0, not {self.same_text}": self.same_text > 0,
             f"max_lend is 0 or 1 and more, not {self.max_lend}": self.max_lend == 0 or 1 <= self.max_lend < inf,
-            f"ties is lot or id, not {self.ties!r}": self.ties in ("lot", "id"),
+            f"ties is drawn or id, not {self.ties!r}": self.ties in ("drawn", "id"),
         }
         wrong = [text for text, good in checks.items() if not good]
         if wrong:

@@ -54,7 +54,7 @@ def run(
     write_card: WriteCard,
     say: Say,
 ) -> dict[str, Any]:
-    """Carry out a plan in an output folder, from where it was left.
+    """Run a plan in an output folder, from where it was left.
 
     Args:
         plan: The plan.

@@ -183,7 +183,7 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
     questions = {split: list(output.whole("questions", QUESTION_COLUMNS, split)) for split in pairs}
     every = [row for rows in pairs.values() for row in rows]
     asked = [row for rows in questions.values() for row in rows]
-    put_letters_back(asked, every)
+    restore_phrases(asked, every)
     videos = list(output.whole("videos", VIDEO_COLUMNS)) if "videos" in output.info["counts"] else []
     subjects = {split: {row["subject"] for row in rows} for split, rows in pairs.items()}
     places = Counter(chain.from_iterable(subjects.values()))
@@ -241,7 +241,7 @@ def count_types(questions: Mapping[str, Sequence[Row]], videos: int) -> tuple[Ty
     return tuple(found)
 
 
-def put_letters_back(questions: Iterable[Row], pairs: Iterable[Row]) -> None:
+def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row]) -> None:
     """Give every question its `wording`, with `{A}`, `{B}`, `{C}` for the phrases, and its `phrases` in order."""
     known = {
         row["pair_id"]: sorted(((row[f"phrase_{letter}"], letter) for letter in LETTERS), key=lambda p: -len(p[0]))
@@ -256,7 +256,7 @@ def put_letters_back(questions: Iterable[Row], pairs: Iterable[Row]) -> None:
 
 
 def count_slots(questions: Iterable[Row]) -> tuple[Slot, ...]:
-    """Find the questions that every video gets, from rows that `put_letters_back` has seen."""
+    """Find the questions that every video gets, from rows that `restore_phrases` has seen."""
     counts: dict[tuple[str, ...], Counter[tuple[str, int]]] = {}
     videos = set()
     for row in questions:
@@ -293,7 +293,7 @@ LEARNT: dict[str, Groups] = {
 
 
 def audit_blind(questions: Mapping[str, Sequence[Row]], sources: Mapping[str, str]) -> BlindAudit:
-    """Let guessers answer that do not look at what happens in the videos; rows as `put_letters_back` leaves them.
+    """Let guessers answer that do not look at what happens in the videos; rows as `restore_phrases` leaves them.
 
     They know the answers of the train split and are asked the test split; where a build has one split, they know that
     of all other source videos. Ties go to the answer that is commoner overall.

@@ -14,7 +14,7 @@ NUM_CAPTIONS = 4
 
 
 @dataclass(frozen=True)
-class Choice:
+class CaptionChoice:
     """The captions offered for a clip.
 
     Attributes:
@@ -32,7 +32,7 @@ class Choice:
         return frozenset(name for name, numbers in self.captions.items() if list(numbers) != list(clean))
 
 
-def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> dict[str, Choice]:
+def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> dict[str, CaptionChoice]:
     """Draw for every clip its first caption and the first captions of three other clips, in an order of their own.
 
     What is offered differs in every setting, by `metrics.answers.plain`: no two captions are alike, and none is one of
@@ -55,14 +55,14 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
     own: dict[int, list[int]] = {}
     for number, clip in enumerate(captions.clip):
         own.setdefault(int(clip), []).append(number)
-    found: dict[str, Choice] = {}
+    found: dict[str, CaptionChoice] = {}
     for clip, name in enumerate(captions.clips):
         rng = rng_for(0, "caption-choice", name)
         order = [own[int(other)][0] for other in rng.permutation(len(captions.clips)) if other != clip]
         place = int(rng.integers(NUM_CAPTIONS))
         offered = {} if _says_nothing(own[clip][0], shown) else _offered(own[clip], order, shown)
         if offered:
-            found[name] = Choice(
+            found[name] = CaptionChoice(
                 place,
                 {key: [*wrong[:place], own[clip][0], *wrong[place:]] for key, wrong in offered.items()},
             )

@@ -182,7 +182,7 @@ def _clamped(name: str, *severities: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Made:
+class Expected:
     """Frames of the clean clip, perturbed again.
 
     Attributes:
@@ -215,8 +215,8 @@ class Stretch:
     clean: Samples
     unchanged: Samples
     loss: float
-    severities: dict[int, Made]
-    others: tuple[Made, ...]
+    severities: dict[int, Expected]
+    others: tuple[Expected, ...]
 
 
 def make_again(likeness: Likeness, place: int) -> Stretch:
@@ -237,7 +237,7 @@ def _make(
     frames = range(place, min(place + STRETCH, index.num_frames))
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder, FrameStore(index, frames, Path(folder)) as store:
 
-        def make(name: str, severity: int) -> Made:
+        def make(name: str, severity: int) -> Expected:
             recipe = recipe_for(name, severity, seed, key)
             # A codec starts at these frames; what is drawn is numbered from the beginning of what was perturbed.
             coded = recipe is not None and recipe.corruption.scope == "file"
@@ -245,7 +245,7 @@ def _make(
             exact = [as_encoded(picture, store, lossless=encode.lossless) for picture in pictures]
             before = stacked(exact)
             after = stacked(_through_encoder(exact, rate, encode, Path(folder) / "made.mp4"))
-            return Made(name, severity, before, after, apart(before, after))
+            return Expected(name, severity, before, after, apart(before, after))
 
         unchanged = make(CLEAN, 0)
         own = {severity: make(name, severity) for severity in SEVERITIES}

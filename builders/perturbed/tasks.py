@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ...exports.lmms_eval import Doc, Task, check_videos, functions_for, lost_rows, one_split, row_keys
 from ...metrics.robustness import CLEAN, Setting
 from ...records.output import FinishedOutput
-from .choices import Choice, caption_choices
+from .choices import CaptionChoice, caption_choices
 from .scores import Captions, caption_texts, read_captions, suite_settings
 
 PAIRS = "pairs"
@@ -49,7 +49,7 @@ def caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
 
 
 def caption_docs(
-    setting: Setting, captions: Captions, choices: Mapping[str, Choice], texts: list[str]
+    setting: Setting, captions: Captions, choices: Mapping[str, CaptionChoice], texts: list[str]
 ) -> Iterator[Doc]:
     """Write the documents of a setting."""
     for name, choice in choices.items():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from stressreel.builders.clavi.questions import question_rows
-from stressreel.builders.clavi.statistics import audit_blind, count_kinds, count_slots, count_types, put_letters_back
+from stressreel.builders.clavi.statistics import audit_blind, count_kinds, count_slots, count_types, restore_phrases
 from stressreel.builders.clavi.tables import ANSWERS
 from stressreel.data_cards.statistics import Spread
 from stressreel.templates import load_questions
@@ -22,7 +22,7 @@ def questions(pairs) -> list[dict]:
     rows = [row for one in pairs for variant in range(2) for row in question_rows(one, variant)]
     for row in rows:
         row["answer"] = ANSWERS.index(row["answer"])
-    put_letters_back(rows, pairs)
+    restore_phrases(rows, pairs)
     return rows
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.builders.perturbed.choices import NUM_CAPTIONS, Choice, caption_choices
+from stressreel.builders.perturbed.choices import NUM_CAPTIONS, CaptionChoice, caption_choices
 from stressreel.builders.perturbed.scores import Captions
 from stressreel.errors import InputError
 from stressreel.metrics.answers import plain
@@ -38,7 +38,7 @@ CLIPS = [
 ]
 
 
-def check(captions: Captions, texts: dict[str, list[str]], choices: dict[str, Choice]) -> None:
+def check(captions: Captions, texts: dict[str, list[str]], choices: dict[str, CaptionChoice]) -> None:
     own = {name: [n for n, clip in enumerate(captions.of) if clip == name] for name in captions.clips}
     for name, choice in choices.items():
         for key, numbers in choice.captions.items():
