@@ -148,7 +148,8 @@ class Environment:
 
     def build(self, name: str, *command: object) -> None:
         """Build, verify, card and score one sample."""
-        out, answers = self.folder / name, self.folder / f"{name}-answers"
+        out = self.folder / name
+        answers = self.folder / (f"{name}-answers" if name == "perturbed" else f"{name}-answers.jsonl")
         self.call(self.bin / command[0], *command[1:], "--out", out, "--no-progress", "--workers", 2)
         report = json.loads(self.call(self.bin / "stressreel", "verify", out, "--workers", 2, "--json"))
         open_checks = [check["name"] for check in report["checks"] if check.get("not_checked")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -124,7 +124,11 @@ def _type(each: Field) -> Any:
     return str
 
 
-class Raw(click.ParamType[Any]):
+# not generic before click 8.2
+_ParamType = click.ParamType[Any] if TYPE_CHECKING else click.ParamType
+
+
+class Raw(_ParamType):
     """What the option's own `read` takes: a text, or what a default is."""
 
     name = "text"

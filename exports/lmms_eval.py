@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from ..metrics.inputs import ALL, choose_split, read_columns
 from ..records.output import FinishedOutput
 from ..records.shards import read_footer
@@ -106,7 +106,7 @@ def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
     if chosen == ALL and len(splits) == 1:
         return splits[0]
     if chosen == ALL:
-        raise InputError(f"a task of lmms-eval asks one split. Say --split {' or '.join(splits)}.")
+        raise UsageError(f"a task of lmms-eval asks one split. Say --split {' or '.join(splits)}.")
     return chosen
 
 

@@ -324,7 +324,7 @@ def msrvtt(once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
 @pytest.fixture(scope="session")
 def built(build_once: Callable[..., Path]) -> Path:
     """CLAVI on the whole sample; read only."""
-    return build_once("build-clavi", "--charades", cached_sample("charades"), "--workers", 2, "--version", "1.2.0")
+    return build_once("build-clavi", "--charades", cached_sample("charades"), "--version", "1.2.0")
 
 
 @pytest.fixture(scope="session")
@@ -332,7 +332,7 @@ def built_causal(build_once: Callable[..., Path]) -> Path:
     """CausalChaos on the whole sample; read only."""
     pytest.importorskip("sentence_transformers")
     annotations = cached_sample("causal") / "Annotations.csv"
-    fast = ("--preset", "ultrafast", "--tagger", "pattern", "--workers", 2)
+    fast = ("--preset", "ultrafast", "--tagger", "pattern")
     return build_once("build-causal", "--annotations", annotations, *fast)
 
 

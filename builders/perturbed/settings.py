@@ -138,14 +138,12 @@ class PerturbedSettings(BuildSettings):
         "separated by commas.",
         read=comma_separated,
         shown="all that need no language model, with --mlm and --translate those too; YouCook2 without bias",
-        counts=worded,
     )
     pairs: tuple[str, ...] = option(
         (),
         "Combinations, such as jpeg:no_verbs,jumble:typos.",
         read=comma_separated,
         shown="those of the paper's 66 whose parts are chosen",
-        counts=combined,
     )
     caption_style: Literal["declarative", "imperative", "auto"] | None = option(
         None,

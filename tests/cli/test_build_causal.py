@@ -17,7 +17,7 @@ import pytest
 from commands import info, refuses, rows, run, start
 from stressreel.samples.cache import cached_sample
 
-FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern", "--workers", 1)
+FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern")
 TEXTS = ("--no-render", "--no-progress", "--tagger", "pattern")
 
 
@@ -114,9 +114,9 @@ class TestSameContent:
         assert mine == {key: value for key, value in whole.items() if not key.startswith("clips/")}
         assert run("stressreel", "verify", tmp_path / "o").code == 0
 
-    def test_after_a_kill_and_with_one_worker(self, causal: Path, built_causal: Path, tmp_path: Path) -> None:
+    def test_after_a_kill_and_with_two_workers(self, causal: Path, built_causal: Path, tmp_path: Path) -> None:
         out = tmp_path / "o"
-        arguments = ("--annotations", causal / "Annotations.csv", *FAST, "--workers", 1, "--out", out)
+        arguments = ("--annotations", causal / "Annotations.csv", *FAST, "--workers", 2, "--out", out)
         process = start("build-causal", *arguments)
         journal, deadline = out / ".build" / "journal.jsonl", time.monotonic() + 120
         while not (journal.exists() and journal.read_bytes().count(b"\n") >= 3):
@@ -210,8 +210,8 @@ class TestUse:
 
     def test_wrong_inputs(self, tmp_path: Path) -> None:
         dry = ("--dry-run", *TEXTS)
-        refuses(run("build-causal", "--annotations", tmp_path / "none.csv", *dry), "there is no file")
-        refuses(run("build-causal", "--annotations", "sample", "--beta", "7", *dry), "beta is 0 to 1")
+        refuses(run("build-causal", "--annotations", tmp_path / "none.csv", *dry), "there is no file", code=2)
+        refuses(run("build-causal", "--annotations", "sample", "--beta", "7", *dry), "beta is 0 to 1", code=2)
         (tmp_path / "a.csv").write_text(
             "QID,Filename,Start Frame,End Frame,Question,Answer,Explanation\n1,E1,9,5,why?,a,b\n1,E1,x,5,why?,,b\n"
         )

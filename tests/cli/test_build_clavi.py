@@ -284,7 +284,9 @@ class TestRefusals:
         assert not list(tmp_path.iterdir())
 
     def test_no_annotations(self, tmp_path: Path) -> None:
-        refuses(run("build-clavi", "--charades", tmp_path / "no", "--out", tmp_path / "o"), "there is no folder")
+        refuses(
+            run("build-clavi", "--charades", tmp_path / "no", "--out", tmp_path / "o"), "there is no folder", code=2
+        )
         refuses(run("build-clavi", "--charades", tmp_path, "--out", tmp_path / "o"), "Charades_v1_train.csv")
         assert not (tmp_path / "o").exists()
 

@@ -31,7 +31,7 @@ def decoded(content: bytes) -> list[NDArray[np.uint8]]:
 @pytest.fixture(scope="module")
 def suite(msrvtt: Path, build_once: Callable[..., Path]) -> Path:
     """All 90 of two clips; read only."""
-    return build_once("build-perturbed", "--msrvtt", msrvtt, "--workers", 2, "--limit", 2, *FAST)
+    return build_once("build-perturbed", "--msrvtt", msrvtt, "--limit", 2, *FAST)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def short_lossless(short: Path, build_once: Callable[..., Path]) -> Path:
 @pytest.fixture(scope="module")
 def lossless(msrvtt: Path, build_once: Callable[..., Path]) -> Path:
     """All at severity 4 of one clip, without loss; read only."""
-    arguments = ("--severity", 4, "--limit", 1, "--lossless", "--workers", 1, *FAST)
+    arguments = ("--severity", 4, "--limit", 1, "--lossless", *FAST)
     return build_once("build-perturbed", "--msrvtt", msrvtt, *arguments)
 
 
@@ -303,7 +303,7 @@ class TestUse:
 
     def test_unknown_perturbation(self, msrvtt: Path) -> None:
         done = run("build-perturbed", "--msrvtt", msrvtt, "--perturbations", "gausian_noise", "--dry-run")
-        refuses(done, "Did you mean 'gaussian_noise'")
+        refuses(done, "Did you mean 'gaussian_noise'", code=2)
 
     def test_a_video_named_like_a_part_of_another(self, tmp_path: Path) -> None:
         (tmp_path / "c.csv").write_text("video,caption,start,end\na.mp4,x,1,2\na.jpeg.mp4,y,,\n")

@@ -6,7 +6,7 @@ from typing import Any
 import nltk.downloader
 import pytest
 from click.testing import CliRunner
-from commands import run
+from commands import run_process
 from stressreel.cli.data import PACKAGES, command, fetch
 from stressreel.errors import InputError
 
@@ -69,7 +69,7 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
 def test_show_says_what_is_found_and_what_is_not(environment: dict[str, str], tmp_path: Path) -> None:
     bare = {**environment, "NLTK_DATA": str(tmp_path / "none"), "HOME": str(tmp_path / "home")}
-    done = run("stressreel", "data", "show", env=bare)
+    done = run_process("stressreel", "data", "show", env=bare)
     assert done.code == 0, done.err
     lines = dict(line.split("  ", 1) for line in done.out.splitlines())
     assert lines["tagger in use"].strip()

@@ -85,7 +85,7 @@ def test_gaps_are_refused_unless_partial(
 def test_the_output_itself_stays_as_it_is(built: Path, tmp_path: Path) -> None:
     file = answer(built, tmp_path / "p.jsonl", lambda row: "no")
     done = run("stressreel", "score", built, "--predictions", file, "--out", built / "scores")
-    assert done.code == 1
+    assert done.code == 2
     assert "in the output itself" in done.err
     assert not (built / "scores").exists()
 

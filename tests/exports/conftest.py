@@ -10,7 +10,7 @@ from stressreel.records.output import FinishedOutput, open_output
 @pytest.fixture(scope="session")
 def outputs(built: Path, built_causal: Path, build_once: Callable[..., Path]) -> dict[str, Path]:
     given = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all")
-    more = ("--text-perturbations", "random_noun", "--tagger", "pattern", "--workers", 2)
+    more = ("--text-perturbations", "random_noun", "--tagger", "pattern")
     return {"clavi": built, "causal": built_causal, "perturbed": build_once("build-perturbed", *given, *more)}
 
 

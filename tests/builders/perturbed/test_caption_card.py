@@ -27,7 +27,7 @@ def output(once: Callable[..., Path], build_once: Callable[..., Path]) -> Finish
     captions = once("six_captions.csv", lambda path: path.write_text("\n".join(lines)))
     names = ("--perturbations", "jpeg,jumble", "--severity", 3, "--text-perturbations", ",".join(TEXTS))
     given = ("--captions", captions, "--modality", "all", *names, "--tagger", "pattern", "--no-render")
-    return open_output(build_once("build-perturbed", *given, "--workers", 1))
+    return open_output(build_once("build-perturbed", *given))
 
 
 def card(output: FinishedOutput, **settings: object) -> str:

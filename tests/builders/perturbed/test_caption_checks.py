@@ -25,7 +25,7 @@ def suite(once: Callable[..., Path], build_once: Callable[..., Path]) -> Path:
     captions = once("three_captions.csv", lambda path: path.write_text("\n".join(lines)))
     arguments = ("--modality", "all", "--text-perturbations", TEXTS, "--perturbations", "jpeg,jumble,freeze")
     given = ("--captions", captions, *arguments, "--severity", "2,3", "--tagger", "pattern", "--no-render")
-    return build_once("build-perturbed", *given, "--workers", 1)
+    return build_once("build-perturbed", *given)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from stressreel.video.thumbnails import frames_of
 
 NAMES = ("impulse_noise", "mpeg1", "reverse_sampling", "jumble", "freeze")
 SEVERITIES = (1, 3, 5)
-FAST = ("--preset", "ultrafast", "--no-progress", "--workers", 1)
+FAST = ("--preset", "ultrafast", "--no-progress")
 
 
 @pytest.fixture(scope="module")

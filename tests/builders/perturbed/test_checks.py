@@ -24,7 +24,7 @@ from stressreel.video.thumbnails import frames_of, look_at, misplaced
 
 Row = dict
 NAMES = ("impulse_noise", "mpeg1", "reverse_sampling", "jumble")
-FAST = ("--preset", "ultrafast", "--no-progress", "--workers", 1)
+FAST = ("--preset", "ultrafast", "--no-progress")
 
 
 @pytest.fixture(scope="module")

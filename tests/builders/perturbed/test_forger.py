@@ -69,7 +69,7 @@ def write_sources(folder: Path, change: Callable[[NDArray[np.uint8]], NDArray[np
 def build(folder: Path, out: Path) -> Path:
     arguments = ("--modality", "all", "--perturbations", ",".join(VISUAL), "--severity", "1,3", "--tagger", "pattern")
     text = ("--text-perturbations", ",".join(TEXTS), "--pairs", "jpeg:no_verbs,jumble:typos")
-    fast = ("--preset", ENCODE.preset, "--no-progress", "--workers", 1)
+    fast = ("--preset", ENCODE.preset, "--no-progress")
     done = run("build-perturbed", "--captions", folder / "c.csv", *arguments, *text, *fast, "--out", out)
     assert done.code == 0, done.err
     return out
@@ -597,6 +597,7 @@ def test_a_clip_of_another_size_does_not_crash_the_card(suite: Path, videos: Vid
     copy = forger.forge(suite, tmp_path / "copy", put(videos, faults))
     with pytest.raises(InputError, match="clip two, severity 1, has frames of another size"):
         write_card(open_output(copy), BENCHMARK.configs(open_output(copy).info), card_of(BENCHMARK))
+    (copy / "README.md").touch()  # the forger's own card could not be written
     left_out = tuple(name for name in checks_for(open_output(copy), VerifyOptions()) if name != "card")
     (problem,) = forger.failed(copy, VerifyOptions(), leave_out=left_out)["card"]
     assert "jpeg" in problem
