@@ -197,7 +197,7 @@ class TestUse:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            (("--splits", "UD,XX"), "XX, which is no division"),
+            (("--annotations", "sample", "--splits", "UD,XX"), "XX, which is no division"),
             (("--out", "o"), "Missing option '--annotations'"),
             (("--annotations", "sample"), "--out"),
             (("--annotations", "sample", "--dry-run", "UD"), "stands alone"),

@@ -360,6 +360,7 @@ def read_question_files(folder: Path) -> None:
 
 
 def read_prediction_files(folder: Path) -> None:
+    from stressreel.api import items_of_output
     from stressreel.metrics.items import read_items
     from stressreel.metrics.predictions import join, read_predictions
 
@@ -367,7 +368,7 @@ def read_prediction_files(folder: Path) -> None:
 
     def read(path: Path) -> None:
         if path.name.startswith("items"):
-            read_items(path)
+            read_items(path, items_of_output)
         else:
             join(read_predictions(path, expected=len(ITEMS)), ITEMS, options, partial=True)
 
@@ -379,7 +380,8 @@ def build_json(folder: Path) -> None:
 
 
 def _output_checks(out: Path) -> None:
-    from stressreel.api import checks_for
+    from stressreel.api import card_of, checks_for
+    from stressreel.builders import benchmark_of
     from stressreel.data_cards.card import render_card
     from stressreel.metrics.inputs import read_columns
     from stressreel.records.checks import VerifyOptions
@@ -388,7 +390,8 @@ def _output_checks(out: Path) -> None:
 
     def card() -> None:
         with reading(out) as output:
-            render_card(out, output.info)
+            benchmark = benchmark_of(output)
+            render_card(output, benchmark.configs(output.info), card_of(benchmark))
 
     def columns() -> None:
         with reading(out) as output:
