@@ -125,7 +125,10 @@ def _type(each: Field) -> Any:
 
 
 # not generic before click 8.2
-_ParamType = click.ParamType[Any] if TYPE_CHECKING else click.ParamType
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType
 
 
 class Raw(_ParamType):
