@@ -173,7 +173,7 @@ def _finish(table: _Table, output: Output, store: Store, journal: Journal) -> No
 
 
 def _name(tables: dict[Key, _Table], output: Output) -> None:
-    """Give the shards their names, which say how many there are."""
+    """Rename the shards: their names say how many there are."""
     for old, new in _names(tables):
         if (output.path / old).is_file():
             rename(output.path / old, output.path / new)

@@ -178,7 +178,7 @@ class Survey:
             )
         videos = len({stretch.index.path for stretch in stretches})
         frames = sum(len(stretch.frames) for stretch in stretches)
-        return f"from {frames} frames of {videos} video{'s' * (videos > 1)}, encoded beforehand on this machine; ±30 %"
+        return f"from {frames} frames of {videos} video{'s' * (videos > 1)}, encoded on this machine; parts may be 40 % off"
 
 
 @dataclass(frozen=True)
