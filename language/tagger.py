@@ -18,7 +18,7 @@ from ..extras import import_extra
 from .tag_repairs.clipped import repair_clipped
 from .tag_repairs.sentences import repair_tags
 from .tag_repairs.stories import repair_story
-from .words import Caption, Style, StyleOption, Token, name_pattern, sentence_ranges, tokenize
+from .words import Caption, Style, StyleOption, TaggerKind, Token, name_pattern, sentence_ranges, tokenize
 
 NLTK_DATA = "taggers/averaged_perceptron_tagger_eng"
 
@@ -99,7 +99,7 @@ def _analysed_clipped(tagger: Tagger, text: str) -> Caption:
 
 
 @cache
-def load_tagger(kind: Literal["auto", "nltk", "pattern"] = "auto") -> Tagger:
+def load_tagger(kind: TaggerKind = "auto") -> Tagger:
     """Load a tagger.
 
     Args:
@@ -109,16 +109,22 @@ def load_tagger(kind: Literal["auto", "nltk", "pattern"] = "auto") -> Tagger:
     Raises:
         InputError: "nltk" was asked for and its data is not found.
     """
-    if kind != "pattern":
-        folder = _nltk_folder()
-        if folder:
-            return _nltk_tagger(folder)
-        if kind == "nltk":
-            raise InputError(
-                "NLTK's tagger data is not found. Run `stressreel data download`, set NLTK_DATA to the folder that "
-                "holds taggers/averaged_perceptron_tagger_eng, or take --tagger pattern."
-            )
-    return _pattern_tagger()
+    if choose_tagger(kind) == "pattern":
+        return _pattern_tagger()
+    folder = _nltk_folder()
+    if folder is None:
+        raise InputError(
+            "NLTK's tagger data is not found. Run `stressreel data download`, set NLTK_DATA to the folder that "
+            "holds taggers/averaged_perceptron_tagger_eng, or take --tagger pattern."
+        )
+    return _nltk_tagger(folder)
+
+
+def choose_tagger(kind: TaggerKind) -> Literal["nltk", "pattern"]:
+    """Turn "auto" into what this process finds, so that processes elsewhere take the same or fail."""
+    if kind == "auto":
+        return "nltk" if _nltk_folder() else "pattern"
+    return kind
 
 
 def _nltk_folder() -> Path | None:

@@ -11,6 +11,7 @@ from typing import Literal
 
 Style = Literal["declarative", "imperative", "noun_phrase"]
 StyleOption = Literal["declarative", "imperative", "auto"]  # what a data set's captions are
+TaggerKind = Literal["auto", "nltk", "pattern"]
 
 _LETTER = r"[\w\u0300-\u036f]"  # with accents that are characters of their own
 TOKEN = re.compile(

@@ -178,7 +178,8 @@ class Survey:
             )
         videos = len({stretch.index.path for stretch in stretches})
         frames = sum(len(stretch.frames) for stretch in stretches)
-        return f"from {frames} frames of {videos} video{'s' * (videos > 1)}, encoded on this machine; parts may be 40 % off"
+        plural = "s" * (videos > 1)
+        return f"from {frames} frames of {videos} video{plural}, encoded on this machine; parts may be 40 % off"
 
 
 @dataclass(frozen=True)

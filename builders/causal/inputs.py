@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ...language.embeddings import sbert_files
 from ...language.tagger import load_tagger
+from ...language.words import TaggerKind
 from ...negatives.cast import derive_cast, join_casts, read_cast
 from ...negatives.confuser import Confuser
 from ...records.files import sha256_file
@@ -22,8 +23,6 @@ from ...sources.causalchaos import (
 )
 from .plan import Timing, table_hashes
 from .settings import CausalSettings
-
-TaggerKind = Literal["auto", "nltk", "pattern"]
 
 
 @dataclass(frozen=True)

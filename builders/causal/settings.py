@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ...language.words import TaggerKind
 from ...negatives.settings import MiningSettings, PoolSettings, read_columns
 from ...records.options import BuildSettings, comma_separated, nested, option, read_settings
 from ...video.presets import CRF, PRESET, Preset
@@ -130,7 +131,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         content=False,
         counts=confused,
     )
-    tagger: Literal["auto", "nltk", "pattern"] = option(
+    tagger: TaggerKind = option(
         "auto",
         "Parts of speech: NLTK's tagger, Pattern's, or NLTK's where its data is found.",
         content=False,

@@ -11,6 +11,7 @@ from ...benchmark import Prepared
 from ...corruptions.registry import check_name, check_text_name, select_corruptions
 from ...corruptions.text.tools import Tools
 from ...errors import InputError, UsageError
+from ...language.tagger import choose_tagger
 from ...records.plan import Plan
 from ...records.source import Source
 from ...records.versions import tool_versions
@@ -118,7 +119,8 @@ def read_source(settings: PerturbedSettings) -> tuple[Source, Path, CaptionedCli
 def tools_of(settings: PerturbedSettings) -> Tools:
     """Name the tools of text perturbations."""
     glove = str(settings.glove) if settings.glove else None
-    return Tools(settings.tagger, settings.mlm, settings.translate, glove, settings.sbert)
+    tagger = choose_tagger(settings.tagger) if worded(settings) else settings.tagger  # looking needs the extra
+    return Tools(tagger, settings.mlm, settings.translate, glove, settings.sbert)
 
 
 def chosen(settings: PerturbedSettings, tools: Tools, source: Source, *, bias: bool) -> PerturbedSettings:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ...language.words import TaggerKind
 from ...records.options import BuildSettings, comma_separated, option, read_settings
 from ...video.presets import CRF, PRESET, Preset
 
 SEVERITIES = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")
-Tagger = Literal["auto", "nltk", "pattern"]
 
 
 def read_severities(given: Any) -> tuple[int, ...]:
@@ -157,7 +157,7 @@ class PerturbedSettings(BuildSettings):
         record="changed",
         counts=worded,
     )
-    tagger: Tagger = option(
+    tagger: TaggerKind = option(
         "auto",
         "Part-of-speech tagger; auto takes NLTK's where its data is found, else Pattern's.",
         content=False,

