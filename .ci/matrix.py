@@ -2,6 +2,7 @@
 """Build, verify, card and score the three samples with the oldest and the newest versions that pyproject.toml allows.
 
     python .ci/matrix.py                               every Python that is found, with the oldest and the newest
+    python .ci/matrix.py --ends                        the oldest Python with the oldest, the newest with the newest
     python .ci/matrix.py 3.11:oldest 3.13:newest
 
 "Oldest" pins every package that pyproject.toml names to its lower bound; "newest" leaves the choice to pip. The core
@@ -266,18 +267,27 @@ def line(environment: Environment) -> str:
 
 
 def find_python(minor: str) -> str | None:
-    """Find an interpreter of a version on the PATH or among pyenv's; None if there is none that runs."""
+    """Find an interpreter of a version that runs: this one, one on the PATH, or one of pyenv; None if there is none."""
+    own = [str(Path(sys.base_prefix) / "bin" / f"python{minor}")] if sys.version.startswith(f"{minor}.") else []
     pyenv = sorted(Path.home().glob(f".pyenv/versions/{minor}.*/bin/python{minor}"), reverse=True)
-    for found in filter(None, [shutil.which(f"python{minor}"), *map(str, pyenv)]):
-        if subprocess.run([found, "-c", ""], capture_output=True).returncode == 0:
+    for found in filter(None, [*own, shutil.which(f"python{minor}"), *map(str, pyenv)]):
+        if Path(found).is_file() and subprocess.run([found, "-c", ""], capture_output=True).returncode == 0:
             return found
     return None
 
 
-def asked_for(names: list[str]) -> list[tuple[str, str]]:
-    """Read "3.13:newest"; without names every Python that is found, with both."""
-    wanted = [name.split(":") for name in names] or [[minor, kind] for minor in PYTHONS for kind in VERSIONS]
-    return [(python, versions) for minor, versions in wanted if (python := find_python(minor))]
+def asked_for(names: list[str], ends: bool) -> list[tuple[str, str]]:
+    """Read "3.13:newest"; without names every Python that is found, with both, or the two ends."""
+    if names:
+        wanted = [name.split(":") for name in names]
+        absent = [minor for minor, _ in wanted if not find_python(minor)]
+        if absent:
+            raise SystemExit(f"no Python {', '.join(absent)} is found")
+        return [(str(find_python(minor)), versions) for minor, versions in wanted]
+    found = [python for minor in PYTHONS if (python := find_python(minor))]
+    if ends:
+        return [(found[0], "oldest"), (found[-1], "newest")]
+    return [(python, versions) for python in found for versions in VERSIONS]
 
 
 def main() -> int:
@@ -287,6 +297,7 @@ def main() -> int:
     parser.add_argument("environments", nargs="*", metavar="PYTHON:VERSIONS", help=f"Of {', '.join(choices)}.")
     parser.add_argument("--work", type=Path, default=Path("build/matrix"), help="Folder to work in.")
     parser.add_argument("--no-causal", action="store_true", help="Leave CausalChaos out, which needs the extra sbert.")
+    parser.add_argument("--ends", action="store_true", help="Two environments: the oldest of all, the newest of all.")
     options = parser.parse_args()
     if unknown := set(options.environments) - set(choices):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
@@ -301,7 +312,7 @@ def main() -> int:
     failed = False
     print("| Python | versions | packages | built | core MB | pictures apart | same bytes | s |")
     print("|---|---|---|---|--:|--:|---|--:|", flush=True)
-    for python, versions in asked_for(options.environments):
+    for python, versions in asked_for(options.environments, options.ends):
         began = time.monotonic()
         environment = Environment(python, versions, work, vectors)
         try:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from stressreel.records.files import user_cache
 from stressreel.samples.cache import cached_sample
 
 
@@ -15,5 +16,10 @@ def sample() -> Path:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """An environment whose cache folder is empty."""
+    """An environment whose cache folder has the embeddings that others made, and nothing else."""
+    embeddings = user_cache() / "embeddings"
+    embeddings.mkdir(parents=True, exist_ok=True)
+    cache = tmp_path / "cache" / "stressreel"
+    cache.mkdir(parents=True)
+    (cache / "embeddings").symlink_to(embeddings)
     return {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "HF_HOME": str(tmp_path / "hf")}

@@ -1,5 +1,6 @@
 """`build-causal` as users run it, on the built-in sample and on the real annotations."""
 
+import csv
 import io
 import json
 import signal
@@ -272,6 +273,26 @@ def test_a_language_model_confuses(causal: Path, tmp_path: Path, environment: di
     assert [path for path in files if b"sk-very-secret" in path.read_bytes()] == []
 
 
+@pytest.mark.shared
+def test_one_in_ten_of_the_real_annotations(shared: Path, tmp_path: Path) -> None:
+    with open(shared / "data" / "causalchaos" / "Annotations.csv", encoding="utf-8-sig", newline="") as handle:
+        header, *lines = csv.reader(handle)
+    with open(tmp_path / "Annotations.csv", "w", encoding="utf-8", newline="") as handle:
+        csv.writer(handle).writerows([header, *lines[::10]])
+    out = tmp_path / "o"
+    done = run("build-causal", "--annotations", tmp_path / "Annotations.csv", *TEXTS, "--out", out)
+    assert done.code == 0, done.err
+    counts = info(out)["counts"]
+    assert counts["ud"] == {"train": 346, "validation": 75, "test": 74}
+    assert sum(counts["ps"].values()) == sum(counts["un"].values()) == 495
+    notes = info(out)["notes"]
+    assert notes["wrong_options_right_in_train"]["ud"]["test"]["answer"][0] == 0
+    assert notes["leaks"]["un"]["test"]["episode"] == 0
+    assert notes["confusion"]["answer"]["negation"]["placed"] > 50
+    assert run("stressreel", "verify", out).code == 0
+
+
+@pytest.mark.full
 @pytest.mark.timeout(1800)
 @pytest.mark.shared
 def test_the_real_annotations(shared: Path, tmp_path: Path) -> None:
