@@ -23,6 +23,12 @@ PRESETS: tuple[str, ...] = get_args(Preset)
 AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
 AAC_BITS_PER_SECOND = 128_000
 
+LOSSLESS_KEYS = ":min-keyint=1"
+"""Without loss x264 writes I pictures for noise; with one reference frame FFmpeg takes all of them for keyframes.
+
+Those that are none mislead readers that seek (decord numbers frames from them), so each is made one.
+"""
+
 
 @dataclass(frozen=True)
 class EncodeSettings:
@@ -103,7 +109,7 @@ class Mp4Writer:
         context.options = {
             "preset": self._settings.preset,
             **({"qp": "0"} if self._settings.lossless else {"crf": str(self._settings.crf)}),
-            "x264-params": "cpu-independent=1:lookahead-threads=1",
+            "x264-params": "cpu-independent=1:lookahead-threads=1" + LOSSLESS_KEYS * self._settings.lossless,
         }
 
     def _add_audio(self, sound: Sound) -> AudioStream:

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
+from stressreel.video.by_decord import differs_by_decord
 from stressreel.video.encode import AAC_RATES, EncodeSettings, Mp4Writer, Sound, write_video
 from stressreel.video.index import index_frames
+from stressreel.video.pyav import rgb_frame
 
 if TYPE_CHECKING:
     from conftest import Bars
@@ -229,3 +231,20 @@ def test_write_video_leaves_nothing_half_done(tmp_path: Path) -> None:
         write_video(path, broken(), rate=Fraction(30))
     assert path.read_bytes() == b"what was there"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("preset", ["veryfast", "medium"])
+def test_readers_that_seek_find_every_frame_of_lossless_noise(tmp_path: Path, preset: str) -> None:
+    path = tmp_path / "noise.mp4"
+    settings = EncodeSettings(preset=preset, lossless=True)
+    with Mp4Writer(path, time_base=Fraction(1, 25), rate=Fraction(25), settings=settings) as writer:
+        for number in range(40):
+            noise = np.random.default_rng(number).integers(0, 256, (64, 128, 3), np.uint8)
+            writer.write(rgb_frame(noise), 1)
+    with av.open(str(path)) as container:
+        keys = [packet.pts for packet in container.demux(video(container)) if packet.size and packet.is_keyframe]
+        assert len(keys) > 5
+        for moment in keys:
+            container.seek(moment, stream=video(container))
+            assert next(container.decode(video(container))).pts == moment
+    assert differs_by_decord(path.read_bytes()) == ""
