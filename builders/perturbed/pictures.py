@@ -30,12 +30,13 @@ from numpy.typing import NDArray
 
 from ...corruptions.registry import SEVERITIES, VisualCorruption, check_name, visual_corruptions
 from ...errors import VideoError
+from ...video.decode import decode
 from ...video.encode import EncodeSettings, Mp4Writer
-from ...video.index import index_frames
-from ...video.pyav import Frame
+from ...video.index import FrameIndex, index_frames
+from ...video.pyav import Frame, to_rgb
 from ...video.store import FrameStore
 from ...video.thumbnails import frames_of, samples_of
-from .render import as_encoded, perturbed_frames, recipe_for
+from .render import Picture, as_encoded, perturbed_frames, recipe_for
 from .tables import CLEAN
 
 STRETCH = 4
@@ -43,6 +44,9 @@ STRETCH = 4
 
 TIED = 1.1
 """How many times the smallest a distance may be: in dark clips the encoder removes most of the noise."""
+
+TIED_RECODED = 1.5
+"""The same for codecs in lossless suites: they were fed yuv420p, which RGB gives back with other roundings."""
 
 CORRELATED = 0.5
 """What share of the correlation that the encoder leaves must be found."""
@@ -126,14 +130,15 @@ def unlike(shown: dict[int, Samples], likeness: Likeness) -> str:
         stretches.append((np.stack([shown[number] for number in numbers]), stretch))
     corruption = check_name(likeness.name)
     for place, (frames, stretch) in zip(likeness.places, stretches, strict=True):
-        found = _judge(frames, stretch, corruption, likeness.severity)
+        found = _judge(frames, stretch, corruption, likeness)
         if found:
             return f"from frame {place} on {found}"
     return _other_severity(stretches, likeness)
 
 
-def _judge(frames: Samples, stretch: Stretch, corruption: VisualCorruption, severity: int) -> str:
-    own = stretch.severities[severity]
+def _judge(frames: Samples, stretch: Stretch, corruption: VisualCorruption, likeness: Likeness) -> str:
+    own = stretch.severities[likeness.severity]
+    tied = TIED_RECODED if likeness.encode.lossless and corruption.scope == "file" else TIED
     distance = apart(frames, own.encoded)
     times = FURTHEST_CODED if corruption.family == "digital" else FURTHEST
     allowed = times * (own.loss + stretch.loss) + ROUNDED
@@ -145,10 +150,10 @@ def _judge(frames: Samples, stretch: Stretch, corruption: VisualCorruption, seve
             f"{allowed:.1f})"
         )
     for other in stretch.others:
-        if apart(frames, other.encoded) * TIED < distance:
+        if apart(frames, other.encoded) * tied < distance:
             return f"it is nearer to {other.name} at severity {other.severity} than to its own recipe"
     if corruption.scope == "file":
-        nothing = apart(frames, stretch.unchanged) * TIED < distance
+        nothing = apart(frames, stretch.unchanged) * tied < distance
         return "it is nearer to the clean clip than to its recipe" if nothing else ""
     wanted = CORRELATED * correlation(own.encoded, own.exact, stretch.clean) - UNRELATED
     found = correlation(frames, own.exact, stretch.clean)
@@ -163,7 +168,8 @@ def _judge(frames: Samples, stretch: Stretch, corruption: VisualCorruption, seve
 def _other_severity(stretches: Sequence[tuple[Samples, Stretch]], likeness: Likeness) -> str:
     """Describe whether a clip looks like another severity, all comparable places taken together."""
     if check_name(likeness.name).scope == "file":
-        stretches = stretches[:1] if likeness.first_frame == 0 else ()  # elsewhere a codec's state is unknown
+        known = likeness.first_frame == 0 and not likeness.encode.lossless  # elsewhere a codec's state is unknown
+        stretches = stretches[:1] if known else ()
     total = dict.fromkeys(SEVERITIES, 0.0)
     for frames, stretch in stretches:
         for severity in SEVERITIES:
@@ -235,13 +241,17 @@ def _make(
 ) -> Stretch:
     index = index_frames(clean)
     frames = range(place, min(place + STRETCH, index.num_frames))
-    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder, FrameStore(index, frames, Path(folder)) as store:
+    kind = ExactStore if encode.lossless else FrameStore
+    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder, kind(index, frames, Path(folder)) as store:
 
         def make(name: str, severity: int) -> Expected:
             recipe = recipe_for(name, severity, seed, key)
             # A codec starts at these frames; what is drawn is numbered from the beginning of what was perturbed.
             coded = recipe is not None and recipe.corruption.scope == "file"
-            pictures = perturbed_frames(store, recipe, frames, frames if coded else range(-first_frame, frames.stop))
+            stretch = frames if coded else range(-first_frame, frames.stop)
+            pictures: Iterable[Picture] = perturbed_frames(store, recipe, frames, stretch)
+            if recipe is None and encode.lossless:
+                pictures = map(store.rgb, frames)
             exact = [as_encoded(picture, store, lossless=encode.lossless) for picture in pictures]
             before = stacked(exact)
             after = stacked(_through_encoder(exact, rate, encode, Path(folder) / "made.mp4"))
@@ -251,6 +261,19 @@ def _make(
         own = {severity: make(name, severity) for severity in SEVERITIES}
         others = [make(*other) for other in alike(name)] if place == 0 and first_frame == 0 else []
     return Stretch(unchanged.exact, unchanged.encoded, unchanged.loss, own, tuple(others))
+
+
+class ExactStore(FrameStore):
+    """Frames of a lossless clip: RGB as it is there, where `FrameStore` halves the resolution of colour."""
+
+    def __init__(self, index: FrameIndex, frames: range, folder: Path):
+        """Decode the frames; see `FrameStore`."""
+        super().__init__(index, frames, folder)
+        self._exact = {number: to_rgb(frame) for number, frame in zip(frames, decode(index, frames), strict=True)}
+
+    def rgb(self, number: int) -> NDArray[np.uint8]:
+        """Return a frame as uint8 RGB of shape (height, width, 3), not to be modified."""
+        return self._exact[number]
 
 
 def alike(name: str) -> list[tuple[str, int]]:

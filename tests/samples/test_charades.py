@@ -58,7 +58,7 @@ def middle(action) -> float:
 def test_there_are_videos_for_both_splits_rates_and_subjects():
     assert len(BY_ID) == len(VIDEOS) >= 9
     assert [sum(v.split == split for v in VIDEOS) for split in ("train", "test")] == [7, 3]
-    assert {str(v.fps) for v in VIDEOS} == {"24", "25", "30000/1001"}
+    assert {str(v.fps) for v in VIDEOS} == {"12", "25/2", "15000/1001"}
     assert len({v.subject for v in VIDEOS}) >= 2
     assert sum(not v.actions for v in VIDEOS) == 1
     assert any(v.actions[-1].end > v.length_s for v in ACTING)
