@@ -11,13 +11,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from ..records.checks import NotChecked
-from ..records.files import sha256_file
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..records.source import Source
 from ..records.versions import tool_versions
-from ..sources.files import find_file
 from ..video.decode import with_index
 from ..video.edit import EditList, write_edits
 from ..video.encode import EncodeSettings, Sound
@@ -205,27 +202,3 @@ def differing_command(info: Mapping[str, Any], options: Mapping[str, Any], sourc
             yield f"build.json: {option} is said to be {', '.join(names)}, the command or the inputs say something else"
     if info["source"] != source.as_json():
         yield f"build.json: the source is not {source.name} as stressreel knows it"
-
-
-def input_files(info: Mapping[str, Any], folder: Path) -> dict[str, Path] | NotChecked:
-    """Find the annotation files that `build.json` names, by name; a `NotChecked` if some are not there.
-
-    Args:
-        info: The content of `build.json`.
-        folder: Where they are, or up to two folders below.
-    """
-    found = {name: find_file(folder, name) for name in info["inputs"]}
-    absent = sorted(name for name, path in found.items() if path is None)
-    if absent:
-        return NotChecked(
-            f"what follows from the annotations: {', '.join(absent)} not found in {folder} or two folders below; give "
-            "--annotations"
-        )
-    return {name: path for name, path in found.items() if path}
-
-
-def differing_inputs(info: Mapping[str, Any], files: Mapping[str, Path]) -> Iterator[str]:
-    """Name the annotation files that are not those that `build.json` names."""
-    for name, path in files.items():
-        if sha256_file(path) != info["inputs"][name]:
-            yield f"{name} is not the file that build.json names: its SHA-256 differs"

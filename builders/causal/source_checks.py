@@ -23,13 +23,12 @@ from ..processes import on_processes
 from ..remade import (
     chosen_videos,
     differing_command,
-    differing_inputs,
     differing_rows,
-    input_files,
     recorded_options,
     same_encoder,
     unlike_again,
 )
+from ..replanned import annotation_folder, differing_hash, differing_inputs, differing_tables, input_files
 from .inputs import (
     CausalFiles,
     CausalInputs,
@@ -56,10 +55,10 @@ def read_again(output: FinishedOutput, options: VerifyOptions) -> tuple[CausalIn
         InputError: They are malformed, or not those of the output.
     """
     info = output.info
-    given = options.annotations or options.sources
-    if given is None:
+    folder = annotation_folder(options)
+    if folder is None:
         return NotChecked("texts, frames and the rows' number: give --annotations, or --sources with them in it")
-    found = input_files(info, given.parent if given.is_file() else given)
+    found = input_files(info, folder)
     if isinstance(found, NotChecked):
         return found
     problems = list(differing_inputs(info, found))
@@ -204,13 +203,11 @@ def _options(settings: CausalSettings) -> dict[str, Any]:
 def _differing_plan(output: FinishedOutput, plan: Plan, exact: bool) -> Iterator[str]:
     """Compare what `build.json` says of the plan; the hash only where no cosine was rounded otherwise."""
     info = output.info
-    for name, digest in plan.identity["tables"].items():
-        if info["tables"].get(name) != digest:
-            yield f"built with another {name} than this version has"
+    yield from differing_tables(info, plan)
     problems = list(differing_rows("build.json", [_plain(info["notes"])], [_plain(plan.notes)], "_", COSINE_ROOM))
     yield from (problem.replace("build.json: notes: ", "build.json, notes: ") for problem in problems)
-    if exact and info["tables"] == plan.identity["tables"] and info["plan_sha256"] != plan.hash:
-        yield f"plan_sha256 is {info['plan_sha256'][:16]}, planned again {plan.hash[:16]}"
+    if exact and info["tables"] == plan.identity["tables"]:
+        yield from differing_hash(info, plan)
     wanted = {unit.id for unit in plan.units if unit.source_id}
     for skip in info["skips"]["list"]:
         if skip["unit_id"] not in wanted:
@@ -238,8 +235,7 @@ def check_sources(output: FinishedOutput, options: VerifyOptions) -> Iterator[Fi
         return
     rows = {row["clip_id"]: row for row in output.rows(CLIPS, [*CLIP_COLUMNS])}
     units = {name: _unit(row, timing) for name, row in rows.items()}
-    given = options.annotations or options.sources
-    folders = [options.sources, given.parent if given.is_file() else given]
+    folders = [options.sources, annotation_folder(options) or options.sources]
     found = find_videos(folders, {unit.source_id for unit in units.values()}, VIDEO_FOLDERS)
     absent = sorted({unit.source_id for unit in units.values()} - found.keys())
     if absent:
