@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from .builders import BENCHMARKS, benchmark_of, load_benchmark
 from .errors import InputError, UsageError
 from .records.checks import VerifyOptions
-from .records.options import BuildSettings, RunOptions, from_keywords, given_files, options_of, recorded, settled
+from .records.command import Command, given_files, recorded
+from .records.options import BuildSettings, RunOptions, from_keywords, options_of, settled
 from .records.output import FinishedOutput, open_output
 
 if TYPE_CHECKING:
@@ -216,9 +217,8 @@ def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Any]
     from .runtime.verify import common_checks
 
     benchmark = benchmark_of(output)
-    checks = common_checks(
-        [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
-    )
+    configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
+    checks = common_checks(configs, Command(program_of(benchmark), benchmark.settings, benchmark.decide))
     last = checks.pop("load_dataset")
     own = benchmark.checks(output.info, options)
     card = card_check(benchmark.configs(output.info), card_of(benchmark))

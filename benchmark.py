@@ -71,6 +71,8 @@ class Benchmark:
         configs: The tables that an output may have, from `build.json`.
         items: The items of an output's table and split: what is asked, about which video, what is right.
         question_tables: The tables with questions, the default first.
+        decide: Turns settings as given into those that the plan keeps (families of names into names, for example)
+            without a look at any file, so that the recorded command can be checked. By default they stay as they are.
         checks: Its own checks of a finished output, by name, cheap ones first.
         card: What the card says besides what all cards say.
         scoring: How predictions are scored; None for the accuracy on its items.
@@ -91,6 +93,7 @@ class Benchmark:
     configs: Callable[[Info], Sequence[Config]]
     items: Callable[[FinishedOutput, str, str], Items]
     question_tables: Callable[[Info], Sequence[str]]
+    decide: Callable[[Any], Any] = lambda settings: settings
     checks: Callable[[Info, VerifyOptions], Mapping[str, Check]] = lambda info, options: {}
     card: Callable[[], Card] | None = None
     scoring: Callable[[], Scoring] | None = None

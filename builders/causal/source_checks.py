@@ -12,19 +12,19 @@ from ...errors import InputError, VideoError
 from ...language.tagger import load_tagger
 from ...negatives.embeddings_cache import embed
 from ...records.checks import Finding, NotChecked, VerifyOptions, draw_sample
+from ...records.command import read_command
 from ...records.files import sha256_file
 from ...records.output import FinishedOutput
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
+from ...records.source import differing_source
 from ...sources.causalchaos import VIDEO_FOLDERS, CausalRow, source_of_rows
 from ...sources.files import find_videos
 from ...video.index import index_frames
 from ..processes import on_processes
 from ..remade import (
     chosen_videos,
-    differing_command,
     differing_rows,
-    recorded_options,
     same_encoder,
     unlike_again,
 )
@@ -40,7 +40,7 @@ from .inputs import (
 )
 from .plan import Timing, causal_row, plan_causal
 from .render import CLIP_FILE, CausalBuilder, clip_frames
-from .settings import CausalSettings, settings_of
+from .settings import SAMPLE, CausalSettings, settings_of
 from .tables import CLIPS, CONFUSED, OPEN
 
 COSINE_ROOM = 1.5e-4  # how far apart another processor's cosines may be
@@ -172,32 +172,11 @@ def check_mined(output: FinishedOutput, options: VerifyOptions) -> Iterator[Find
         yield from _differing_plan(output, again.plan, exact)
 
 
-def check_command(output: FinishedOutput) -> Iterator[str]:
-    """The command in `build.json` names the settings that are there."""
-    info = output.info
-    source = source_of_rows(info["inputs"], sample=recorded_options(info).get("--annotations") == "sample")
-    return differing_command(info, _options(settings_of(info)), source)
-
-
-def _options(settings: CausalSettings) -> dict[str, Any]:
-    """Return options of the command that settings stand for."""
-    mining = settings.mining
-    return {
-        "seed": settings.seed,
-        "splits": ",".join(scheme.upper() for scheme in settings.splits),
-        "negatives": mining.negatives,
-        "pool": settings.pool,
-        "num-options": mining.num_options,
-        "alpha": mining.alpha,
-        "beta": mining.beta,
-        "tau": mining.tau,
-        "same-question": mining.same_question,
-        "same-text": mining.same_text,
-        "max-lend": mining.max_lend,
-        "confuse": settings.confuse,
-        "split": settings.only,
-        **({"crf": settings.crf, "preset": settings.preset, "audio": settings.audio} if settings.render else {}),
-    }
+def check_source(output: FinishedOutput) -> Iterator[str]:
+    """The source in `build.json` is the one that the command and the inputs stand for."""
+    given, _ = read_command(output.info, CausalSettings)
+    source = source_of_rows(output.info["inputs"], sample=given.annotations == SAMPLE)
+    return differing_source(output.info, source)
 
 
 def _differing_plan(output: FinishedOutput, plan: Plan, exact: bool) -> Iterator[str]:

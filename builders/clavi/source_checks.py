@@ -9,20 +9,22 @@ from pathlib import Path
 
 from ...errors import InputError, VideoError
 from ...records.checks import Finding, NotChecked, VerifyOptions, draw_sample
+from ...records.command import read_command
 from ...records.files import sha256_file
 from ...records.output import FinishedOutput
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
-from ...records.source import source_of
+from ...records.source import differing_source, source_of
 from ...sources.charades import CHARADES, SAMPLE
 from ...sources.files import find_videos
 from ...video.index import index_frames
 from ..processes import on_processes
 from ..remade import chosen_videos, differing_rows, same_encoder, unlike_again
 from ..replanned import annotation_folder, differing_plan, input_files, plan_or_findings
-from .inputs import read_plan
+from .inputs import read_plan, source_named
 from .render import FRAMES, SHARED, ClaviBuilder, edits, pieces
 from .row_checks import settings_of
+from .settings import ClaviSettings
 from .tables import VARIANTS
 
 FILES = ("1.mp4", "2.mp4")
@@ -55,6 +57,12 @@ def plan_again(output: FinishedOutput, folder: Path) -> Plan | NotChecked:
         tools=info["tools"],
         source=SAMPLE if source_of(info).drawn else CHARADES,
     )
+
+
+def check_source(output: FinishedOutput) -> Iterator[str]:
+    """The source in `build.json` is the one that the command names."""
+    given, _ = read_command(output.info, ClaviSettings)
+    return differing_source(output.info, source_named(given))
 
 
 def check_annotations(output: FinishedOutput, options: VerifyOptions) -> Iterator[Finding]:

@@ -13,10 +13,11 @@ from typing import Any, cast
 from ...corruptions.registry import check_name
 from ...errors import InputError, VideoError
 from ...records.checks import Finding, NotChecked, VerifyOptions
+from ...records.command import read_command
 from ...records.output import FinishedOutput
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
-from ...records.source import source_of
+from ...records.source import differing_source, source_of
 from ...records.versions import tool_versions
 from ...sources.files import find_videos
 from ...video.encode import EncodeSettings
@@ -28,10 +29,11 @@ from ..processes import on_processes
 from ..remade import WITHOUT_LOSS, chosen_videos, differing_rows
 from ..replanned import annotation_folder, differing_plan, input_files, plan_or_findings
 from .captions import is_text
+from .decided import source_named
 from .inputs import Kind, read_clips
 from .plan import plan_perturbed
 from .render import PerturbedBuilder, clip_frames
-from .settings import settings_of
+from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN, visual_tables
 
 ANNOTATED = ("clip_id", "captions", "source_id", "start_s", "end_s")
@@ -74,6 +76,16 @@ def plan_again(output: FinishedOutput, folder: Path) -> Plan | NotChecked:
         },
         notes=clips.counts,
     )
+
+
+def check_source(output: FinishedOutput) -> Iterator[str]:
+    """The source in `build.json` is the one that the command names, which it does once."""
+    given, _ = read_command(output.info, PerturbedSettings)
+    named = [name for name in ("msrvtt", "youcook2", "captions") if getattr(given, name)]
+    if len(named) != 1:
+        yield f"build.json: the command names {len(named)} sources, not one"
+        return
+    yield from differing_source(output.info, source_named(given))
 
 
 def check_annotations(output: FinishedOutput, options: VerifyOptions) -> Iterator[Finding]:
