@@ -79,6 +79,7 @@ class Benchmark:
         tasks: Its tasks for evaluation harnesses, for a split; None for one of its items.
         references: The rows of a table with the right texts of its open questions, and the split of each; None if it
             has no such questions.
+        written_table: The table whose open questions harnesses let a model answer in writing; empty if there is none.
         captions: Names of its tables with perturbed captions, from `build.json`; None if it has none.
         sample: The options that build its built-in sample; empty if it has none.
         drawn_sample: The built-in sample (of `samples.SAMPLES`) that it is built from then.
@@ -99,6 +100,7 @@ class Benchmark:
     scoring: Callable[[], Scoring] | None = None
     tasks: Callable[[FinishedOutput, str | None], list[Task]] | None = None
     references: Callable[[FinishedOutput, str], tuple[list[Row], list[str]]] | None = None
+    written_table: str = ""
     captions: Callable[[Info], Sequence[str]] | None = None
     sample: Mapping[str, Any] = field(default_factory=dict)
     drawn_sample: str = ""

@@ -40,6 +40,7 @@ BENCHMARK = Benchmark(
     scoring=late(".scores", "scoring", __package__),
     tasks=late(".tasks", "tasks", __package__),
     references=late(".scores", "read_whole", __package__),
+    written_table="open_ended",
     sample={"annotations": "sample"},
     drawn_sample="causal",
 )
