@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from .builders import BENCHMARKS, benchmark_of, load_benchmark
 from .errors import InputError, UsageError
 from .records.checks import VerifyOptions
-from .records.options import BuildSettings, RunOptions, from_keywords, given_files, options_of, recorded, settled
+from .records.command import Command, given_files, recorded
+from .records.options import BuildSettings, RunOptions, from_keywords, options_of, settled
 from .records.output import FinishedOutput, open_output
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from .metrics.inputs import ScoreOptions
     from .metrics.items import Items
     from .metrics.predictions import Predictions
+    from .metrics.references import OpenRows
     from .metrics.scores import Scores
     from .metrics.scoring import Scoring
-    from .records.schema import Row
     from .runtime.verify import Outcome
 
 Say = Callable[[str], None]
@@ -216,9 +217,8 @@ def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Any]
     from .runtime.verify import common_checks
 
     benchmark = benchmark_of(output)
-    checks = common_checks(
-        [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
-    )
+    configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
+    checks = common_checks(configs, Command(program_of(benchmark), benchmark.settings, benchmark.decide))
     last = checks.pop("load_dataset")
     own = benchmark.checks(output.info, options)
     card = card_check(benchmark.configs(output.info), card_of(benchmark))
@@ -299,13 +299,14 @@ def measure_of(name: str, cells: Sequence[str]) -> Measure:
     return open_ended.measure if name == open_ended.NAME else scoring_of(load_benchmark(name)).measure(cells)
 
 
-def open_rows(output: FinishedOutput, config: str | None) -> tuple[str, list[Row], list[str]]:
-    """Choose a table of an output with open questions; return its name, its rows and the split of each.
+def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
+    """Choose a table of an output with open questions, and read its rows with their right texts.
 
     Raises:
         InputError: The benchmark has no open questions.
     """
     from .metrics.inputs import choose_config
+    from .metrics.references import OpenRows
 
     benchmark = benchmark_of(output)
     if benchmark.references is None:
@@ -314,7 +315,7 @@ def open_rows(output: FinishedOutput, config: str | None) -> tuple[str, list[Row
             "`stressreel score`."
         )
     table = choose_config(output, benchmark.question_tables(output.info), config)
-    return (table, *benchmark.references(output, table))
+    return OpenRows(table, *benchmark.references(output, table), benchmark.written_table)
 
 
 def program_of(benchmark: Benchmark) -> str:

@@ -71,12 +71,15 @@ class Benchmark:
         configs: The tables that an output may have, from `build.json`.
         items: The items of an output's table and split: what is asked, about which video, what is right.
         question_tables: The tables with questions, the default first.
+        decide: Turns settings as given into those that the plan keeps (families of names into names, for example)
+            without a look at any file, so that the recorded command can be checked. By default they stay as they are.
         checks: Its own checks of a finished output, by name, cheap ones first.
         card: What the card says besides what all cards say.
         scoring: How predictions are scored; None for the accuracy on its items.
         tasks: Its tasks for evaluation harnesses, for a split; None for one of its items.
         references: The rows of a table with the right texts of its open questions, and the split of each; None if it
             has no such questions.
+        written_table: The table whose open questions harnesses let a model answer in writing; empty if there is none.
         captions: Names of its tables with perturbed captions, from `build.json`; None if it has none.
         sample: The options that build its built-in sample; empty if it has none.
         drawn_sample: The built-in sample (of `samples.SAMPLES`) that it is built from then.
@@ -91,11 +94,13 @@ class Benchmark:
     configs: Callable[[Info], Sequence[Config]]
     items: Callable[[FinishedOutput, str, str], Items]
     question_tables: Callable[[Info], Sequence[str]]
+    decide: Callable[[Any], Any] = lambda settings: settings
     checks: Callable[[Info, VerifyOptions], Mapping[str, Check]] = lambda info, options: {}
     card: Callable[[], Card] | None = None
     scoring: Callable[[], Scoring] | None = None
     tasks: Callable[[FinishedOutput, str | None], list[Task]] | None = None
     references: Callable[[FinishedOutput, str], tuple[list[Row], list[str]]] | None = None
+    written_table: str = ""
     captions: Callable[[Info], Sequence[str]] | None = None
     sample: Mapping[str, Any] = field(default_factory=dict)
     drawn_sample: str = ""

@@ -5,19 +5,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
-from ..records.checks import NotChecked
-from ..records.files import sha256_file
 from ..records.output import FinishedOutput
 from ..records.schema import Row
-from ..records.source import Source
 from ..records.versions import tool_versions
-from ..sources.files import find_file
 from ..video.decode import with_index
 from ..video.edit import EditList, write_edits
 from ..video.encode import EncodeSettings, Sound
@@ -178,54 +173,3 @@ def chosen_videos(output: FinishedOutput, table: str, key: str, wanted: Abstract
                 names = file.read_row_group(group, columns=[key]).column(0).to_pylist()
                 if not wanted.isdisjoint(names):
                     yield from (row for row in file.read_row_group(group).to_pylist() if row[key] in wanted)
-
-
-def recorded_options(info: Mapping[str, Any]) -> dict[str, str]:
-    """Return the options of the command in `build.json`, each with the word behind it; of repeated ones the last."""
-    return dict(pairwise(str(info["command"]).split()))
-
-
-def differing_command(info: Mapping[str, Any], options: Mapping[str, Any], source: Source) -> Iterator[str]:
-    """Compare the command in `build.json` with what stands beside it.
-
-    Args:
-        info: The content of `build.json`.
-        options: The value of each option by the settings; None if it must not be given.
-        source: The source that the command and the inputs stand for.
-    """
-    given = recorded_options(info)
-    beside = {"split": info["split"], "limit": info["limit"], "version": info["dataset_version"]}
-    for option, value in {**options, **beside}.items():
-        found = given.get(f"--{option}")
-        if found != (None if value is None else str(value)):
-            yield f"build.json: the command has --{option} {found}, the settings {value}"
-    for keyword, names in info["files"].items():
-        option = f"--{keyword.replace('_', '-')}"
-        if given.get(option) not in names or not set(names) <= set(info["inputs"]):
-            yield f"build.json: {option} is said to be {', '.join(names)}, the command or the inputs say something else"
-    if info["source"] != source.as_json():
-        yield f"build.json: the source is not {source.name} as stressreel knows it"
-
-
-def input_files(info: Mapping[str, Any], folder: Path) -> dict[str, Path] | NotChecked:
-    """Find the annotation files that `build.json` names, by name; a `NotChecked` if some are not there.
-
-    Args:
-        info: The content of `build.json`.
-        folder: Where they are, or up to two folders below.
-    """
-    found = {name: find_file(folder, name) for name in info["inputs"]}
-    absent = sorted(name for name, path in found.items() if path is None)
-    if absent:
-        return NotChecked(
-            f"what follows from the annotations: {', '.join(absent)} not found in {folder} or two folders below; give "
-            "--annotations"
-        )
-    return {name: path for name, path in found.items() if path}
-
-
-def differing_inputs(info: Mapping[str, Any], files: Mapping[str, Path]) -> Iterator[str]:
-    """Name the annotation files that are not those that `build.json` names."""
-    for name, path in files.items():
-        if sha256_file(path) != info["inputs"][name]:
-            yield f"{name} is not the file that build.json names: its SHA-256 differs"

@@ -30,7 +30,7 @@ ENDINGS = (".parquet", ".csv", ".jsonl")
 def command(
     out: Path, target: Path | None, seed: int, sets: int, config: str | None, split: str | None, debug: bool
 ) -> None:
-    """Give each item of OUT the video, or the text, of an item about another source video (Park et al. 2025, Table 3).
+    """Pair each item of OUT with the video, or the text, of one about another source video (Park et al. 2025, Table 3).
 
     OUT is an output, or a file of your own questions with id, video_id, source_id and question. Each row says which
     video to show with which text; answers are judged by the row's id, as ever.

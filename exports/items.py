@@ -55,5 +55,5 @@ def item_tasks(
                 items.ids, items.videos, items.texts, items.options, items.truth, strict=True
             )
         ]
-        found.append(Task(table, table, chosen, "item", functions_for("item", "item"), docs))
+        found.append(Task(table, table, chosen, "item", functions_for("item_visual", "item"), docs))
     return found

@@ -30,6 +30,30 @@ Doc = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class Bound:
+    """A function of the written `utils.py`: one of `lmms_eval_utils.py`, about a table.
+
+    Attributes:
+        name: What it is called.
+        function: The one of `lmms_eval_utils.py`.
+        arguments: Its first arguments, such as the table.
+    """
+
+    name: str
+    function: str
+    arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return its name, as a task's YAML has it."""
+        return self.name
+
+    @property
+    def definition(self) -> str:
+        """The line of `utils.py` that defines it."""
+        return f"{self.name} = partial({', '.join([self.function, *map(repr, self.arguments)])})"
+
+
+@dataclass(frozen=True)
 class Task:
     """A task.
 
@@ -49,7 +73,7 @@ class Task:
     table: str
     split: str
     kind: str
-    functions: dict[str, str]
+    functions: dict[str, str | Bound]
     docs: list[Doc] = field(default_factory=list)
     left_out: tuple[str, ...] = ()
     why: str = ""
@@ -110,19 +134,22 @@ def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
     return chosen
 
 
-def functions_for(visual: str, asked: str, results: str = "") -> dict[str, str]:
-    """Name the functions of `lmms_eval_utils.py` for a task.
+def functions_for(visual: str | Bound, asked: str, table: str = "") -> dict[str, str | Bound]:
+    """Name the functions of `utils.py` for a task.
 
     Args:
-        visual: What shows its videos: "video" of a question, "clip", "caption" or "item".
+        visual: What shows its videos: "caption_visual" or "item_visual", or a bound "row_visual".
         asked: What is asked: "yes_no", "answer", "explanation", "caption", "item" or one of the open ones.
-        results: The function that judges, if it is not the one of what is asked.
+        table: The table that is asked about, where the documents do not say it.
     """
+    results: str | Bound = f"{asked}_results"
+    if table:
+        results = Bound(f"{table}_{asked.removeprefix('open_')}_results", f"{asked}_results", (table,))
     return {
-        "doc_to_visual": f"{visual}_visual",
+        "doc_to_visual": visual,
         "doc_to_text": f"{'question' if asked in ('yes_no', 'open_answer', 'open_explanation') else asked}_text",
         "doc_to_target": f"{'answer' if asked in ('caption', 'item') else asked}_target",
-        "process_results": results or f"{asked}_results",
+        "process_results": results,
     }
 
 
@@ -161,7 +188,7 @@ def write_tasks(
     metadata = {"version": f"{info['dataset_version']}+{info['fingerprint'][:16]}", **made_by}
     names = [f"{group}_{task.name}" for task in tasks]
     files = {
-        "utils.py": (HERE / "lmms_eval_utils.py").read_bytes(),
+        "utils.py": _utils(tasks).encode(),
         "answers.py": (HERE.parent / "metrics" / "answers.py").read_bytes(),
         f"{group}.yaml": _dump({"group": group, "task": names, "metadata": metadata}),
     }
@@ -173,6 +200,15 @@ def write_tasks(
     left_out = {task.table: list(task.left_out) for task in tasks if task.left_out}
     about = {"path": str(output.path.resolve()), **made_by, "left_out": left_out}
     write_folder(folder, about, files, earlier)
+
+
+def _utils(tasks: list[Task]) -> str:
+    """Write `utils.py`: the functions of all tasks, and those that are about a table of these."""
+    bound = {f.definition for task in tasks for f in task.functions.values() if isinstance(f, Bound)}
+    written = (HERE / "lmms_eval_utils.py").read_text(encoding="utf-8")
+    if not bound:
+        return written
+    return "\n".join([written, "", "# About one table", "", "from functools import partial", "", *sorted(bound), ""])
 
 
 def _task_config(

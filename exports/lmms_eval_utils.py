@@ -1,9 +1,10 @@
 """What the tasks of this folder do with a document: its video, its text, and what an answer means.
 
 `stressreel export lmms-eval` writes this file as `utils.py`, beside `answers.py` (the rules of `stressreel score`) and
-`output.json` (where the output lies). It needs neither stressreel nor anything that lmms-eval does not need. Videos are
-copied out of the output's Parquet files when they are first asked for, a row group at a time, into
-`$XDG_CACHE_HOME/stressreel/videos` (default `~/.cache`), each under its SHA-256.
+`output.json` (where the output lies). It needs neither stressreel nor anything that lmms-eval does not need. Functions
+that are about one table are written below it, each as a `partial` of one here: lmms-eval does not tell which table a
+document is from. Videos are copied out of the output's Parquet files when they are first asked for, a row group at a
+time, into `$XDG_CACHE_HOME/stressreel/videos` (default `~/.cache`), each under its SHA-256.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -105,14 +106,9 @@ def copy_videos(shard: str, group: int) -> None:
         os.replace(temporary, target)
 
 
-def video_visual(doc: Doc) -> list[str]:
-    """Return the video of a question."""
-    return [video_path("videos", {"video_id": doc["video_id"]})]
-
-
-def clip_visual(doc: Doc) -> list[str]:
-    """Return the clip of a question."""
-    return [video_path("clips", {"clip_id": doc["clip_id"]})]
+def row_visual(table: str, key: str, doc: Doc) -> list[str]:
+    """Return the video of a question, which names it in the column that is the key of another table."""
+    return [video_path(table, {key: doc[key]})]
 
 
 def caption_visual(doc: Doc) -> list[str]:
@@ -125,10 +121,10 @@ def item_visual(doc: Doc) -> list[str]:
     return [video_path(doc["table"], {doc["key"]: doc["video"]})]
 
 
-def with_clip(docs: Any) -> Any:
-    """Leave out the questions whose clips were skipped in the build."""
-    known = places("clips", ("clip_id",))
-    return docs.select([number for number, name in enumerate(docs["clip_id"]) if (name,) in known])
+def with_video(table: str, key: str, docs: Any) -> Any:
+    """Leave out the questions whose videos were skipped in the build."""
+    known = places(table, (key,))
+    return docs.select([number for number, name in enumerate(docs[key]) if (name,) in known])
 
 
 # Text
@@ -213,9 +209,9 @@ def judged(response: str, options: Sequence[str], right: int, **logged: Any) -> 
     }
 
 
-def yes_no_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+def yes_no_results(config: str, doc: Doc, results: Sequence[str]) -> dict[str, Any]:
     """Judge an answer of yes or no."""
-    return judged(results[0], YES_NO, doc["answer"], id=doc["question_id"], config="questions", answer=results[0])
+    return judged(results[0], YES_NO, doc["answer"], id=doc["question_id"], config=config, answer=results[0])
 
 
 def caption_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
@@ -248,29 +244,21 @@ def explanation_results(config: str, doc: Doc, results: Sequence[str]) -> dict[s
     return judged(results[0], doc["explanation_options"], right, id=doc["qid"], config=config, explanation=results[0])
 
 
-def written(response: str, right: str, qid: str, asked: str) -> dict[str, Any]:
+def written(response: str, right: str, **logged: Any) -> dict[str, Any]:
     """Log a text. Whether it says what is right, `stressreel score open-ended` measures; here it is only compared."""
     plain = rules().plain
     return {
         "exact": float(plain(response) == plain(right)),
         "empty": float(not response.strip()),
-        "stressreel": {"id": qid, "config": "open_ended", asked: response, "fingerprint": output()["fingerprint"]},
+        "stressreel": {**logged, "fingerprint": output()["fingerprint"]},
     }
 
 
-def open_answer_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+def open_answer_results(config: str, doc: Doc, results: Sequence[str]) -> dict[str, Any]:
     """Log a generated answer."""
-    return written(results[0], doc["answer"], doc["qid"], "answer")
+    return written(results[0], doc["answer"], id=doc["qid"], config=config, answer=results[0])
 
 
-def open_explanation_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+def open_explanation_results(config: str, doc: Doc, results: Sequence[str]) -> dict[str, Any]:
     """Log a generated explanation."""
-    return written(results[0], doc["explanation"], doc["qid"], "explanation")
-
-
-# lmms-eval does not tell which table a document is from.
-ud_answer_results, ud_explanation_results = partial(answer_results, "ud"), partial(explanation_results, "ud")
-ps_answer_results, ps_explanation_results = partial(answer_results, "ps"), partial(explanation_results, "ps")
-un_answer_results, un_explanation_results = partial(answer_results, "un"), partial(explanation_results, "un")
-causal_confusion_answer_results = partial(answer_results, "causal_confusion")
-causal_confusion_explanation_results = partial(explanation_results, "causal_confusion")
+    return written(results[0], doc["explanation"], id=doc["qid"], config=config, explanation=results[0])

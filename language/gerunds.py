@@ -52,7 +52,7 @@ def gerund(sentence: str) -> Gerund | str:
     """
     try:
         caption = load_tagger("pattern").analyse_clipped(plain_sentence(sentence))
-        return finished(_phrase(_Reading(caption, clauses(caption))))
+        return finished(gerund_parts(caption))
     except Refused as refusal:
         return str(refusal)
 
@@ -109,10 +109,21 @@ class _Reading:
 # What is stated
 
 
-def _phrase(reading: _Reading) -> list[Part]:
-    """Write the action that is stated, and what stands behind it."""
+def gerund_parts(caption: Caption) -> list[Part]:
+    """Write the action that a caption states, and what stands behind it, as the parts of a gerund phrase.
+
+    Args:
+        caption: A clipped caption with its tags; see `Tagger.analyse_clipped`.
+
+    Returns:
+        The parts, which `finished` makes a phrase of.
+
+    Raises:
+        Refused: It cannot be turned with confidence; the message is one of `REASONS`.
+    """
+    reading = _Reading(caption, clauses(caption))
     lists = word_lists("clipped")
-    main = main_clause(reading.caption)
+    main = main_clause(caption)
     somebody = any(token.lower in lists.people for token in reading.tokens)
     if main is None and somebody:
         raise Refused("cut_off" if reading.tokens[-1].lower in lists.people else "no_verb")

@@ -101,7 +101,7 @@ def category_names(modalities: Sequence[str]) -> list[str]:
 
 
 def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Give each item another item, of another source video, for its features (section 4.4).
+    """Return for each item another item, of another source video, for its features (section 4.4).
 
     A random cyclic shift over items that are in random order inside source videos in random order: every item gives
     its features once, and never to its own video.

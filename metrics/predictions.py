@@ -182,8 +182,13 @@ def logged(path: Path, lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
     return rows
 
 
-def of_output(predictions: Predictions, config: str, fingerprint: str) -> Predictions:
+def of_output(predictions: Predictions, config: str | None, fingerprint: str) -> Predictions:
     """Keep the rows about a table, of those that say which table they are about.
+
+    Args:
+        predictions: The rows.
+        config: The table; None to keep all.
+        fingerprint: The fingerprint of the output.
 
     Raises:
         InputError: None is left, or rows were made on another output.
@@ -194,6 +199,8 @@ def of_output(predictions: Predictions, config: str, fingerprint: str) -> Predic
             f"{predictions.path} was made on another output (fingerprint {str(odd['fingerprint'])[:16]}; this one has "
             f"{fingerprint[:16]})."
         )
+    if config is None:
+        return predictions
     kept = [row for row in predictions.rows if (row.get("config") or config) == config]
     if not kept:
         named = sorted({str(row["config"]) for row in predictions.rows})

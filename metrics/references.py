@@ -16,7 +16,6 @@ from .inputs import ALL, choose_split
 from .items import SOURCES, options_of, right_option
 from .predictions import ID_NAMES, SHOWN, answer_column, column, identity, of_output, read_predictions, refuse
 
-GENERATED = "open_ended"  # rows about `ud` and the like are choices: letters
 COLUMNS = {"A": ("answer", "options", "answer_index"), "E": ("explanation", "explanation_options", "explanation_index")}
 
 
@@ -32,6 +31,7 @@ class References:
         split: The split, or "all".
         output: What they are of, for `scores.json`.
         others: Ids of questions that exist and are not scored now.
+        written: The table that rows with generated texts are about, if they say one; see `OpenRows`.
         notes: What a reader has to know.
     """
 
@@ -42,6 +42,7 @@ class References:
     split: str
     output: dict[str, str]
     others: frozenset[str] = frozenset()
+    written: str | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -60,8 +61,25 @@ class Generated:
     answers: dict[str, Any]
 
 
-ReadRows = Callable[[FinishedOutput, str | None], tuple[str, list[Row], list[str]]]
-"""Chooses a table of an output, and reads its rows with their right texts and the split of each."""
+@dataclass(frozen=True)
+class OpenRows:
+    """Rows of an output with the right texts of open questions.
+
+    Attributes:
+        config: The table that they were read from.
+        rows: The rows.
+        splits: The split of each.
+        written: The table whose questions harnesses let a model answer in writing; the others offer a choice.
+    """
+
+    config: str
+    rows: list[Row]
+    splits: list[str]
+    written: str
+
+
+ReadRows = Callable[[FinishedOutput, str | None], OpenRows]
+"""Chooses a table of an output, and reads its rows."""
 
 
 def read_references(path: Path, of_output: ReadRows, config: str | None = None, split: str | None = None) -> References:
@@ -77,13 +95,15 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
         InputError: It is neither, or a text is missing.
     """
     others: frozenset[str] = frozenset()
+    written = None
     if path.is_dir():
         with reading(path) as output:
-            config, every, splits = of_output(output, config)
+            every = of_output(output, config)
+            config, written = every.config, every.written
             split = choose_split(output, config, split)
-            keep = [split in (ALL, name) for name in splits]
-            rows: Sequence[Mapping[str, Any]] = [row for row, wanted in zip(every, keep, strict=True) if wanted]
-            others = frozenset(str(row["qid"]) for row, wanted in zip(every, keep, strict=True) if not wanted)
+            keep = [split in (ALL, name) for name in every.splits]
+            rows: Sequence[Mapping[str, Any]] = [row for row, wanted in zip(every.rows, keep, strict=True) if wanted]
+            others = frozenset(str(row["qid"]) for row, wanted in zip(every.rows, keep, strict=True) if not wanted)
             about = {name: str(output.info[name]) for name in ("dataset_version", "fingerprint")}
     else:
         if config is not None or split not in (None, ALL):
@@ -113,7 +133,7 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
     source = next((name for name in SOURCES if all(row.get(name) for row in rows)), None)
     notes = () if source else ("no column source_id: each question counts as a source video of its own.",)
     sources = [str(row[source]) for row in rows] if source else ids
-    return References(ids, sources, texts, config, split, about, others, notes)
+    return References(ids, sources, texts, config, split, about, others, written, notes)
 
 
 def _right_text(row: Mapping[str, Any], name: str, options: str, index: str, path: Path, at: str) -> Any:
@@ -138,7 +158,7 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
     """
     predictions = of_output(
         read_predictions(path, expected=len(references.ids) + len(references.others)),
-        GENERATED,
+        references.written,
         references.output["fingerprint"],
     )
     id_name = column(predictions, ID_NAMES) or ""
@@ -197,6 +217,7 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
         references.split,
         references.output,
         references.others,
+        references.written,
         notes,
     )
     return Generated(kept, texts, answers)

@@ -1,7 +1,8 @@
 """Text, JSON and YAML that others wrote: read whole within limits, or refused in a sentence.
 
-Nothing else in the package parses JSON or YAML of unknown origin (`tests/test_layout.py` holds this). The limits are
-far above what the formats need, and low enough that no file takes more time or memory than its size lets one expect.
+Nothing else in the package parses files of unknown origin (`tests/test_layout.py` holds this, with what else parses and
+why). The limits are far above what the formats need, and low enough that no file takes more time or memory than its
+size lets one expect.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Options, stated once: fields of frozen dataclasses that carry their help, type, limits and what they decide.
 
-Click options, YAML files, keyword arguments of `stressreel.build`, the command that is recorded, the settings in
-`build.json` and the table of options in the docs are all made from these fields.
+Click options, YAML files, keyword arguments of `stressreel.build`, the command that is recorded (`command.py`), the
+settings in `build.json` and the table of options in the docs are all made from these fields.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -337,58 +337,6 @@ def read_settings(settings: type[S], stored: Mapping[str, Any]) -> S:
             value = read_settings(inner, value)
         values[each.name] = tuple(value) if isinstance(value, list) else value
     return settings(**values)
-
-
-def given_files(settings: Any) -> dict[str, list[str]]:
-    """Name the files that options name, by option, for `build.json`: which of the inputs is what."""
-    found: dict[str, list[str]] = {}
-    for each in options_of(type(settings)):
-        value = each.get(settings)
-        if each.option.exists and value:
-            found[each.keyword] = [path.name for path in (value if isinstance(value, tuple) else (value,))]
-    return found
-
-
-def recorded(name: str, settings: Any, instead: Mapping[str, str | None] | None = None) -> str:
-    """Write the command that builds the same content: every option that decides it, spelt out.
-
-    Args:
-        name: The command.
-        settings: As given, after `settled`.
-        instead: Texts by option, where what was given does not say enough (the tagger that `auto` took); None leaves
-            the option out.
-    """
-    parts = [name]
-    for each in options_of(type(settings)):
-        spelt = _spelt(each, each.get(settings), settings)
-        if instead and each.flag in instead:
-            text = instead[each.flag]
-            spelt = [f"--{each.flag} {text}"] if text is not None else []
-        parts += spelt
-    return " ".join([*parts, "--out OUT"])
-
-
-def _spelt(each: Field, value: Any, settings: Any) -> Iterator[str] | list[str]:
-    option = each.option
-    if option.record == "never" or value in (None, ()) or (option.record == "changed" and value == each.default):
-        return []
-    if option.counts and not option.counts(settings):
-        return []
-    if each.kind == "switch":
-        if value == each.default:
-            return []
-        return [f"--{each.flag}" if value else f"--{option.off or f'no-{each.flag}'}"]
-    if option.write:
-        text = option.write(value)
-        return [] if text is None else [f"--{each.flag} {text}"]
-    if each.many and not option.read:
-        texts = [item.name if isinstance(item, Path) else str(item) for item in value]
-        if each.count > 1:
-            return [f"--{each.flag} {' '.join(texts)}"]
-        return [f"--{each.flag} {text}" for text in texts]
-    if isinstance(value, tuple):
-        return [f"--{each.flag} {','.join(map(str, value))}"]
-    return [f"--{each.flag} {value.name if isinstance(value, Path) else value}"]
 
 
 def option_table(settings: type[Any]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ..records.checks import Check, NotChecked
+from ..records.command import Command, differing_command
 from ..records.fingerprint import FILE as UNITS
 from ..records.fingerprint import Fingerprint, read_units, recomputed
 from ..records.output import FinishedOutput
@@ -77,14 +78,20 @@ def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -
     return f"it could not be checked: {type(error).__name__}: {error}"
 
 
-def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
-    """Return the checks that need only the configs: schema, counts, hashes, unique_ids, splits, load_dataset."""
+def common_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
+    """Return the checks of every output: schema, counts, hashes, unique_ids, splits, command, load_dataset.
+
+    Args:
+        configs: The tables that it has.
+        command: What builds such outputs.
+    """
     return {
         "schema": lambda output: check_schema(output, configs),
         "counts": lambda output: check_counts(output, configs),
         "hashes": lambda output: check_hashes(output, configs),
         "unique_ids": lambda output: check_unique_ids(output, configs),
         "splits": lambda output: check_splits(output, configs),
+        "command": lambda output: differing_command(output.info, command),
         "load_dataset": lambda output: check_load_dataset(output, configs),
     }
 

@@ -46,11 +46,29 @@ ONLY = {  # these import nothing else of the package
 }
 SERVING_ALL = {"cli", "data_cards", "metrics", "exports", "runtime"}  # these get a benchmark, and name none
 FOLDERS = {name.split(":")[0].split(".")[2] for name in BENCHMARKS.values()}
+TABLES = ("open_ended", "causal_confusion")  # and no table of one; others have names that mean something elsewhere too
 # As a word of its own, or of a command or a path: "clavi", "build-clavi", "clavi.md.j2", but "a causal language model".
 NAMED = re.compile(
-    rf"^(?:{'|'.join({*BENCHMARKS, *FOLDERS, 'causalchaos', 'decomp'})})(?![\w ])|\bbuild-(?:{'|'.join(BENCHMARKS)})\b"
+    rf"^(?:{'|'.join({*BENCHMARKS, *FOLDERS, *TABLES, 'causalchaos', 'decomp'})})(?![\w ])"
+    rf"|\bbuild-(?:{'|'.join(BENCHMARKS)})\b"
 )
 WHICH = re.compile(r"(?:\bbenchmark|\bbuilder|\[.(?:benchmark|builder).\]|\bbenchmark\.name|\.builder)$")
+PARSING = re.compile(r"(?:json\.(?:loads?|JSONDecoder)|yaml\.(?:\w*load\w*|parse|scan|compose\w*|\w*Loader))$")
+OF_THE_PACKAGE = "tables of the package, beside the module"
+PARSERS = {  # `records/documents.py` alone parses what others wrote; the rest states its reason
+    "records/documents.py": "what others wrote, within limits",
+    "exports/lmms_eval_utils.py": "what an export wrote; it is copied there and imports nothing of ours",
+    "metrics/answers.py": "answers of models, where JSON is one form of many; it is copied into exports too",
+    **dict.fromkeys(
+        (
+            *("builders/perturbed/combinations.py", "builders/perturbed/estimate.py", "corruptions/registry.py"),
+            *("corruptions/text/tables/__init__.py", "exports/lmms_eval.py", "language/lexicon.py"),
+            *("metrics/text_shift.py", "negatives/cast.py", "negatives/content_words.py", "samples/causal.py"),
+            *("samples/charades.py", "samples/msrvtt.py", "templates/__init__.py", "video/estimate.py"),
+        ),
+        OF_THE_PACKAGE,
+    ),
+}
 HEAVY = ("av", "cv2", "datasets", "jinja2", "lemminflect", "matplotlib", "nltk", "numpy", "pandas", "pyarrow", "torch")
 
 
@@ -195,7 +213,7 @@ def named_benchmarks(module: str, tree: ast.AST) -> Iterator[str]:
 
 def recorded_commands(module: str, tree: ast.AST) -> Iterator[str]:
     """Yield every place that reads the recorded command, which is for people: what matters is in fields of its own."""
-    if module == "builders/remade.py":
+    if module == "records/command.py":
         return  # compares it with these fields
     for node in nodes(tree):
         key = None
@@ -207,6 +225,23 @@ def recorded_commands(module: str, tree: ast.AST) -> Iterator[str]:
             yield f"{module}:{node.lineno} {ast.unparse(node)}"
 
 
+def parsed(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield line and name of everything of `json` and `yaml` that parses, in calls and imports."""
+    for node in nodes(tree):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute):
+            names = [ast.unparse(node)]
+        yield from ((node.lineno, name) for name in names if PARSING.match(name))
+
+
+def other_parsers(module: str, tree: ast.AST) -> Iterator[str]:
+    """Yield every place that parses JSON or YAML and has no reason to do so itself."""
+    if module not in PARSERS:
+        yield from (f"{module}:{line} {name}" for line, name in parsed(tree))
+
+
 RULES: list[Callable[[str, ast.AST], Iterator[str]]] = [
     wrong_ways,
     absolute_imports,
@@ -214,6 +249,7 @@ RULES: list[Callable[[str, ast.AST], Iterator[str]]] = [
     loose_randomness,
     named_benchmarks,
     recorded_commands,
+    other_parsers,
 ]
 
 
@@ -263,9 +299,15 @@ def test_no_module_breaks_a_rule(rule: Callable[[str, ast.AST], Iterator[str]]) 
         (named_benchmarks, "runtime/build.py", "raise ValueError(f'{out} is none of build-perturbed')"),
         (named_benchmarks, "metrics/scoring.py", "if benchmark == OTHER:\n    pass"),
         (named_benchmarks, "metrics/items.py", "x = 1 if output.info['builder'] != name else 2"),
+        (named_benchmarks, "metrics/references.py", "GENERATED = 'open_ended'"),
         (named_benchmarks, "exports/lmms_eval.py", "x = [b for b in y if benchmark.name == b]"),
         (recorded_commands, "builders/clavi/card.py", "found = re.search('--charades', info['command'])"),
         (recorded_commands, "data_cards/card.py", "found = output.info.get('command', '')"),
+        (other_parsers, "sources/clavi.py", "import json\nfound = json.loads(text)"),
+        (other_parsers, "sources/clavi.py", "from json import load"),
+        (other_parsers, "sources/clavi.py", "def f():\n    import json\n    return json.JSONDecoder(strict=False)"),
+        (other_parsers, "cli/options.py", "import yaml\nfound = yaml.safe_load(text)"),
+        (other_parsers, "cli/options.py", "from yaml import full_load_all"),
     ],
 )
 def test_each_rule_sees_what_breaks_it(rule: Callable[[str, ast.AST], Iterator[str]], module: str, code: str) -> None:
@@ -293,11 +335,19 @@ def test_each_rule_sees_what_breaks_it(rule: Callable[[str, ast.AST], Iterator[s
         ("runtime/build.py", "info = {'command': command, 'builder': plan.builder}"),
         ("__init__.py", "from .corruptions import corrupt"),
         ("seeds.py", "import numpy as np\nx: np.random.Generator = np.random.Generator(np.random.Philox(key=1))"),
+        ("cli/list.py", "import json, yaml\nprint(json.dumps(x), yaml.dump(x, Dumper=yaml.SafeDumper))"),
+        ("metrics/predictions.py", "from json import JSONDecodeError\nfrom ..records.documents import parse_json"),
         ("video/edit.py", "import numpy as np\ndef f(rng: np.random.Generator): return rng.random()"),
     ],
 )
 def test_no_rule_minds_what_is_right(module: str, code: str) -> None:
     assert [line for rule in RULES for line in rule(module, ast.parse(code))] == []
+
+
+def test_every_other_parser_is_one() -> None:
+    assert [module for module in PARSERS if not any(parsed(modules()[module]))] == []
+    own = [module for module, reason in PARSERS.items() if reason == OF_THE_PACKAGE]
+    assert [module for module in own for _, name in parsed(modules()[module]) if name != "yaml.safe_load"] == []
 
 
 def test_templates_of_cards_name_no_benchmark_and_only_print_the_command() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...benchmark import Benchmark, Info, late
-from .settings import CausalSettings
+from .settings import CausalSettings, decided
 
 
 def question_tables(info: Info) -> list[str]:
@@ -30,6 +30,7 @@ BENCHMARK = Benchmark(
         --rank-by explanation --no-keep-apart --same-text 2 --max-lend 0 --ties id --out out/as-released
     """,  # noqa: E501
     settings=CausalSettings,
+    decide=decided,
     prepare=late(".prepare", "prepare", __package__),
     configs=late(".tables", "configs", __package__),
     checks=late(".checks", "causal_checks", __package__),
@@ -39,6 +40,7 @@ BENCHMARK = Benchmark(
     scoring=late(".scores", "scoring", __package__),
     tasks=late(".tasks", "tasks", __package__),
     references=late(".scores", "read_whole", __package__),
+    written_table="open_ended",
     sample={"annotations": "sample"},
     drawn_sample="causal",
 )

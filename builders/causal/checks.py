@@ -18,7 +18,7 @@ from ..remade import differs_from_row
 from .divisions import divide
 from .plan import causal_row
 from .settings import SCHEMES, settings_of
-from .source_checks import check_command, check_mined, check_sources
+from .source_checks import check_mined, check_source, check_sources
 from .tables import ASKED, CLIPS, CONFUSED, OPEN, RIGHT, Target
 
 UNLIKELY = 1e-6
@@ -251,6 +251,7 @@ def causal_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, 
         options: How far to look.
     """
     checks: dict[str, Check] = {
+        "source": check_source,
         "options": check_options,
         "answer_index": check_index,
         "pool": check_pool,
@@ -259,7 +260,6 @@ def causal_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, 
     }
     if CONFUSED in info["counts"]:
         checks["confusions"] = check_confusions
-    checks["command"] = check_command
     checks["mined"] = lambda output: check_mined(output, options)
     if CLIPS in info["counts"]:
         checks["frames"] = check_frames

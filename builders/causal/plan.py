@@ -231,7 +231,7 @@ class Drafts:
         return found, outcomes
 
     def _place(self, tested: Sequence[CausalRow], target: Target, choices: dict[str, OptionSet]) -> None:
-        """Give confusions their cosine with the right option."""
+        """Set the cosine of confusions with the right option."""
         new = sorted({s.text for c in choices.values() for s in c.sources if s and self._is_new(s, target)})
         self.extra |= dict(zip(new, self._embed(new), strict=True)) if new else {}
         for row in tested:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from .divisions import divide
 from .inputs import CausalFiles, causal_identity, encoder_name, make_confuser, read_inputs
 from .plan import Generated, plan_causal, text_of
 from .render import CausalBuilder, clip_footage
-from .settings import CausalSettings, confused
+from .settings import SAMPLE, CausalSettings, decided
 from .tables import TARGETS
 
 
@@ -50,13 +49,13 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     if settings.released_offsets and not settings.offsets:
         raise UsageError("--released-offsets is what --offsets is compared with; give --offsets too.")
     places = [video_folder(settings.videos)] if settings.videos else []
-    settings = replace(settings, only=settings.split, confuse=settings.confuse if confused(settings) else 0)
+    settings = decided(settings)
     file = annotation_file(settings)
     columns = columns_of(settings.columns)
     files = CausalFiles(file, columns, settings.offsets, settings.released_offsets, settings.fps_map, settings.cast)
     read = read_inputs(files, settings, settings.limit)
     rows = read.rows
-    source = source_of_rows(read.hashes, sample=settings.annotations == "sample")
+    source = source_of_rows(read.hashes, sample=settings.annotations == SAMPLE)
     versions = tool_versions(render=settings.render, packages=("numpy",))
     versions["encoder"] = encoder_name(settings.model)
     confuser, generator, generated = None, None, None
@@ -123,7 +122,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
 
 def annotation_file(settings: CausalSettings) -> Path:
     """Find the annotations; the sample's videos are drawn only if they are needed."""
-    if settings.annotations == "sample":
+    if settings.annotations == SAMPLE:
         return cached_sample("causal" if settings.render else "causal-annotations") / ANNOTATIONS
     path = Path(settings.annotations)
     if path.is_dir():

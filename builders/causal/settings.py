@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -157,6 +157,11 @@ class CausalSettings(PoolSettings, BuildSettings):
     audio: Literal["drop", "keep"] = option("drop", "Drop or keep the sound.", counts=rendered)
     split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
     only: str = "all"
+
+
+def decided(settings: CausalSettings) -> CausalSettings:
+    """Return the settings that a plan keeps: with the split, and without confusions where no test is built."""
+    return replace(settings, only=settings.split, confuse=settings.confuse if confused(settings) else 0)
 
 
 def settings_of(info: Mapping[str, Any]) -> CausalSettings:

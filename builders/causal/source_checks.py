@@ -12,24 +12,23 @@ from ...errors import InputError, VideoError
 from ...language.tagger import load_tagger
 from ...negatives.embeddings_cache import embed
 from ...records.checks import Finding, NotChecked, VerifyOptions, draw_sample
+from ...records.command import read_command
 from ...records.files import sha256_file
 from ...records.output import FinishedOutput
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
+from ...records.source import differing_source
 from ...sources.causalchaos import VIDEO_FOLDERS, CausalRow, source_of_rows
 from ...sources.files import find_videos
 from ...video.index import index_frames
 from ..processes import on_processes
 from ..remade import (
     chosen_videos,
-    differing_command,
-    differing_inputs,
     differing_rows,
-    input_files,
-    recorded_options,
     same_encoder,
     unlike_again,
 )
+from ..replanned import annotation_folder, differing_hash, differing_inputs, differing_tables, input_files
 from .inputs import (
     CausalFiles,
     CausalInputs,
@@ -41,7 +40,7 @@ from .inputs import (
 )
 from .plan import Timing, causal_row, plan_causal
 from .render import CLIP_FILE, CausalBuilder, clip_frames
-from .settings import CausalSettings, settings_of
+from .settings import SAMPLE, CausalSettings, settings_of
 from .tables import CLIPS, CONFUSED, OPEN
 
 COSINE_ROOM = 1.5e-4  # how far apart another processor's cosines may be
@@ -56,10 +55,10 @@ def read_again(output: FinishedOutput, options: VerifyOptions) -> tuple[CausalIn
         InputError: They are malformed, or not those of the output.
     """
     info = output.info
-    given = options.annotations or options.sources
-    if given is None:
+    folder = annotation_folder(options)
+    if folder is None:
         return NotChecked("texts, frames and the rows' number: give --annotations, or --sources with them in it")
-    found = input_files(info, given.parent if given.is_file() else given)
+    found = input_files(info, folder)
     if isinstance(found, NotChecked):
         return found
     problems = list(differing_inputs(info, found))
@@ -173,44 +172,21 @@ def check_mined(output: FinishedOutput, options: VerifyOptions) -> Iterator[Find
         yield from _differing_plan(output, again.plan, exact)
 
 
-def check_command(output: FinishedOutput) -> Iterator[str]:
-    """The command in `build.json` names the settings that are there."""
-    info = output.info
-    source = source_of_rows(info["inputs"], sample=recorded_options(info).get("--annotations") == "sample")
-    return differing_command(info, _options(settings_of(info)), source)
-
-
-def _options(settings: CausalSettings) -> dict[str, Any]:
-    """Return options of the command that settings stand for."""
-    mining = settings.mining
-    return {
-        "seed": settings.seed,
-        "splits": ",".join(scheme.upper() for scheme in settings.splits),
-        "negatives": mining.negatives,
-        "pool": settings.pool,
-        "num-options": mining.num_options,
-        "alpha": mining.alpha,
-        "beta": mining.beta,
-        "tau": mining.tau,
-        "same-question": mining.same_question,
-        "same-text": mining.same_text,
-        "max-lend": mining.max_lend,
-        "confuse": settings.confuse,
-        "split": settings.only,
-        **({"crf": settings.crf, "preset": settings.preset, "audio": settings.audio} if settings.render else {}),
-    }
+def check_source(output: FinishedOutput) -> Iterator[str]:
+    """The source in `build.json` is the one that the command and the inputs stand for."""
+    given, _ = read_command(output.info, CausalSettings)
+    source = source_of_rows(output.info["inputs"], sample=given.annotations == SAMPLE)
+    return differing_source(output.info, source)
 
 
 def _differing_plan(output: FinishedOutput, plan: Plan, exact: bool) -> Iterator[str]:
     """Compare what `build.json` says of the plan; the hash only where no cosine was rounded otherwise."""
     info = output.info
-    for name, digest in plan.identity["tables"].items():
-        if info["tables"].get(name) != digest:
-            yield f"built with another {name} than this version has"
+    yield from differing_tables(info, plan)
     problems = list(differing_rows("build.json", [_plain(info["notes"])], [_plain(plan.notes)], "_", COSINE_ROOM))
     yield from (problem.replace("build.json: notes: ", "build.json, notes: ") for problem in problems)
-    if exact and info["tables"] == plan.identity["tables"] and info["plan_sha256"] != plan.hash:
-        yield f"plan_sha256 is {info['plan_sha256'][:16]}, planned again {plan.hash[:16]}"
+    if exact and info["tables"] == plan.identity["tables"]:
+        yield from differing_hash(info, plan)
     wanted = {unit.id for unit in plan.units if unit.source_id}
     for skip in info["skips"]["list"]:
         if skip["unit_id"] not in wanted:
@@ -238,8 +214,7 @@ def check_sources(output: FinishedOutput, options: VerifyOptions) -> Iterator[Fi
         return
     rows = {row["clip_id"]: row for row in output.rows(CLIPS, [*CLIP_COLUMNS])}
     units = {name: _unit(row, timing) for name, row in rows.items()}
-    given = options.annotations or options.sources
-    folders = [options.sources, given.parent if given.is_file() else given]
+    folders = [options.sources, annotation_folder(options) or options.sources]
     found = find_videos(folders, {unit.source_id for unit in units.values()}, VIDEO_FOLDERS)
     absent = sorted({unit.source_id for unit in units.values()} - found.keys())
     if absent:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from ...errors import InputError
-from ...exports.lmms_eval import Task, check_videos, functions_for, one_split, row_keys
+from ...exports.lmms_eval import Bound, Task, check_videos, functions_for, one_split, row_keys
 from ...records.output import FinishedOutput
 from .tables import CLIPS, OPEN, choice_tables
+
+PLACE = (CLIPS, "clip_id")
+SHOWN = Bound("clip_visual", "row_visual", PLACE)
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
@@ -14,7 +17,7 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
     tables = [name for name in (*choice_tables(), OPEN) if name in output.info["counts"]]
     if split is not None and not any(split in output.splits(name) for name in tables):
         one_split(output, tables[0], split)
-    clips = row_keys(output, "clips", ("clip_id",))
+    clips = row_keys(output, CLIPS, ("clip_id",))
     found = []
     for table in tables:
         if split is not None and split not in output.splits(table):
@@ -30,9 +33,9 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
         kinds = ("open_answer", "open_explanation") if table == OPEN else ("answer", "explanation")
         for kind in kinds:
             asks = kind.removeprefix("open_")
-            functions = functions_for("clip", kind, "" if table == OPEN else f"{table}_{asks}_results")
+            functions = functions_for(SHOWN, kind, table)
             if gone:
-                functions["process_docs"] = "with_clip"
+                functions["process_docs"] = Bound("with_clip", "with_video", PLACE)
             why = "their clips were skipped in the build" if gone else ""
             found.append(Task(f"{table}_{asks}", table, chosen, kind, functions, [], gone, why))
     return found

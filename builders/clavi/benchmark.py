@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...benchmark import Benchmark, late
-from .settings import ClaviSettings
+from .settings import ClaviSettings, decided
 
 BENCHMARK = Benchmark(
     name="clavi",
@@ -21,6 +21,7 @@ BENCHMARK = Benchmark(
       build-clavi --charades ~/Charades --pairs test_annotations.json --out out/clavi-test
     """,
     settings=ClaviSettings,
+    decide=decided,
     prepare=late(".prepare", "prepare", __package__),
     configs=late(".tables", "configs", __package__),
     checks=late(".checks", "clavi_checks", __package__),

@@ -18,8 +18,8 @@ from ..decord_checks import check_decord
 from ..processes import on_processes
 from ..remade import differs_from_row
 from .render import FRAMES, SHARED
-from .row_checks import check_columns, check_command
-from .source_checks import check_annotations, check_sources
+from .row_checks import check_columns
+from .source_checks import check_annotations, check_source, check_sources
 from .tables import ANSWERS
 
 CUTS = ("out_a", "in_a", "in_b", "out_b")
@@ -246,7 +246,7 @@ def clavi_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, C
         options: How far to look.
     """
     checks: dict[str, Check] = {
-        "command": check_command,
+        "source": check_source,
         "columns": check_columns,
         "questions_per_video": check_questions_per_video,
         "links": check_links,

@@ -9,7 +9,7 @@ from ...records.files import sha256_file
 from ...records.plan import Plan
 from ...records.source import Source
 from ...sources.actions import Action, AnnotatedVideo
-from ...sources.charades import CHARADES, Annotations, class_actions, read_charades
+from ...sources.charades import CHARADES, SAMPLE, Annotations, class_actions, read_charades
 from ...sources.charades_sta import read_charades_sta
 from ...sources.clavi import read_released
 from ...templates import load_classes
@@ -65,6 +65,11 @@ def read_plan(
         identity={"dataset_version": version, "tools": dict(tools), "inputs": inputs, "source": source.as_json()},
         notes=annotations.counts,
     )
+
+
+def source_named(settings: ClaviSettings) -> Source:
+    """Return whose annotations settings name."""
+    return SAMPLE if settings.charades == "sample" else CHARADES
 
 
 def _controls(annotations: Annotations, actions: Mapping[str, Action], source: str) -> dict[str, list[Action]]:

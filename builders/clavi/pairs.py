@@ -130,7 +130,7 @@ def pair_key(candidate: Candidate) -> str:
 
 
 def with_ids(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Give every candidate its id: 8 hex digits of the SHA-256 of its source and segments.
+    """Return every candidate with its id: 8 hex digits of the SHA-256 of its source and segments.
 
     Where two collide, the later one (by source and times) takes the next 8 digits of its hash.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from ...benchmark import Prepared
@@ -11,14 +10,14 @@ from ...errors import UsageError
 from ...records.plan import Plan
 from ...records.versions import tool_versions
 from ...samples.cache import cached_sample
-from ...sources.charades import CHARADES, SAMPLE
+from ...sources.charades import CHARADES
 from ...sources.files import find_file, find_videos, video_folder
 from ...templates import load_questions
 from ...video.encode import EncodeSettings
 from ...video.estimate import Estimate, estimate_cuts, survey
-from .inputs import read_plan
+from .inputs import read_plan, source_named
 from .render import ClaviBuilder, pair_footage
-from .settings import ClaviSettings
+from .settings import ClaviSettings, decided
 
 SPLITS = ("train", "test")
 
@@ -30,10 +29,9 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         UsageError: Options do not go together.
         InputError: The annotations cannot be read.
     """
-    if settings.pairs:
-        if settings.source == "sta":
-            raise UsageError("--pairs holds pairs of action classes; it cannot be used with --source sta.")
-        settings = replace(settings, rules=None)
+    if settings.pairs and settings.source == "sta":
+        raise UsageError("--pairs holds pairs of action classes; it cannot be used with --source sta.")
+    settings = decided(settings)
     folder = cached_sample("charades") if settings.charades == "sample" else Path(settings.charades)
     plan = read_plan(
         folder,
@@ -44,7 +42,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         limit=settings.limit,
         version=settings.version,
         tools=tool_versions(render=settings.render),
-        source=SAMPLE if settings.charades == "sample" else CHARADES,
+        source=source_named(settings),
     )
     wanted = {unit.source_id for unit in plan.units}
     places = [video_folder(settings.videos)] if settings.videos else [folder, *annotation_folders(folder)]
@@ -66,7 +64,6 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
         describe=lambda: describe(plan, settings, found),
         estimate=estimate if settings.render else None,
-        recorded={"rules": settings.rules},
         warnings=[
             f"there is no {name}, so its split is left out"
             for name in (f"Charades_v1_{split}.csv" for split in splits_of(settings))

@@ -14,10 +14,10 @@ from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...seeds import rng_for
 from ...sources.actions import Action, AnnotatedVideo, Segment
-from ...sources.charades import CHARADES, SAMPLE, class_actions
+from ...sources.charades import class_actions
 from ...sources.charades_sta import same_doing
 from ...templates import load_classes
-from ..remade import differing_command, differing_rows, recorded_options
+from ..remade import differing_rows
 from .pairs import SHORTEST_S, Candidate, Cuts, draw_control, draw_cuts, pair_key, same_key
 from .plan import planned_columns
 from .questions import question_rows
@@ -77,21 +77,6 @@ def check_columns(output: FinishedOutput) -> Iterator[str]:
         ]
         found = list(output.rows("videos", ["video_id", "pair_id", "variant", "source_id"], split))
         yield from differing_rows(f"videos/{split}", found, videos, "video_id")
-
-
-def check_command(output: FinishedOutput) -> Iterator[str]:
-    """The command in `build.json` names the settings that are there."""
-    settings = settings_of(output)
-    yield from differing_command(
-        output.info,
-        {
-            "seed": settings.seed,
-            "source": settings.source,
-            "rules": settings.rules,
-            **({"crf": settings.crf, "preset": settings.preset, "audio": settings.audio} if settings.render else {}),
-        },
-        SAMPLE if recorded_options(output.info).get("--charades") == "sample" else CHARADES,
-    )
 
 
 def pair_problems(pair: Row, settings: ClaviSettings, ids: set[str]) -> Iterator[str]:

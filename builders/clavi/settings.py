@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,7 +52,9 @@ class ClaviSettings(BuildSettings):
         "actions", "Segments: Charades' action classes, or Charades-STA's sentences."
     )
     rules: Literal["released", "paper"] | None = option(
-        "released", "Which pairs qualify: as in the released benchmark, or the paper's text read literally."
+        "released",
+        "Which pairs qualify: as in the released benchmark, or the paper's text read literally.",
+        counts=lambda settings: not settings.pairs,
     )
     pairs: tuple[Path, ...] = option(
         (),
@@ -67,3 +69,8 @@ class ClaviSettings(BuildSettings):
         "drop", "Drop the sound, or cut and swap it with the picture.", counts=rendered
     )
     split: Literal["train", "test", "all"] = option("all", "Splits to build.", content=False)
+
+
+def decided(settings: ClaviSettings) -> ClaviSettings:
+    """Return the settings that a plan keeps: where the pairs are given, no rules chose them."""
+    return replace(settings, rules=None) if settings.pairs else settings

@@ -9,19 +9,22 @@ from pathlib import Path
 
 from ...errors import InputError, VideoError
 from ...records.checks import Finding, NotChecked, VerifyOptions, draw_sample
+from ...records.command import read_command
 from ...records.files import sha256_file
 from ...records.output import FinishedOutput
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
-from ...records.source import source_of
+from ...records.source import differing_source, source_of
 from ...sources.charades import CHARADES, SAMPLE
 from ...sources.files import find_videos
 from ...video.index import index_frames
 from ..processes import on_processes
-from ..remade import chosen_videos, differing_inputs, differing_rows, input_files, same_encoder, unlike_again
-from .inputs import read_plan
+from ..remade import chosen_videos, differing_rows, same_encoder, unlike_again
+from ..replanned import annotation_folder, differing_plan, input_files, plan_or_findings
+from .inputs import read_plan, source_named
 from .render import FRAMES, SHARED, ClaviBuilder, edits, pieces
 from .row_checks import settings_of
+from .settings import ClaviSettings
 from .tables import VARIANTS
 
 FILES = ("1.mp4", "2.mp4")
@@ -56,54 +59,25 @@ def plan_again(output: FinishedOutput, folder: Path) -> Plan | NotChecked:
     )
 
 
+def check_source(output: FinishedOutput) -> Iterator[str]:
+    """The source in `build.json` is the one that the command names."""
+    given, _ = read_command(output.info, ClaviSettings)
+    return differing_source(output.info, source_named(given))
+
+
 def check_annotations(output: FinishedOutput, options: VerifyOptions) -> Iterator[Finding]:
     """Planned again from the annotations, every pair is there or listed as skipped, in its split, with its columns."""
-    folder = annotation_folder(options)
-    if folder is None:
-        yield NotChecked(
-            "splits, segments, subjects, other actions, and whether pairs are missing: give --annotations, or "
-            "--sources with the annotations in it"
-        )
+    left_open = "splits, segments, subjects, other actions, and whether pairs are missing"
+    plan = plan_or_findings(output, options, plan_again, left_open)
+    if isinstance(plan, list):
+        yield from plan
         return
-    files = input_files(output.info, folder)
-    if not isinstance(files, NotChecked):
-        problems = list(differing_inputs(output.info, files))
-        if problems:
-            yield from problems
-            return
-    try:
-        plan = plan_again(output, folder)
-    except InputError as error:
-        yield f"the build cannot be planned again: {error}"
-        return
-    if isinstance(plan, NotChecked):
-        yield plan
-        return
-    yield from differing_plan(output, plan)
+    yield from differing_plan(output.info, plan, taken=["inputs"])
     skipped = {skip["unit_id"] for skip in output.info["skips"]["list"]}
     yield from (f"{name} is listed as skipped, but was not planned" for name in skipped - {u.id for u in plan.units})
     for split in dict.fromkeys((*plan.splits, *output.splits("pairs"))):
         expected = [unit.payload for unit in plan.units if unit.split == split and unit.id not in skipped]
         yield from differing_rows(f"pairs/{split}", list(output.rows("pairs", None, split)), expected, "pair_id")
-
-
-def differing_plan(output: FinishedOutput, plan: Plan) -> Iterator[str]:
-    """Compare what `build.json` says of the plan with the plan made again."""
-    info = output.info
-    for name, digest in plan.identity["tables"].items():
-        if info["tables"].get(name) != digest:
-            yield f"built with another {name} than this version has"
-    if info["notes"] != plan.notes:
-        yield f"build.json counts {info['notes']}, the annotations give {plan.notes}"
-    same = replace(plan, identity={**plan.identity, "inputs": info["inputs"], "tables": info["tables"]})
-    if info["plan_sha256"] != same.hash:
-        yield f"plan_sha256 is {info['plan_sha256'][:16]}, planned again {same.hash[:16]}"
-
-
-def annotation_folder(options: VerifyOptions) -> Path | None:
-    """Return the folder with the annotations, if one was given."""
-    given = options.annotations or options.sources
-    return given.parent if given and given.is_file() else given
 
 
 def check_sources(output: FinishedOutput, options: VerifyOptions) -> Iterator[Finding]:

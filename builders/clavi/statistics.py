@@ -242,7 +242,7 @@ def count_types(questions: Mapping[str, Sequence[Row]], videos: int) -> tuple[Ty
 
 
 def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row]) -> None:
-    """Give every question its `wording`, with `{A}`, `{B}`, `{C}` for the phrases, and its `phrases` in order."""
+    """Add to every question its `wording`, with `{A}`, `{B}`, `{C}` for the phrases, and its `phrases` in order."""
     known = {
         row["pair_id"]: sorted(((row[f"phrase_{letter}"], letter) for letter in LETTERS), key=lambda p: -len(p[0]))
         for row in pairs

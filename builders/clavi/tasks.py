@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from ...exports.lmms_eval import Task, check_videos, functions_for, lost_rows, one_split, row_keys
+from ...exports.lmms_eval import Bound, Task, check_videos, functions_for, lost_rows, one_split, row_keys
 from ...records.output import FinishedOutput
 from .tables import VIDEOS
+
+SHOWN = Bound("video_visual", "row_visual", (VIDEOS.name, "video_id"))
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
@@ -18,4 +20,4 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
     asked = row_keys(output, "questions", ("video_id",), split)
     if lost := asked - row_keys(output, "videos", ("video_id",)):
         raise lost_rows(output, "videos", lost)
-    return [Task("questions", "questions", split, "yes_no", functions_for("video", "yes_no"))]
+    return [Task("questions", "questions", split, "yes_no", functions_for(SHOWN, "yes_no", "questions"))]

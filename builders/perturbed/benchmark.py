@@ -30,6 +30,7 @@ BENCHMARK = Benchmark(
       build-perturbed --captions mine.csv --videos ~/clips --perturbations noise,jpeg --out out/mine-p
     """,  # noqa: E501
     settings=PerturbedSettings,
+    decide=late(".decided", "decided", __package__),
     prepare=late(".prepare", "prepare", __package__),
     configs=late(".tables", "configs", __package__),
     checks=late(".checks", "perturbed_checks", __package__),

@@ -25,7 +25,7 @@ from .caption_checks import text_checks
 from .pictures import Likeness, compared, places_in, unlike
 from .render import recipe_for
 from .settings import PerturbedSettings, settings_of
-from .source_checks import check_annotations, check_sources
+from .source_checks import check_annotations, check_source, check_sources
 from .tables import CLEAN, level_of, visual_tables
 
 SAME = ("captions", "source_id", "start_s", "end_s")
@@ -359,6 +359,7 @@ def perturbed_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[st
         options: How far to look.
     """
     checks: dict[str, Check] = {
+        "source": check_source,
         "rows": check_rows,
         "levels": check_levels,
         **text_checks(info),

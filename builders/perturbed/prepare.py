@@ -8,21 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from ...benchmark import Prepared
-from ...corruptions.registry import check_name, check_text_name, select_corruptions
+from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
 from ...errors import InputError, UsageError
 from ...language.tagger import choose_tagger
 from ...records.plan import Plan
-from ...records.source import Source
 from ...records.versions import tool_versions
 from ...samples.cache import cached_sample
-from ...sources.captions import CAPTIONS, CaptionedClips
+from ...sources.captions import CaptionedClips
 from ...sources.files import find_videos, video_folder
-from ...sources.msrvtt import MSRVTT, SAMPLE
-from ...sources.youcook2 import YOUCOOK2
 from ...video.ffmpeg import ffmpeg_version
 from .captions import choose_texts, text_tools
-from .combinations import Pair, choose_pairs, combinations
+from .combinations import combinations
+from .decided import decided, has_bias, source_named, tools_named
 from .estimate import estimate_suite
 from .inputs import read_clips
 from .plan import plan_perturbed
@@ -40,12 +38,11 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         InputError: The annotations cannot be read, or a name is no perturbation.
     """
     check_together(settings)
-    source, folder, clips = read_source(settings)
+    folder, clips = read_named(settings)
     if settings.split != "all" and not clips.clips:
         raise InputError(f"the annotations have no clips of split {settings.split!r}.")
-    bias = settings.youcook2 is None
-    tools = tools_of(settings)
-    given, settings = settings, chosen(settings, tools, source, bias=bias)
+    bias, tools = has_bias(settings), tools_of(settings)
+    given, settings = settings, decided(settings)
     texts = [check_text_name(name) for name in settings.text_perturbations]
     packages = ("numpy", *(["opencv-python-headless"] if shows(settings) else []))
     versions = tool_versions(render=settings.render, packages=packages)
@@ -62,7 +59,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
             "dataset_version": settings.version,
             "tools": versions,
             "inputs": clips.hashes,
-            "source": source.as_json(),
+            "source": source_named(settings).as_json(),
             "video_folders": list(clips.subfolders),
         },
         notes=clips.counts,
@@ -99,69 +96,25 @@ def check_together(settings: PerturbedSettings) -> None:
         raise UsageError("combinations are made of clips at severity 3: give a --severity with 3 in it.")
 
 
-def read_source(settings: PerturbedSettings) -> tuple[Source, Path, CaptionedClips]:
+def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
     """Read the annotations that were named.
 
     Returns:
-        Their source, their folder and the clips of the split.
+        Their folder and the clips of the split.
     """
     if settings.captions:
-        return CAPTIONS, settings.captions.parent, read_clips("captions", settings.captions, settings.split)
+        return settings.captions.parent, read_clips("captions", settings.captions, settings.split)
     if settings.youcook2:
-        return YOUCOOK2, settings.youcook2, read_clips("youcook2", settings.youcook2, settings.split)
-    if settings.msrvtt == "sample":
-        folder = cached_sample("msrvtt")
-        return SAMPLE, folder, read_clips("msrvtt", folder, settings.split)
-    path = Path(settings.msrvtt or "")
-    return MSRVTT, path if path.is_dir() else path.parent, read_clips("msrvtt", path, settings.split)
+        return settings.youcook2, read_clips("youcook2", settings.youcook2, settings.split)
+    path = cached_sample("msrvtt") if settings.msrvtt == "sample" else Path(settings.msrvtt or "")
+    return path if path.is_dir() else path.parent, read_clips("msrvtt", path, settings.split)
 
 
 def tools_of(settings: PerturbedSettings) -> Tools:
-    """Name the tools of text perturbations."""
-    glove = str(settings.glove) if settings.glove else None
-    tagger = choose_tagger(settings.tagger) if worded(settings) else settings.tagger  # looking needs the extra
-    return Tools(tagger, settings.mlm, settings.translate, glove, settings.sbert)
-
-
-def chosen(settings: PerturbedSettings, tools: Tools, source: Source, *, bias: bool) -> PerturbedSettings:
-    """Choose what is built: names and families become perturbations, in the paper's order.
-
-    Args:
-        settings: As given.
-        tools: What text perturbations may use.
-        source: Whose clips they are.
-        bias: Whether the suite has the text family `bias`.
-
-    Raises:
-        InputError: A name is no perturbation or combination.
-    """
-    visual = tuple(c.name for c in select_corruptions(settings.perturbations))
-    severities = settings.severities
-    texts: tuple[str, ...] = ()
-    pairs: tuple[str, ...] = ()
-    if worded(settings):
-        texts = choose_texts(settings.text_perturbations or None, tools, bias=bias)
-        if not settings.text_perturbations and settings.pairs:
-            texts = choose_texts([*texts, *(Pair.read(pair).text for pair in settings.pairs)], tools, bias=bias)
-    if combined(settings):
-        pairs = choose_pairs(settings.pairs or None, visual, texts)
-    if settings.modality == "multimodal":
-        needed = {part for pair in pairs for part in pair.split(":")}
-        visual = tuple(name for name in visual if name in needed)
-        texts = tuple(name for name in texts if name in needed)
-        severities = (combinations()[0],)
-    if not shows(settings):
-        visual, severities = (), ()
-    style = settings.caption_style or ("imperative" if source.style == "imperative" else "declarative")
-    return replace(
-        settings,
-        perturbations=visual,
-        severities=severities,
-        text_perturbations=texts,
-        pairs=pairs,
-        caption_style=style if worded(settings) else "declarative",
-        render=settings.render and shows(settings),
-    )
+    """Name the tools of text perturbations, with the tagger that is found here."""
+    if not worded(settings):
+        return tools_named(settings)  # looking for a tagger needs the extra
+    return tools_named(replace(settings, tagger=choose_tagger(settings.tagger)))
 
 
 def describe(plan: Plan, settings: PerturbedSettings, found: Mapping[str, Path], texts: Sequence[str] = ()) -> str:

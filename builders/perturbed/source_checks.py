@@ -13,10 +13,11 @@ from typing import Any, cast
 from ...corruptions.registry import check_name
 from ...errors import InputError, VideoError
 from ...records.checks import Finding, NotChecked, VerifyOptions
+from ...records.command import read_command
 from ...records.output import FinishedOutput
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
-from ...records.source import source_of
+from ...records.source import differing_source, source_of
 from ...records.versions import tool_versions
 from ...sources.files import find_videos
 from ...video.encode import EncodeSettings
@@ -25,12 +26,14 @@ from ...video.fidelity import measure_loss, unlike
 from ...video.index import index_frames
 from ...video.thumbnails import UNDECODABLE
 from ..processes import on_processes
-from ..remade import WITHOUT_LOSS, chosen_videos, differing_inputs, differing_rows, input_files
+from ..remade import WITHOUT_LOSS, chosen_videos, differing_rows
+from ..replanned import annotation_folder, differing_plan, input_files, plan_or_findings
 from .captions import is_text
+from .decided import source_named
 from .inputs import Kind, read_clips
 from .plan import plan_perturbed
 from .render import PerturbedBuilder, clip_frames
-from .settings import settings_of
+from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN, visual_tables
 
 ANNOTATED = ("clip_id", "captions", "source_id", "start_s", "end_s")
@@ -75,36 +78,24 @@ def plan_again(output: FinishedOutput, folder: Path) -> Plan | NotChecked:
     )
 
 
-def annotation_folder(options: VerifyOptions) -> Path | None:
-    """Return the folder with the annotations, if one was given."""
-    given = options.annotations or options.sources
-    return given.parent if given and given.is_file() else given
+def check_source(output: FinishedOutput) -> Iterator[str]:
+    """The source in `build.json` is the one that the command names, which it does once."""
+    given, _ = read_command(output.info, PerturbedSettings)
+    named = [name for name in ("msrvtt", "youcook2", "captions") if getattr(given, name)]
+    if len(named) != 1:
+        yield f"build.json: the command names {len(named)} sources, not one"
+        return
+    yield from differing_source(output.info, source_named(given))
 
 
 def check_annotations(output: FinishedOutput, options: VerifyOptions) -> Iterator[Finding]:
     """Read again from the annotations, every clip is there or listed as skipped, with its captions and times."""
-    folder = annotation_folder(options)
-    if folder is None:
-        yield NotChecked(
-            "that captions, times and splits are those of the annotations, and that no clip is missing: give "
-            "--annotations, or --sources with the annotations in it"
-        )
+    left_open = "that captions, times and splits are those of the annotations, and that no clip is missing"
+    plan = plan_or_findings(output, options, plan_again, left_open)
+    if isinstance(plan, list):
+        yield from plan
         return
-    files = input_files(output.info, folder)
-    if not isinstance(files, NotChecked):
-        problems = list(differing_inputs(output.info, files))
-        if problems:
-            yield from problems
-            return
-    try:
-        plan = plan_again(output, folder)
-    except InputError as error:
-        yield f"the build cannot be planned again: {error}"
-        return
-    if isinstance(plan, NotChecked):
-        yield plan
-        return
-    yield from differing_plan(output, plan)
+    yield from differing_plan(output.info, plan, compared=["inputs", "video_folders"])
     skips = {skip["unit_id"] for skip in output.info["skips"]["list"]}
     units = [unit for unit in plan.units if not is_text(unit)]
     known = {unit.id for unit in units} | {clip["clip_id"] for unit in units for clip in unit.payload["clips"]}
@@ -119,22 +110,6 @@ def check_annotations(output: FinishedOutput, options: VerifyOptions) -> Iterato
         ]
         found = list(output.rows(CLEAN, list(ANNOTATED), split))
         yield from differing_rows(f"{CLEAN}/{split}", found, expected, "clip_id")
-
-
-def differing_plan(output: FinishedOutput, plan: Plan) -> Iterator[str]:
-    """Compare what `build.json` says of the plan with the plan made again."""
-    info = output.info
-    for name, digest in plan.identity["tables"].items():
-        if info["tables"].get(name) != digest:
-            yield f"built with another {name} than this version has"
-    for name in ("inputs", "video_folders"):
-        if info[name] != plan.identity[name]:
-            yield f"build.json has the {name} {info[name]}, the annotations give {plan.identity[name]}"
-    if info["notes"] != plan.notes:
-        yield f"build.json counts {info['notes']}, the annotations give {plan.notes}"
-    same = replace(plan, identity={**plan.identity, "tables": info["tables"]})
-    if info["plan_sha256"] != same.hash:
-        yield f"plan_sha256 is {info['plan_sha256'][:16]}, planned again {same.hash[:16]}"
 
 
 def check_sources(output: FinishedOutput, options: VerifyOptions) -> Iterator[Finding]:

@@ -45,7 +45,7 @@ def caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
                 raise lost_rows(output, doc["table"], {(doc["clip_id"], doc["severity"])})
         others = sum(setting.text in choice.others for setting in settings for choice in choices.values())
         notes = {"other_captions_than_clean": others} if others else {}
-        yield Task(name, name, split, "caption", functions_for("caption", "caption"), docs, gone, why, notes)
+        yield Task(name, name, split, "caption", functions_for("caption_visual", "caption"), docs, gone, why, notes)
 
 
 def caption_docs(

@@ -153,6 +153,11 @@ def break_command(out: Path) -> None:
     file.write_text(file.read_text().replace("--seed 0", "--seed 7"))
 
 
+def break_source(out: Path) -> None:
+    file = out / "build.json"
+    file.write_text(file.read_text().replace("charades-non-commercial", "mit"))
+
+
 def leave_a_pair_out(out: Path) -> None:
     rewrite(shard(out, "pairs"), lambda rows: rows.pop())
 
@@ -171,6 +176,7 @@ BREAKS: list[tuple[str, Callable[[Path], None]]] = [
     ("unique_ids", break_ids),
     ("splits", break_splits),
     ("command", break_command),
+    ("source", break_source),
     ("columns", break_column),
     ("annotations", leave_a_pair_out),
     ("sources", break_source_hash),

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import yaml
 from commands import refuses, run
+from stressreel.api import open_rows
 from stressreel.builders.perturbed.choices import NUM_CAPTIONS
 from stressreel.metrics.references import read_generated, read_references
 from stressreel.metrics.robustness import Setting
@@ -108,10 +109,10 @@ def test_clavi_documents(opened: dict[str, FinishedOutput], utils: Any) -> None:
     assert module.question_text(rows[0], {"pre_prompt": "Q: ", "post_prompt": "?"}) == f"Q: {rows[0]['question']}?"
     right = module.yes_no_target(rows[0])
     assert right == ("no", "yes")[rows[0]["answer"]]
-    found = module.yes_no_results(rows[0], [f"{right.title()}."])
+    found = module.questions_yes_no_results(rows[0], [f"{right.title()}."])
     assert (found["accuracy"], found["unreadable"]) == (1.0, 0.0)
     assert found["stressreel"]["id"] == rows[0]["question_id"]
-    assert module.yes_no_results(rows[0], ["perhaps"])["unreadable"] == 1.0
+    assert module.questions_yes_no_results(rows[0], ["perhaps"])["unreadable"] == 1.0
 
 
 def test_a_damaged_video_is_refused(opened: dict[str, FinishedOutput], utils: Any, monkeypatch: Any) -> None:
@@ -373,7 +374,8 @@ def test_the_harness_and_score_judge_odd_answers_alike(
     module = load(exported["clavi"])
     rows = list(opened["clavi"].rows("questions", None, "test"))
     results = [
-        module.yes_no_results(row, [said(number, ["no", "yes"], row["answer"], [])]) for number, row in enumerate(rows)
+        module.questions_yes_no_results(row, [said(number, ["no", "yes"], row["answer"], [])])
+        for number, row in enumerate(rows)
     ]
     log(tmp_path / "clavi", "questions", results)
     found = scored("clavi", tmp_path / "clavi")
@@ -437,10 +439,10 @@ def test_open_ended_documents(opened: dict[str, FinishedOutput], exported: dict[
     assert row["explanation"] not in text
     assert row["answer"] not in text
     assert task["generation_kwargs"]["max_new_tokens"] > 30
-    found = module.open_explanation_results(row, [row["explanation"].upper()])
+    found = module.open_ended_explanation_results(row, [row["explanation"].upper()])
     assert (found["exact"], found["empty"]) == (1.0, 0.0)
     assert found["stressreel"]["explanation"] == row["explanation"].upper()
-    found = module.open_answer_results(row, [""])
+    found = module.open_ended_answer_results(row, [""])
     assert (found["exact"], found["empty"], found["stressreel"]["answer"]) == (0.0, 1.0, "")
 
 
@@ -558,5 +560,5 @@ def test_lmms_eval_runs_and_its_logs_are_scored(
     }[name]()
     assert found["headline"][score]["value"] == pytest.approx(expected)
     if name == "causal":
-        generated = read_generated(logs, read_references(outputs[name]))
+        generated = read_generated(logs, read_references(outputs[name], open_rows))
         assert generated.texts == {letter: [response] * len(rows) for letter in "AE"}

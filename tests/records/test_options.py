@@ -17,7 +17,6 @@ from stressreel.records.options import (
     option,
     options_of,
     read_settings,
-    recorded,
     semantic_version,
     settled,
 )
@@ -95,15 +94,6 @@ def test_content_is_what_build_json_keeps_and_comes_back() -> None:
     assert kept == {"seed": 7, "names": ("all",), "kind": "a", "render": True, "crf": 23, "inner": {"tau": 0.25}}
     stored = {**kept, "names": list(kept["names"])}
     assert content(read_settings(Example, stored)) == kept
-
-
-def test_the_recorded_command_spells_out_what_decides() -> None:
-    made = example(names="x,y", render=False, max_skip=0.5, both=("l", "r"))
-    assert recorded("build-example", settled(made), {"kind": "b"}) == (
-        "build-example --source y.csv --names x,y --kind b --no-render --tau 0.5 --both l r --seed 0 --split all "
-        "--max-skip 0.5 --version 1.0.0 --out OUT"
-    )
-    assert "--kind" not in recorded("build-example", made, {"kind": None})
 
 
 @pytest.mark.parametrize("text", ["1.0.0", "0.1.2-rc.1", "1.2.3+x"])

@@ -222,7 +222,7 @@ class TestChecks:
 
     def problems(self, output: FinishedOutput) -> dict[str, list[str]]:
         checks = causal_checks(output.info, VerifyOptions(decode=False, workers=1))
-        del checks["command"], checks["mined"]  # they are about what a command built
+        del checks["source"], checks["mined"]  # they are about what a command built
         found = {name: list(check(output)) for name, check in checks.items()}
         return {name: lines for name, lines in found.items() if lines}
 

@@ -245,7 +245,7 @@ REANNOTATED: dict[str, Change] = {
     "open_ended.explanation": reannotated(explanation="Heavy clouds let go of their water."),
     "a row left out": without_a_row,
     "inputs": lambda f: f.info["inputs"].update({"Annotations.csv": "0" * 64}),
-    "limit": lambda f: f.info.update(limit=60, command=f.info["command"] + " --limit 60"),
+    "limit": lambda f: f.info.update(limit=60, command=f.info["command"].replace(" --out", " --limit 60 --out")),
     "tables": lambda f: f.info["tables"].update({"confusion.yaml": "0" * 64}),
     "notes": lambda f: f.info["notes"].update(rows=61),
     "plan_sha256": lambda f: f.info.update(plan_sha256="0" * 64),

@@ -404,7 +404,7 @@ BUILD: dict[str, Change] = {
     "command": lambda f: f.info.update(command=f.info["command"].replace("--seed 0", "--seed 7")),
     "inputs": lambda f: f.info["inputs"].update({"Charades_v1_train.csv": "0" * 64}),
     "settings": another_seed,
-    "limit": lambda f: f.info.update(limit=3, command=f.info["command"] + " --limit 3"),
+    "limit": lambda f: f.info.update(limit=3, command=f.info["command"].replace(" --out", " --limit 3 --out")),
     "split": lambda f: f.info.update(split="train"),
     "files": lambda f: f.info["files"].update(pairs=["Charades_v1_train.csv"]),
     "source": lambda f: f.info["source"].update(license={"license": "mit"}),

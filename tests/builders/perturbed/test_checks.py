@@ -101,6 +101,11 @@ def change_times(out: Path) -> None:
     rewrite(out, "jumble", lambda rows: rows[0].update(start_s=1.0, end_s=2.0))
 
 
+def name_another_source(out: Path) -> None:
+    file = out / "build.json"
+    file.write_text(file.read_text().replace("--msrvtt DIR", "--youcook2 DIR"))
+
+
 def change_level(out: Path) -> None:
     rewrite(out, "impulse_noise", lambda rows: rows[0].update(level="0.04"))
 
@@ -182,6 +187,7 @@ def leave_unperturbed(out: Path) -> None:
 
 
 BREAKS: list[tuple[str, Callable[[Path], None], str]] = [
+    ("source", name_another_source, "the source is not YouCook2"),
     ("rows", lose_a_row, "severity 5 comes 0 times"),
     ("rows", lose_a_clean_clip, "clean: clip video90002, severity 0 comes 0 times"),
     ("rows", repeat_a_row, "comes 2 times"),
@@ -211,7 +217,7 @@ BREAKS: list[tuple[str, Callable[[Path], None], str]] = [
 
 def test_every_check_is_broken_here(suite: Path) -> None:
     checks = perturbed_checks(open_output(suite).info, VerifyOptions(decode=True, workers=1))
-    elsewhere = {"annotations", "sources"}  # test_perturbed_forger.py
+    elsewhere = {"annotations", "sources"}  # test_forger.py
     assert {name for name, _, _ in BREAKS} == set(checks) - elsewhere
 
 
@@ -235,7 +241,8 @@ def test_which_checks_there_are(suite: Path) -> None:
     info = open_output(suite).info
     assert "decoded" not in perturbed_checks(info, VerifyOptions(decode=False, workers=1))
     recipes = info | {"settings": info["settings"] | {"render": False}}
-    assert list(perturbed_checks(recipes, VerifyOptions(decode=True, workers=1))) == ["rows", "levels", "annotations"]
+    checks = perturbed_checks(recipes, VerifyOptions(decode=True, workers=1))
+    assert list(checks) == ["source", "rows", "levels", "annotations"]
 
 
 def test_what_was_skipped_may_be_absent(copy: Path) -> None:

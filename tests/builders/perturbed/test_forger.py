@@ -170,6 +170,16 @@ def info(**values: object) -> Change:
     return lambda forged: forged.info.update(values)
 
 
+def command(old: str, new: str) -> Change:
+    """Write another command, with the old words in another way."""
+
+    def change(forged: Forgery) -> None:
+        assert old in forged.info["command"]
+        forged.info["command"] = forged.info["command"].replace(old, new)
+
+    return change
+
+
 VISUAL_FAULTS: dict[str, list[tuple[str, Change]]] = {
     "clip_id": [("rows", at(TABLE, clip_id="other")), ("annotations", everywhere("two", clip_id="three"))],
     "severity": [("rows", at(TABLE, severity=2)), ("rows", at("clean", severity=1))],
@@ -240,6 +250,22 @@ OTHER_FAULTS: dict[str, tuple[str, Change]] = {
     "another caption style": ("annotations", setting(caption_style="imperative")),
     "a limit": ("annotations", info(limit=2)),
     "other notes": ("annotations", info(notes={})),
+    "other severities in the command": ("command", command("--severity 1,3", "--severity 1-3")),
+    "another seed in the command": ("command", command("--seed 0", "--seed 1")),
+    "another rate factor in the command": ("command", command("--crf 23", "--crf 24")),
+    "other perturbations in the command": ("command", command("--perturbations shot_noise", "--perturbations noise")),
+    "other captions in the command": ("command", command("--text-perturbations typos,", "--text-perturbations ")),
+    "other combinations in the command": ("command", command("jpeg:no_verbs,", "")),
+    "another half in the command": ("command", command("--modality all", "--modality text")),
+    "another file in the command": ("command", command("--captions c.csv", "--captions d.csv")),
+    "another source in the command": ("source", command("--captions c.csv", "--msrvtt DIR")),
+    "two sources in the command": ("source", command("--captions c.csv", "--captions c.csv --msrvtt DIR")),
+    "a foreign option in the command": ("command", command("--seed 0", "--seed 0 --negatives hard")),
+    "an option left out of the command": ("command", command("--seed 0 ", "")),
+    "another rate factor": ("command", setting(crf=24)),
+    "another split": ("command", info(split="test")),
+    "other files": ("command", info(files={"captions": ["d.csv"]})),
+    "another source": ("source", lambda forged: forged.info["source"].update(license={"license": "mit"})),
     "another plan": ("annotations", info(plan_sha256="0" * 64)),
     "other annotations": ("annotations", info(inputs={"c.csv": "0" * 64})),
 }

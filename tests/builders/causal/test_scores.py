@@ -1,12 +1,12 @@
-"""Causal questions, and comparisons of suites."""
+"""Causal scores, of rows and on worked examples."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
-from stressreel.api import measure_of
-from stressreel.builders.causal.scores import score_rows
+from stressreel.builders.causal.scores import count, measure, score_rows, tables
 from stressreel.errors import InputError
+from stressreel.metrics.bootstrap import estimates
 from stressreel.metrics.inputs import ScoreOptions
 from stressreel.metrics.predictions import Predictions
 
@@ -71,8 +71,20 @@ def test_other_splits_are_counted_and_gaps_refused() -> None:
         score_rows(ROWS, SPLITS, predict(*answers[:2]), ScoreOptions("test"))
 
 
-def test_a_suites_measure_comes_from_its_cells() -> None:
-    cells = [f"{name} R@1" for name in ("clean", "jpeg-1", "no_verbs", "jpeg-3+no_verbs")]
-    scores = measure_of("perturbed", cells)({name: np.array([0.5]) for name in cells})
-    assert scores["R@1 γr multimodal"] == 1
-    assert "R@1 γa video, digital" in scores
+def test_protocols_and_kinds_of_wrong_options() -> None:
+    truth = np.array([0, 1, 2, 3])
+    answers = np.array([0, 1, 0, -1])  # the last cannot be read
+    explanations = np.array([0, 0, 2, 3])
+    kinds = [["hard"] * 4 for _ in range(4)]
+    kinds[2][0] = "swap"
+    counted = count(["a", "a", "b", "b"], (answers, truth), (explanations, truth), {"A": kinds})
+    found = estimates(counted, measure, resamples=100)
+    assert {name: each.value for name, each in found.items()} == {"A": 0.5, "E": 0.75, "A+E": 0.25}
+    (table,) = tables(counted)
+    assert table.rows == (("A", "hard", 0.0, 4), ("A", "swap", 1.0, 1))
+
+
+def test_without_explanations_there_is_protocol_1_alone() -> None:
+    counted = count(["a"], (np.array([1]), np.array([1])), None)
+    assert list(estimates(counted, measure)) == ["A"]
+    assert tables(counted) == ()

@@ -1,0 +1,71 @@
+"""What the options of `build-perturbed` come to, before any file is read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...corruptions.registry import select_corruptions
+from ...corruptions.text.tools import Tools
+from ...records.source import Source
+from ...sources.captions import CAPTIONS
+from ...sources.msrvtt import MSRVTT, SAMPLE
+from ...sources.youcook2 import YOUCOOK2
+from .captions import choose_texts
+from .combinations import Pair, choose_pairs, combinations
+from .settings import PerturbedSettings, combined, shows, worded
+
+
+def source_named(settings: PerturbedSettings) -> Source:
+    """Return whose annotations settings name."""
+    if settings.captions:
+        return CAPTIONS
+    if settings.youcook2:
+        return YOUCOOK2
+    return SAMPLE if settings.msrvtt == "sample" else MSRVTT
+
+
+def has_bias(settings: PerturbedSettings) -> bool:
+    """Whether the suite has the text family `bias`; YouCook2's captions name no people."""
+    return settings.youcook2 is None
+
+
+def tools_named(settings: PerturbedSettings) -> Tools:
+    """Return the tools of text perturbations as settings name them."""
+    glove = str(settings.glove) if settings.glove else None
+    return Tools(settings.tagger, settings.mlm, settings.translate, glove, settings.sbert)
+
+
+def decided(settings: PerturbedSettings) -> PerturbedSettings:
+    """Return the settings that a plan keeps: names and families become perturbations, in the paper's order.
+
+    Raises:
+        InputError: A name is no perturbation or combination.
+    """
+    visual = tuple(c.name for c in select_corruptions(settings.perturbations))
+    severities = settings.severities
+    texts: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+    if worded(settings):
+        tools, bias = tools_named(settings), has_bias(settings)
+        texts = choose_texts(settings.text_perturbations or None, tools, bias=bias)
+        if not settings.text_perturbations and settings.pairs:
+            texts = choose_texts([*texts, *(Pair.read(pair).text for pair in settings.pairs)], tools, bias=bias)
+    if combined(settings):
+        pairs = choose_pairs(settings.pairs or None, visual, texts)
+    if settings.modality == "multimodal":
+        needed = {part for pair in pairs for part in pair.split(":")}
+        visual = tuple(name for name in visual if name in needed)
+        texts = tuple(name for name in texts if name in needed)
+        severities = (combinations()[0],)
+    if not shows(settings):
+        visual, severities = (), ()
+    style = settings.caption_style or ("imperative" if source_named(settings).style == "imperative" else "declarative")
+    return replace(
+        settings,
+        perturbations=visual,
+        severities=severities,
+        text_perturbations=texts,
+        pairs=pairs,
+        caption_style=style if worded(settings) else "declarative",
+        render=settings.render and shows(settings),
+    )

@@ -1,0 +1,104 @@
+"""What real builds record passes the checks `command` and `source`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import run
+from stressreel.api import checks_for
+from stressreel.records.checks import VerifyOptions
+from stressreel.records.output import open_output
+from stressreel.samples.cache import cached_sample
+
+PAIRS = {
+    "0a0b0c0d": {
+        "vid_id": "SR0A1",
+        "vid_len": "27.00",
+        "info": [["c015", "1.50", "5.60"], ["c061", "6.80", "11.20"]],
+        "other_actions": [],
+        "ext": {"out_a": "1.0", "in_a": "6.0", "in_b": "6.3", "out_b": "11.6"},
+    }
+}
+CAPTIONS = "video,caption\nfilm,a man sweeps the red floor\nfilm,a woman throws a pillow\n"
+CAUSAL = ("--splits", "UD", "--pool", "all", "--no-render")
+TEXT = ("--text-perturbations", "typos,no_verbs", "--tagger", "pattern")
+
+BUILDS: dict[str, tuple[str, ...]] = {
+    "the sample": ("clavi", "--charades", "sample", "--no-render"),
+    "one split": ("clavi", "--charades", "{charades}", "--split", "test", "--limit", "2", "--no-render"),
+    "given pairs": ("clavi", "--charades", "{charades}", "--pairs", "{folder}/my pairs.json", "--no-render"),
+    "the paper's rules": ("clavi", "--charades", "{charades}", "--rules", "paper", "--seed", "5", "--no-render"),
+    "sound and quality": (
+        *("clavi", "--charades", "{charades}", "--audio", "keep", "--crf", "30", "--preset", "ultrafast"),
+        *("--limit", "1", "--max-skip", "0.5", "--allow-missing", "--version", "1.2.3-rc.1"),
+    ),
+    "all recipes": ("perturbed", "--msrvtt", "sample", "--no-render", "--crf", "30"),
+    "families": (
+        "perturbed",
+        "--msrvtt",
+        "{msrvtt}",
+        "--perturbations",
+        "noise,jpeg",
+        "--severity",
+        "1-3",
+        "--no-render",
+    ),
+    "captions alone": ("perturbed", "--msrvtt", "{msrvtt}", "--modality", "text", *TEXT, "--seed", "3"),
+    "all captions": ("perturbed", "--msrvtt", "{msrvtt}", "--modality", "text", "--limit", "1", "--tagger", "pattern"),
+    "combinations": ("perturbed", "--msrvtt", "{msrvtt}", "--modality", "multimodal", *TEXT, "--no-render"),
+    "given combinations": (
+        *("perturbed", "--msrvtt", "{msrvtt}", "--modality", "multimodal", "--perturbations", "all", "--no-render"),
+        *("--pairs", "jpeg:no_verbs,jumble:typos", "--tagger", "pattern"),
+    ),
+    "everything": (
+        *("perturbed", "--msrvtt", "{msrvtt}", "--modality", "all", "--perturbations", "jpeg,jumble", *TEXT),
+        *("--no-render", "--text-mode", "released", "--clip-first", "--caption-style", "auto"),
+    ),
+    "a file with spaces": ("perturbed", "--captions", "{folder}/my own -- clips.csv", "--modality", "text", *TEXT),
+    "without loss": (
+        *("perturbed", "--msrvtt", "{msrvtt}", "--perturbations", "jpeg", "--severity", "3"),
+        *("--limit", "1", "--lossless", "--crf", "30"),
+    ),
+    "questions": ("causal", "--annotations", "sample", "--no-render"),
+    "own columns and names": (
+        *("causal", "--annotations", "{folder}/my questions.csv", "--columns", "question=The Question", *CAUSAL),
+        *("--cast", "{folder}/the cast.txt", "--tagger", "pattern"),
+    ),
+    "one split of a division": ("causal", "--annotations", "{causal}", "--split", "train", *CAUSAL),
+    "other options": (
+        *("causal", "--annotations", "{causal}/Annotations.csv", *CAUSAL, "--confuse", "0", "--negatives", "random"),
+        *("--num-options", "3", "--tau", "0.7", "--same-text", "2", "--max-lend", "0", "--no-keep-apart"),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files with spaces in their names."""
+    made = tmp_path_factory.mktemp("my files")
+    (made / "my pairs.json").write_text(json.dumps(PAIRS))
+    (made / "my own -- clips.csv").write_text(CAPTIONS)
+    (made / "the cast.txt").write_text("Fred\n")
+    table = (cached_sample("causal-annotations") / "Annotations.csv").read_text(encoding="utf-8")
+    (made / "my questions.csv").write_text(table.replace(",Question,", ",The Question,", 1), encoding="utf-8")
+    return made
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_what_was_built_passes(name: str, folder: Path, msrvtt: Path, tmp_path: Path) -> None:
+    benchmark, *options = BUILDS[name]
+    if benchmark == "causal":
+        pytest.importorskip("sentence_transformers")
+    places: dict[str, Any] = {
+        "folder": folder,
+        "msrvtt": msrvtt,
+        "charades": cached_sample("charades"),
+        "causal": cached_sample("causal-annotations"),
+    }
+    given = [option.format(**places) for option in options]
+    done = run(f"build-{benchmark}", *given, "--no-progress", "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    output = open_output(tmp_path / "out")
+    checks = checks_for(output, VerifyOptions())
+    assert {check: list(checks[check](output)) for check in ("command", "source")} == {"command": [], "source": []}
