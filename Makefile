@@ -16,7 +16,7 @@ demo: .venv/core
 	@echo '  videos = load_dataset("$(OUT)", "videos", split="test")'
 
 test: .venv/dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # mypy wants the folder to have the package's name, and a clone may have any.
 lint: .venv/dev

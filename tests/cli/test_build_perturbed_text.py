@@ -342,14 +342,17 @@ def test_sizes_of_the_paper(shared: Path) -> None:
 
 @pytest.mark.shared
 @pytest.mark.timeout(600)
-def test_the_whole_of_msrvtt(shared: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "limit", [pytest.param(100, id="one-in-ten"), pytest.param(1000, id="all", marks=pytest.mark.full)]
+)
+def test_the_captions_of_msrvtt(shared: Path, tmp_path: Path, limit: int) -> None:
     environment = {**os.environ, "NLTK_DATA": str(shared / "nltk_data")}
-    given = ("--msrvtt", shared / "data" / "msrvtt", "--modality", "text", "--text-perturbations")
+    given = ("--msrvtt", shared / "data" / "msrvtt", "--limit", limit, "--modality", "text", "--text-perturbations")
     families = "add_text,bias,change_char,drop_text,positional,text_style"
     arguments = (*given, families, "--out", tmp_path / "o", "--workers", 2, "--no-progress")
     done = run_process("build-perturbed", *arguments, env=environment)
     assert done.code == 0, done.err
     counts = info(tmp_path / "o")["counts"]
-    assert {sum(splits.values()) for splits in counts.values()} == {1000}
+    assert {sum(splits.values()) for splits in counts.values()} == {limit}
     verified = run_process("stressreel", "verify", tmp_path / "o", env=environment)
     assert verified.code == 0, verified.out

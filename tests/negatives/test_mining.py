@@ -325,6 +325,7 @@ def test_of_two_texts_neither_may_say_all_that_the_other_says() -> None:
     assert len(mine(rows, questions, texts, MiningSettings(num_options=6, same_text=2))[0].negatives) == 5
 
 
+@pytest.mark.full  # embeds 9,890 texts
 @pytest.mark.shared
 @pytest.mark.timeout(900)
 def test_the_released_explanations_come_out_again(
