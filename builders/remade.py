@@ -170,6 +170,6 @@ def chosen_videos(output: FinishedOutput, table: str, key: str, wanted: Abstract
     for path in output.shards(table):
         with pq.ParquetFile(path) as file:
             for group in range(file.num_row_groups):
-                names = file.read_row_group(group, columns=[key]).column(0).to_pylist()
+                names = file.read_row_group(group, columns=[key], use_threads=False).column(0).to_pylist()
                 if not wanted.isdisjoint(names):
                     yield from (row for row in file.read_row_group(group).to_pylist() if row[key] in wanted)

@@ -187,7 +187,7 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Row]
     """
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
-            yield from file.read_row_group(index, columns=columns).to_pylist()
+            yield from file.read_row_group(index, columns=columns, use_threads=False).to_pylist()
 
 
 def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
