@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from stressreel.benchmark import Benchmark, Prepared
 from stressreel.builders.source_videos import SourceVideos
@@ -81,10 +80,7 @@ class BackwardsBuilder(SourceVideos):
             write_edits(index, [(range(index.num_frames),), tuple(single[::-1])], files, EncodeSettings())
 
         with_index(Path(self.videos[unit.source_id]), write)
-        return {
-            "files": {file.name: file.stat().st_size for file in files},
-            "sha256": [sha256_file(file) for file in files],
-        }
+        return {"files": {file.name: file.stat().st_size for file in files}, "sha256": [*map(sha256_file, files)]}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
         """Describe the two videos and ask about both."""
@@ -120,11 +116,9 @@ def prepare(settings: BackwardsSettings, *, dry_run: bool = False, progress: boo
 def items(output: FinishedOutput, config: str, split: str) -> Items:
     """Read what is asked, and which answer is right."""
     rows, _ = read_columns(output, config, [column.name for column in QUESTIONS.columns], split)
-    named: dict[str, Any] = {"ids": rows["question_id"], "sources": rows["source_id"], "videos": rows["video_id"]}
-    options = [YES_NO] * len(rows["answer"])
     return items_of(
-        output, config, split, id_column="question_id", texts=rows["question"], options=options,
-        truth=rows["answer"], **named,
+        output, config, split, id_column="question_id", ids=rows["question_id"], sources=rows["source_id"],
+        videos=rows["video_id"], texts=rows["question"], options=[YES_NO] * len(rows["answer"]), truth=rows["answer"],
     )  # fmt: skip
 
 
