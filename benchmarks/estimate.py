@@ -34,7 +34,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import yaml
 from stressreel.builders.perturbed import estimate as perturbed_estimate
-from stressreel.builders.perturbed.estimate import perturb_stretches
+from stressreel.builders.perturbed.estimate import JUMPS, jump_factor, perturb_stretches
 from stressreel.builders.perturbed.prepare import prepare
 from stressreel.builders.perturbed.render import as_encoded, perturbed_frames, recipe_for
 from stressreel.builders.perturbed.settings import PerturbedSettings
@@ -52,6 +52,7 @@ from stressreel.video.estimate import (
     Measured,
     Stretch,
     key_share,
+    mean,
     measure_clean,
     opened,
     stretches,
@@ -156,6 +157,7 @@ def write(measured: Path) -> None:
         "decode_ns": geometric(row["dec"] / pixels(row) * 1e9 for row in clean.values()),
         "tail": 0.0,
     }
+    perturbed["joined"] = 1.0
     perturbed["perturbations"] = {}
     for name, corruption in visual_corruptions().items():
         lists: dict[str, list[float]] = {"later": [], "perturb_ns": [], "encode_ns": []}
@@ -176,13 +178,18 @@ def write(measured: Path) -> None:
         table.cache_clear()
     off: dict[str, list[float]] = defaultdict(list)
     tails: list[float] = []
+    joined: list[float] = []
     follow: dict[str, list[float]] = defaultdict(list)
     for clip, rows in whole.items():
-        chosen, clean_found, found = stretches_of(clip)
+        chosen, clean_found, found, jumps = stretches_of(clip)
         key = np.mean([one.key for one in clean_found])
         short = np.array([one.later for one in clean_found])
         frames = np.mean([len(stretch.frames) for stretch in chosen])
         tails.append((later_bits(rows[CLEAN, 0], key, shares[clip]) / short.mean() - 1) * frames)
+        key = key_bits(rows[CLEAN, 0])
+        real = later_bits(rows[JUMPS], key, shares[clip]) / later_bits(rows[CLEAN, 0], key, shares[clip])
+        usually = perturbed["perturbations"][JUMPS[0]]["later"][JUMPS[1] - 1] / general["clean"]["later"]
+        joined.append((real - 1) / (usually - 1) / jumps)
         for name, ones in found.items():
             share = max(shares[clip], 1 / every) if check_name(name).scope == "file" else shares[clip]
             later = np.array([one.later for one in ones])
@@ -196,29 +203,27 @@ def write(measured: Path) -> None:
             flush=True,
         )
     general["clean"]["tail"] = round(float(np.mean(tails)), 2)
+    perturbed["joined"] = round(float(np.median(joined)), 2)
     for name, values in off.items():
         slope = float(np.clip(np.median(follow[name]), 0, 1))
         perturbed["perturbations"][name] |= {"stretch": round(float(np.median(values)), 3), "contents": round(slope, 2)}
     save(general, perturbed)
 
 
-def stretches_of(clip: tuple[str, int, int]) -> tuple[list[Stretch], list[Measured], dict[str, list[Measured]]]:
-    """Encode the stretches that a dry run would choose, clean and each of them under everything."""
+def stretches_of(clip: tuple[str, int, int]) -> tuple[list[Stretch], list[Measured], dict[str, list[Measured]], float]:
+    """Encode the stretches that a dry run would choose: clean, each of them under everything, and what jumps take."""
     span, settings = range(clip[1], clip[1] + clip[2]), EncodeSettings()
     footage = Footage(clip[0], lambda shape: len(span), lambda index: span)
     chosen = stretches(survey([footage], {clip[0]: Path(clip[0])}, "perturbed"))
     with opened(chosen) as (found, _), tempfile.TemporaryDirectory(prefix="bench-") as folder:
         file = Path(folder) / "x.mp4"
         clean = [measure_clean(stretch, store, settings, file) for stretch, store in found]
-        return (
-            chosen,
-            clean,
-            {
-                name: [perturb_stretches(corruption, 3, found=[one], encoding=settings, file=file)[0] for one in found]
-                for name, corruption in visual_corruptions().items()
-                if corruption.scope != "index"
-            },
-        )
+        perturbed = {
+            name: [perturb_stretches(corruption, 3, found=[one], encoding=settings, file=file)[0] for one in found]
+            for name, corruption in visual_corruptions().items()
+            if corruption.scope != "index"
+        }
+        return chosen, clean, perturbed, jump_factor(found, mean(clean), settings, file)
 
 
 def save(general: Mapping[str, Any], perturbed: Mapping[str, Any]) -> None:

@@ -179,7 +179,10 @@ class Survey:
         videos = len({stretch.index.path for stretch in stretches})
         frames = sum(len(stretch.frames) for stretch in stretches)
         plural = "s" * (videos > 1)
-        return f"from {frames} frames of {videos} video{plural}, encoded on this machine; parts may be 40 % off"
+        return (
+            f"from {frames} frames of {videos} video{plural}, encoded on this machine; in varied scenes a part may be "
+            "half or twice as much"
+        )
 
 
 @dataclass(frozen=True)
@@ -207,11 +210,13 @@ class Measured:
         key: Bits of a pixel in a key frame.
         later: Bits of a pixel in other frames.
         encode_s: Seconds of encoding it.
+        after: Bits of a pixel after the first frame, of whatever kind.
     """
 
     key: float
     later: float
     encode_s: float
+    after: float = 0.0
 
 
 @cache
@@ -321,12 +326,15 @@ def measure(pictures: Sequence[Frame], stretch: Stretch, settings: EncodeSetting
     spent = time.process_time() - began
     keys: list[float] = []
     later: list[float] = []
+    every: list[float] = []
     with open_input(path) as container:
         for packet in container.demux(video=0):
             if packet.size:
-                (keys if packet.is_keyframe else later).append(packet.size * 8 / pixels)
+                every.append(packet.size * 8 / pixels)
+                (keys if packet.is_keyframe else later).append(every[-1])
     key = float(np.mean(keys))
-    return Measured(key, float(np.mean(later or [key])), max(0.0, spent / len(pictures) / pixels))
+    spent_s = spent / len(pictures) / pixels
+    return Measured(key, float(np.mean(later or [key])), spent_s, float(np.mean(every[1:] or [key])))
 
 
 def measure_clean(

@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,8 @@ from .settings import PerturbedSettings
 from .tables import CLEAN
 
 BUDGET_S = 3.0  # CPU that perturbed stretches may take, by the table; there is always one
+JOINED = 96  # frames of one source's stretches, joined to show what jumps between moments cost
+JUMPS = ("box_jumble", 1)  # stands for what shows frames of other moments
 FAR_CRF = 3  # steps of crf from the table's beyond which its factors between severities no longer hold
 
 Levels = Sequence[float]
@@ -84,12 +86,14 @@ class Probe:
         keys: Share of key frames.
         perturbed: By perturbation and severity, with the seconds of perturbing.
         slowness: How many times as long as in the tables work takes here.
+        jumps: How many times as much as in the table a jump to another moment takes beyond the next frame.
     """
 
     clean: Measured
     keys: float
     perturbed: Mapping[str, Mapping[int, tuple[Measured, float]]]
     slowness: float
+    jumps: float = 1.0
 
 
 @cache
@@ -193,6 +197,8 @@ def probe_suite(
         some = [found[number] for number in chosen]
         short = [measure_clean(stretch, store, encoding, file, STRETCH) for stretch, store in some]
         work = partial(perturb_stretches, found=some, encoding=encoding, file=file)
+        temporal = len(shown) < len(settings.perturbations) and not encoding.lossless
+        jumps = jump_factor(found, mean(clean), encoding, file) if temporal else 1.0
         with _one_thread() if shown else nullcontext():
             measured = {c: {severity: work(c, severity) for severity in severities} for c in shown}
     timed = [(c, s, seconds) for c in measured for s, (_, seconds) in measured[c].items() if c.scope != "file"]
@@ -210,7 +216,36 @@ def probe_suite(
             for severity, (one, seconds) in by_severity.items()
         }
     keys = float(np.mean([stretch.keys for stretch, _ in found]))
-    return Probe(whole, keys, perturbed, spent / usually)
+    return Probe(whole, keys, perturbed, spent / usually, jumps)
+
+
+def jump_factor(
+    found: Sequence[tuple[Stretch, FrameStore]], clean: Measured, encoding: EncodeSettings, file: Path
+) -> float:
+    """Join stretches of one source and let them jump; return `jumps` of `Probe`.
+
+    Of many sources there is one stretch each; then the table stands, as contents even out.
+    """
+    sources = [stretch.index.path for stretch, _ in found]
+    most = max(sorted(set(sources)), key=sources.count)
+    share = max(STRETCH, JOINED // sources.count(most))
+    stores = {
+        number: (stretch, store)
+        for stretch, store in found
+        if stretch.index.path == most
+        for number in stretch.frames[:share]
+    }
+    numbers = sorted(stores)[:JOINED]
+    if len(numbers) < JOINED // 3:
+        return 1.0
+    name, severity = JUMPS
+    shown = Recipe(check_name(name), severity, 0, most.name).index_map(len(numbers))
+    pictures = [stores[numbers[place]][1].yuv(numbers[place]) for place in shown]
+    joined = replace(stores[numbers[0]][0], frames=range(len(pictures)))
+    usually = factors()[name].later[severity - 1] / costs()["clean"]["later"]
+    more = measure(pictures, joined, encoding, file).after / clean.later
+    factor: float = max(0.0, more - 1) / (usually - 1) * _table()["joined"]
+    return factor
 
 
 @contextmanager
@@ -287,6 +322,8 @@ def expected(
     if corruption.scope == "index":
         base = probe.clean if probe else ordinary
         later = _new_frames(corruption, severity) if encoding.lossless else row.later[at] / clean["later"]
+        if probe and later > 1:
+            later = 1 + (later - 1) * probe.jumps
         return Measured(base.key, base.later * later, base.encode_s * row.encode_ns[at] / clean["encode_ns"]), perturb_s
     if probe is None:
         strength = row.later[at] / row.later[2]
