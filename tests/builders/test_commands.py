@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import run
+from commands import refuses, run
 from stressreel.api import checks_for
+from stressreel.builders import benchmark_names
 from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import open_output
 from stressreel.samples.cache import cached_sample
@@ -102,3 +103,9 @@ def test_what_was_built_passes(name: str, folder: Path, msrvtt: Path, tmp_path: 
     output = open_output(tmp_path / "out")
     checks = checks_for(output, VerifyOptions())
     assert {check: list(checks[check](output)) for check in ("command", "source")} == {"command": [], "source": []}
+
+
+@pytest.mark.parametrize("value", ["-0.1", "1.1", "nan"])
+@pytest.mark.parametrize("benchmark", benchmark_names())
+def test_max_skip_is_a_share(benchmark: str, value: str) -> None:
+    refuses(run(f"build-{benchmark}", "--max-skip", value, "--dry-run"), "--max-skip", code=2)

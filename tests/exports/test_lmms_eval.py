@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import stressreel
 import yaml
 from commands import refuses, run
 from stressreel.api import open_rows
 from stressreel.builders.perturbed.choices import NUM_CAPTIONS
+from stressreel.metrics.answers import YES_NO
 from stressreel.metrics.references import read_generated, read_references
 from stressreel.metrics.robustness import Setting
 from stressreel.records.output import FinishedOutput, open_output
@@ -562,3 +564,11 @@ def test_lmms_eval_runs_and_its_logs_are_scored(
     if name == "causal":
         generated = read_generated(logs, read_references(outputs[name], open_rows))
         assert generated.texts == {letter: [response] * len(rows) for letter in "AE"}
+
+
+def test_prompts_ask_for_what_is_read() -> None:
+    prompts = yaml.safe_load((Path(stressreel.__file__).parent / "exports" / "lmms_eval.yaml").read_text())["prompts"]
+    asked = {name: prompt["post_prompt"] for name, prompt in prompts.items()}
+    assert asked.pop("yes_no") == f"\nAnswer with {' or '.join(sorted(YES_NO, reverse=True))}."
+    lettered = {name for name, text in asked.items() if "Answer with the letter of the right " in text}
+    assert lettered == {name for name in asked if not name.startswith("open_")}

@@ -36,9 +36,11 @@ def test_negative_words_become_positive(text: str, positive: str | None) -> None
         ("she had a plan", "she did not have a plan"),
         ("the trash can fell over", "the trash can did not fall over"),
         ("a dog can swim", "a dog cannot swim"),
+        ("there are dogs on the road", "there are no dogs on the road"),
+        ("there is a dog on the road", "there is not a dog on the road"),
     ],
 )
-def test_had_and_can(text: str, negative: str) -> None:
+def test_had_can_and_there_are(text: str, negative: str) -> None:
     caption = TAGGER.analyse(text)
     main = main_clause(caption)
     assert main is not None

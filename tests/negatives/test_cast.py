@@ -1,4 +1,5 @@
-from stressreel.negatives.cast import confusion_table, derive_cast
+from stressreel.language.words import name_pattern
+from stressreel.negatives.cast import Cast, confusion_table, derive_cast
 
 
 def test_the_cast_is_found_in_texts() -> None:
@@ -13,3 +14,10 @@ def test_tables_hold_no_word_of_two_genders() -> None:
     assert not table["female"] & table["male"]
     assert table["female"] <= table["animate"]
     assert table["male"] <= table["animate"]
+
+
+def test_a_name_is_found_before_its_part() -> None:
+    pattern = name_pattern(Cast(("Mammy", "Tom", "Mammy Two Shoes")).names)
+    assert pattern is not None
+    found = [match[0] for match in pattern.finditer("mammy two shoes saw Tom and Mammy")]
+    assert found == ["mammy two shoes", "Tom", "Mammy"]

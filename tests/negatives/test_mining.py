@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from stressreel.errors import InputError
 from stressreel.negatives.embeddings_cache import embed
-from stressreel.negatives.mining import Item, Mined, MiningSettings, Negative, arrange, mine, text_key
+from stressreel.negatives.mining import (
+    Item,
+    Mined,
+    MiningSettings,
+    Negative,
+    arrange,
+    lending_limits,
+    mine,
+    text_key,
+)
 from stressreel.sources.causalchaos import read_causalchaos
 
 Floats = NDArray[np.float32]
@@ -58,6 +67,8 @@ def test_the_score_is_the_papers_with_beta_from_tau_on() -> None:
     assert penalised.score == pytest.approx(2 * 0.7 * 0.86 * 0.001)
     assert (penalised.cos_question, penalised.cos_text, penalised.kind) == (0.7, 0.86, "hard")
     assert penalised.text == "answer 2"
+    at_tau = mine(items(5), questions, texts, replace(settings, num_options=5, tau=0.86))[0]
+    assert ids(at_tau) == ["q003", "q001", "q004", "q002"]
 
 
 def test_only_the_nearest_questions_lend_their_answers() -> None:
@@ -277,6 +288,12 @@ def test_no_text_lends_more_than_its_share_allows(negatives: str, max_lend: floa
     if negatives == "hard":
         unlimited = mine(rows, questions, texts, replace(settings_, max_lend=0))
         assert max(Counter(n.text for one in unlimited for n in one.negatives).values()) > 3 * share
+
+
+def test_lending_limits_are_rounded_up() -> None:
+    four = MiningSettings(num_options=5, max_lend=1.2)  # an even share of 4 for each row
+    assert lending_limits([0, 0, 1, 2], [True] * 4, four) == [10, 5, 5]  # 9.6 and 4.8
+    assert lending_limits([0, 0, 1, 2], [True, False, True, False], four) == [10, 10, 0]
 
 
 def test_a_text_that_is_wanted_too_often_stays_with_those_whom_it_fits_best() -> None:

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -268,6 +269,41 @@ class TestPacking:
         assert done["skips"]["count"] == 1
         assert sum(done["counts"]["clips"].values()) == 8
         assert "u01" not in {unit.unit_id for unit in read_units(tmp_path / "out")}
+
+
+def test_videos_that_may_be_missing_do_not_thin_the_share_of_skips() -> None:
+    missing = [Skip(f"u{n:02d}", f"v{n}", "missing_video", "it is not there") for n in range(5)]
+    skips = [*missing, Skip("u05", "v5", "undecodable", "it is broken")]
+    build._check_skips(plan_of(10), skips, build.Options(max_skip=0.2))
+    with pytest.raises(BuildError, match=r"1 of 5 units \(20.0%\) had to be skipped"):
+        build._check_skips(plan_of(10), skips, build.Options(max_skip=0.19))
+
+
+def test_files_are_safe_before_their_receipts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A receipt that outlives a power cut promises files: they must have been synced, and shards must be whole."""
+    synced: set[int] = set()
+    sync, add_result, add_shard = os.fsync, Journal.add_result, Journal.add_shard
+    seen = []
+
+    def noted(handle: int) -> None:
+        sync(handle)
+        synced.add(os.fstat(handle).st_ino)
+
+    def result_added(journal: Journal, unit: Unit, *rest: Any) -> None:
+        files = list((journal.path.parent / "staging" / unit.id).iterdir())
+        seen.extend(file.stat().st_ino in synced for file in files)
+        add_result(journal, unit, *rest)
+
+    def shard_added(journal: Journal, config: str, split: str, rows: int, parts: int) -> None:
+        shard = tmp_path / "out" / shards.part_path(config, split, parts - 1)
+        seen.append(shard.is_file() and shard.stat().st_ino in synced and pq.read_metadata(shard).num_rows == rows)
+        add_shard(journal, config, split, rows, parts)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(Journal, "add_result", result_added)
+    monkeypatch.setattr(Journal, "add_shard", shard_added)
+    run(tmp_path / "out", plan_of(4), Numbers())
+    assert seen == [True] * 8
 
 
 def test_build_json_is_written_last(tmp_path: Path) -> None:

@@ -493,6 +493,17 @@ def test_a_control_and_cuts_of_the_same_pair_are_drawn_apart() -> None:
     assert abs(np.corrcoef(shares, outward)[0, 1]) < 4 / 2000**0.5
 
 
+def test_draws_are_frozen() -> None:
+    made = [holding(f"{number:08x}") for number in range(6)]
+    assert [draw_cuts(pair, 7) for pair in made[:3]] == [
+        Cuts(4012, 11291, 15494, 21809),
+        Cuts(4391, 10769, 15140, 22020),
+        Cuts(4917, 11003, 14994, 22926),
+    ]
+    drawn = [getattr(draw_control(pair, POOL, 7), "key", "") for pair in made]
+    assert drawn == ["one", "three", "two", "three", "two", "two"]
+
+
 @pytest.mark.parametrize(
     ("verbs", "objects"),
     [

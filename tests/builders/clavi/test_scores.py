@@ -51,9 +51,10 @@ def test_balanced_accuracy_is_that_of_scikit_learn(questions: clavi.Questions) -
     assert found == pytest.approx(balanced_accuracy_score(questions.answer, picks))
 
 
-def test_unreadable_is_wrong_and_missing_is_left_out_with_its_couples(questions: clavi.Questions) -> None:
+@pytest.mark.parametrize("place", [0, -1])  # the first of its couples, and the second
+def test_unreadable_is_wrong_and_missing_is_left_out_with_its_couples(questions: clavi.Questions, place: int) -> None:
     picks = questions.answer.copy()
-    be = int(np.flatnonzero(questions.flips)[0])
+    be = int(np.flatnonzero(questions.flips)[place])
     totals = clavi.count(questions, picks).totals()
     picks[be] = UNREADABLE
     counted = clavi.count(questions, picks)

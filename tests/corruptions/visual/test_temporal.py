@@ -36,6 +36,11 @@ def test_jumble_stays_inside_segments(count: int, segment: int, seed: int) -> No
     assert all(position // segment == frame // segment for position, frame in enumerate(shown))
 
 
+def test_jumble_shuffles_a_shorter_last_segment_too() -> None:
+    tails = {tuple(jumble(11, 4, rng(seed))[8:].tolist()) for seed in range(60)}
+    assert len(tails) == 6
+
+
 @given(LENGTHS, st.integers(1, 40), SEEDS)
 def test_box_jumble_keeps_segments_whole(count: int, segment: int, seed: int) -> None:
     shown = box_jumble(count, segment, rng(seed)).tolist()
