@@ -59,7 +59,7 @@ def gerund(sentence: str) -> Gerund | str:
 
 def phrase_identity() -> dict[str, str]:
     """Return what decides phrases besides the sentences and the code: the word lists by hash, and the tagger."""
-    return {**lexicon_hashes(), "tagger": load_tagger("pattern").name}
+    return {**lexicon_hashes("clipped", "lexicon"), "tagger": load_tagger("pattern").name}
 
 
 @dataclass(frozen=True)

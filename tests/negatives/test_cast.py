@@ -1,4 +1,5 @@
-from stressreel.negatives.cast import confusion_table, derive_cast
+from stressreel.language.cast import derive_cast
+from stressreel.negatives.cast import confusion_table
 
 
 def test_the_cast_is_found_in_texts() -> None:
