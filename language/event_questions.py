@@ -47,6 +47,7 @@ REASONS = {
     "cut_off": "the question breaks off, or its verb lacks an object",
 }
 LONGEST = 24  # words; longer ones make questions about two events that nobody reads
+_LONGEST_TEXT = 2000  # characters; no question has as many
 _CLOSING = re.compile(r"[\s?.!…,;:]+$")
 _INSIDE = re.compile(r"[?!;…\n]|\.\s|\.$|\.\.")
 _QUOTES = re.compile(r"[\"“”«»()\[\]]|(?<!\w)['‘]|(?<![sS])'(?!\w)")
@@ -103,6 +104,8 @@ def event(question: str, cast: Cast | None = None) -> Event | str:
         The event, or a reason code, one of `REASONS`.
     """
     cast = cast or Cast()
+    if len(question) > _LONGEST_TEXT:
+        return "several_sentences"
     return _event(question, cast.names, tuple(sorted(cast.genders.items())))
 
 
@@ -563,6 +566,9 @@ def _part(stated: Sequence[_Word], tokens: Sequence[Token], number: int) -> Part
     if word.lower == "'s" or word.text == "'":
         return Part("the")
     verbal = tokens[number].tag.startswith("VB") or word.text != tokens[number].lower  # put into the past
+    after = stated[number + 1] if number + 1 < len(stated) else None
+    governs = after is not None and (after.name or CLOSED.get(after.lower) in ("DT", "PRP", "PRP$"))
+    verbal = verbal or (before == "to" and governs and _is_base(word))
     verbal = verbal and "VERB" in readings(word.text) and CLOSED.get(before) not in ("DT", "PRP$")
     if not verbal or word.lower in BE | HAVE | DO:
         return Part(word.lower)

@@ -128,11 +128,18 @@ def _turned(caption: Caption) -> Gerund:
     return replace(found, phrase=phrase, objects=objects, words=objects | verbs)
 
 
+@cache
+def _suspects() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words that are orders wherever they can be, and all that may be taken for something else."""
+    lists = word_lists("orders")
+    certain = (words("order_verbs") - words("order_nouns") - lists.no_orders) | lists.more_orders
+    return certain, certain | lists.hidden | lists.no_orders | {"cling", "top", "dice", "brown"}
+
+
 def _with_hidden_orders(caption: Caption) -> list[Token]:
     """Tag as verbs the orders that were taken for nouns or adjectives: "… in the oven flip and bake"."""
     tokens, lists = list(caption.tokens), word_lists("orders")
-    certain = words("order_verbs") - words("order_nouns") - lists.no_orders | lists.more_orders
-    suspicious = certain | lists.hidden | lists.no_orders | {"cling", "top", "dice", "brown"}
+    certain, suspicious = _suspects()
     for number, token in enumerate(tokens):
         before = tokens[number - 1] if number else None
         behind = before.lower if before else ""
@@ -178,7 +185,8 @@ def _with_hidden_orders(caption: Caption) -> list[Token]:
         thing = before.tag.startswith(("NN", "RB", "RP")) or behind == "it"
         well = after is not None and after.lower in ("well", "together", "thoroughly")
         topped = token.lower == "top" and after is not None and after.lower == "with" and behind != "on"
-        if (joint and act and (governs or adverbial)) or (
+        object_ = follows in ("DT", "PRP", "PRP$")
+        if (joint and (object_ or (act and (governs or adverbial)))) or (
             thing
             and (
                 (token.lower in certain and (governs or well))
@@ -215,7 +223,9 @@ def _stop(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> i
     for number in range(1, len(tokens)):
         if tokens[number].lower not in lists.time_openers:
             continue
-        verbal = any(t.tag.startswith(("VB", "MD")) or t.tag.startswith("JJ") for t in tokens[number + 1 :])
+        behind = tokens[number + 1 :]
+        verbal = any(t.tag.startswith(("VB", "MD", "JJ")) for t in behind)
+        verbal = verbal or any(is_verb_form(t.lower, "VBG") for t in behind[:1])
         if verbal:
             if any(order > number for order in orders):
                 raise Refused("run_on")
@@ -260,12 +270,21 @@ def _parts(tokens: Sequence[Token], orders: Sequence[int], start: int, stop: int
                 parts.insert(-1, Part("and"))
             parts.append(Part(inflect(lemma, "VBG"), lemma))
             continue
+        if _lacks_article(tokens, number, lists):
+            parts.append(Part("the"))
         if number in breaks:
             parts.append(Part(breaks[number]))
         elif [part.text for part in parts[-3:]] == ["a", "little", "bit"] and token.tag.startswith("NN"):
             parts.append(Part("of"))  # "a little bit salt"
         parts.append(Part(token.lower, _lemma(tokens, number), _is_close(tokens, number)))
     return parts
+
+
+def _lacks_article(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
+    """Return whether a bare place stands behind a preposition: "on pan"."""
+    after = tokens[number + 1].tag if number + 1 < len(tokens) else ""
+    places = tokens[number].lower in lists.places and tokens[number].tag == "NN"
+    return places and tokens[number - 1].tag in ("IN", "TO") and not after.startswith(("NN", "POS"))
 
 
 def _is_measure(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:

@@ -16,13 +16,14 @@ from .lexicon import word_lists, words
 from .orders import opens_order, order_phrase, without_openers
 from .tag_repairs.clipped_words import folded
 from .tagger import load_tagger
-from .words import tokenize
+from .words import StyleOption, tokenize
 
 REASONS = gerunds.REASONS | {
     "pronoun": "a pronoun without the noun that it stands for",
     "long": "more words than a question about two events can hold",
 }
 LONGEST = 24  # words
+LONGEST_TEXT = 2000  # characters; no phrase has as many
 
 
 def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
@@ -38,12 +39,14 @@ def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
     Returns:
         The phrase with its lemmas, or a reason code, one of `REASONS`.
     """
+    if len(text) > LONGEST_TEXT:
+        return "long"
     return _as_is(text) if as_is else accepted(_phrase(text))
 
 
 def instruction(text: str) -> Gerund | str:
     """Turn a phrase that is known to be an order; see `phrase`."""
-    return accepted(order_phrase(text))
+    return "long" if len(text) > LONGEST_TEXT else accepted(order_phrase(text))
 
 
 def accepted(found: Gerund | str) -> Gerund | str:
@@ -67,7 +70,7 @@ def _phrase(text: str) -> Gerund | str:
     if at >= len(tokens):
         return "no_verb" if tokens else "empty"
     first, behind = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else ""
-    if first.endswith("ing") and first not in word_lists("clipped").ing_nouns and is_verb_form(first, "VBG"):
+    if _ing_lemma(first):
         found = order_phrase(_as_order(text))
         return gerunds.gerund(text) if isinstance(found, str) else found
     subject = first in words("order_nouns") and is_verb_form(behind, "VBZ")  # "water boils"
@@ -82,13 +85,21 @@ def _as_order(text: str) -> str:
     pieces, place, opens, joint = [], 0, True, False
     for token in tokens:
         word = token.lower
-        verb = word.endswith("ing") and word not in word_lists("clipped").ing_nouns and is_verb_form(word, "VBG")
+        lemma = _ing_lemma(word)
         pieces.append(text[place : token.start])
-        pieces.append(verb_lemma(word) if verb and (opens or joint) else token.text)
-        opens = opens and not verb
+        pieces.append(lemma if lemma and (opens or joint) else token.text)
+        opens = opens and not lemma
         joint = word in ("and", "then", "or", ",")
         place = token.end
     return "".join([*pieces, text[place:]])
+
+
+def _ing_lemma(word: str) -> str:
+    """Return the base form of an -ing form, "stir-fry" of "stir-frying"; "" for what is none."""
+    manner, dash, verb = word.rpartition("-")
+    if not word.endswith("ing") or word in word_lists("clipped").ing_nouns or not is_verb_form(verb, "VBG"):
+        return ""
+    return f"{manner}{dash}{verb_lemma(verb)}"
 
 
 @lru_cache(maxsize=1 << 14)
@@ -96,13 +107,27 @@ def _as_is(text: str) -> Gerund | str:
     plain = " ".join(text.split()).rstrip(" .!?;:,")
     if not any(character.isalnum() for character in plain):
         return "empty"
-    tokens = load_tagger("pattern").analyse(plain, "auto").tokens
-    verbs = [
-        verb_lemma(token.text)
-        for token in tokens
-        if token.tag.startswith("VB") and token.lower not in word_lists("clipped").finite | word_lists("clipped").be
-    ]
-    nouns = frozenset(fold_noun(token.lower) for token in tokens if token.tag.startswith("NN") and token.is_word)
+    verbs, nouns = _verbs(plain, "auto"), said(plain)[1]
     lemmas = frozenset(folded("verb_folds").get(verb, verb) for verb in verbs)
-    first = next((token.lower for token in tokens if token.is_word), plain.lower())
+    first = next((token.lower for token in tokenize(plain) if token.is_word), plain.lower())
     return Gerund(plain, verbs[0] if verbs else first, nouns | lemmas, nouns, False)
+
+
+def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozenset[str]]:
+    """Return the verbs and nouns of a text that no phrase was made of, as far as they are read, as lemmas.
+
+    Args:
+        text: Any text; what is too long for a phrase is not read.
+        style: What it is: see `Tagger.analyse`.
+    """
+    if len(text) > LONGEST_TEXT:
+        return frozenset(), frozenset()
+    tokens = load_tagger("pattern").analyse(text, style).tokens
+    nouns = frozenset(fold_noun(token.lower) for token in tokens if token.tag.startswith("NN") and token.is_word)
+    return frozenset(_verbs(text, style)), nouns
+
+
+def _verbs(text: str, style: StyleOption) -> list[str]:
+    auxiliaries = word_lists("clipped").finite | word_lists("clipped").be
+    tokens = load_tagger("pattern").analyse(text, style).tokens
+    return [verb_lemma(t.text) for t in tokens if t.tag.startswith("VB") and t.lower not in auxiliaries]
