@@ -324,6 +324,8 @@ def _leans(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> 
     It can stand for a noun of an order before its own, or, behind "until", for any noun before it; "them" for several.
     """
     for number, token in enumerate(tokens):
+        if token.lower in ("one", "ones") and number and tokens[number - 1].tag.startswith(("DT", "JJ", "NN")):
+            return True  # "the bottom one"
         if token.lower not in ("it", "them", "they", "its", "their", "this", "these", "those"):
             continue
         if (
@@ -383,6 +385,8 @@ def _is_nominal(tokens: Sequence[Token], number: int) -> bool:
     tag = tokens[number].tag
     if tag in ("VBN", "VBG"):
         return is_modifier(tokens, number, 0, len(tokens)) or _noun_next(tokens, number)
+    if tag == "RB":  # "freshly chopped cilantro"
+        return _is_manner(tokens[number].lower) and number + 1 < len(tokens) and tokens[number + 1].tag in ("VBN", "JJ")
     return tag.startswith(("NN", "JJ", "CD", "FW")) or tag in ("DT", "POS")
 
 
@@ -402,21 +406,27 @@ def _begins_thing(tokens: Sequence[Token], number: int, end: int, lists: WordLis
         return False
     rest = tokens[number + 1 : end]
     nouns = [other for other in rest if other.tag.startswith("NN")]
+    if before.lower in ("many", "few", "several", "more"):
+        return False
     if token.tag in ("DT", "CD"):
         unit = rest[0].lower if rest else ""
         return bool(nouns) and unit not in lists.units and token.lower not in ("each", "all", "both", "half")
     if f"{before.lower}_{token.lower}" in lists.pairs or token.tag == "VBG":
         return False
-    if token.tag.startswith(("JJ", "VB")):
+    if token.tag.startswith(("JJ", "VB", "RB")):
         return bool(nouns) and before.lower not in lists.welded and token.lower not in lists.halves
     if before.lower in lists.welded:
         return False
+    if token.lower in lists.starters:
+        return True
     if before.tag == "NNS" and before.lower.endswith("s") and before.lower not in lists.units:
         return bool(nouns) or token.lower not in lists.heads
+    if before.lower in ("sugar", "salt", "flour", "water") and token.lower == "sauce":
+        return True
     if token.lower in lists.fluids and before.lower in lists.foods:
         return True
     behind = token.lower not in lists.heads or token.lower in lists.alone
-    return token.lower in lists.starters or (before.lower in lists.breakers and behind)
+    return before.lower in lists.breakers and behind
 
 
 def _is_loose(tokens: Sequence[Token], number: int, end: int) -> bool:
@@ -432,6 +442,8 @@ def _check_rows(
     for first, stop in pairwise([start, *begins, end]):
         nouns = [token.lower for token in tokens[first:stop] if token.tag.startswith("NN")]
         if len(nouns) >= 4 or (len(nouns) == 3 and nouns[-1] not in lists.heads):
+            raise Refused("run_on")
+        if len(nouns) == 3 and (listed or begins) and nouns[-1] not in lists.breakers | {"mixture", "mix"}:
             raise Refused("run_on")
         plural = stop > first + 1 and tokens[stop - 1].tag == "NNS" and len(nouns) == 2
         mixed = (
