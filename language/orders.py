@@ -105,6 +105,12 @@ def _turned(caption: Caption) -> Gerund:
     orders = [number for number in orders if number < stop]
     if any(_is_hidden_still(tokens, number, lists) for number in range(orders[0] + 1, stop) if number not in orders):
         raise Refused("run_on")
+    for number in range(orders[0] + 1, stop):
+        token, before = tokens[number], tokens[number - 1]
+        if token.tag == "VB" and number not in orders and before.lower in ("and", "or", "then"):
+            raise Refused("run_on")  # "heat water to boil and add salt": joined to which verb?
+        if token.tag == "VBG" and number - 1 in orders and not is_modifier(tokens, number, 0, stop):
+            raise Refused("run_on")  # "cook flipping midway"
     if any(later == order + 1 for order, later in pairwise(orders)):
         raise Refused("run_on")  # "add cut pieces": which of them is the verb?
     _check_clauses(tokens, told, orders, stop, lists)
@@ -143,6 +149,14 @@ def _with_hidden_orders(caption: Caption) -> list[Token]:
     for number, token in enumerate(tokens):
         before = tokens[number - 1] if number else None
         behind = before.lower if before else ""
+        if (
+            before
+            and token.tag == "VB"
+            and before.tag in ("DT", "JJ", "PRP$", "VBG")
+            and "NOUN" in readings(token.text)
+        ):
+            tokens[number] = replace(token, tag="NN")  # "on a baking plate"
+            continue
         plain = token.lower not in suspicious and behind not in lists.joints and behind not in lists.materials
         if plain and "-" not in token.lower:
             continue
@@ -184,7 +198,7 @@ def _with_hidden_orders(caption: Caption) -> list[Token]:
         act = token.lower in certain or (opens_order(token.lower) and token.lower not in words("order_nouns"))
         thing = before.tag.startswith(("NN", "RB", "RP")) or behind == "it"
         well = after is not None and after.lower in ("well", "together", "thoroughly")
-        topped = token.lower == "top" and after is not None and after.lower == "with" and behind != "on"
+        topped = token.lower == "top" and after is not None and after.lower == "with" and behind not in ("on", "work")
         object_ = follows in ("DT", "PRP", "PRP$")
         if (joint and (object_ or (act and (governs or adverbial)))) or (
             thing
@@ -339,7 +353,8 @@ def _leans(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> 
         else:
             limit = max((order for order in orders if order < number), default=0)
         nouns = [other for other in tokens[:limit] if other.tag.startswith("NN") and other.lower not in lists.measures]
-        several = any(other.tag == "NNS" for other in nouns) or len(nouns) > 1
+        joined = any(other.lower in ("and", ",") for other in tokens[:limit]) and len(nouns) > 1
+        several = joined or any(other.tag == "NNS" for other in nouns)
         if not nouns or (token.lower in ("them", "they", "their") and not several):
             return True
     return False
@@ -413,15 +428,18 @@ def _begins_thing(tokens: Sequence[Token], number: int, end: int, lists: WordLis
         return bool(nouns) and unit not in lists.units and token.lower not in ("each", "all", "both", "half")
     if f"{before.lower}_{token.lower}" in lists.pairs or token.tag == "VBG":
         return False
-    if token.tag.startswith(("JJ", "VB", "RB")):
+    if token.tag.startswith(("JJ", "VB", "RB")) and before.lower not in lists.origins:
         return bool(nouns) and before.lower not in lists.welded and token.lower not in lists.halves
     if before.lower in lists.welded:
         return False
-    if token.lower in lists.starters:
+    if before.lower in lists.origins:
+        return False
+    measured = number + 1 == end and end < len(tokens) and tokens[end].lower == "of" and before.tag == "NNS"
+    if token.lower in lists.starters or (measured and token.lower in lists.measures | {"cubes", "slices", "cloves"}):
         return True
     if before.tag == "NNS" and before.lower.endswith("s") and before.lower not in lists.units:
         return bool(nouns) or token.lower not in lists.heads
-    if before.lower in ("sugar", "salt", "flour", "water") and token.lower == "sauce":
+    if before.lower in ("sugar", "salt", "flour", "water") and token.lower in ("sauce", "vinegar", "oil", "wine"):
         return True
     if token.lower in lists.fluids and before.lower in lists.foods:
         return True
@@ -440,6 +458,9 @@ def _check_rows(
 ) -> None:
     """Refuse a row of nouns that may be a list all the same: "onion sumac allspice"."""
     for first, stop in pairwise([start, *begins, end]):
+        row = [token.lower for token in tokens[first:stop]]
+        if (listed or begins) and row and (row[-1] in lists.halves_of_things):
+            raise Refused("run_on")  # "oil sesame ginger powder": which of them is with which?
         nouns = [token.lower for token in tokens[first:stop] if token.tag.startswith("NN")]
         if len(nouns) >= 4 or (len(nouns) == 3 and nouns[-1] not in lists.heads):
             raise Refused("run_on")
