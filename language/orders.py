@@ -149,6 +149,7 @@ def _with_hidden_orders(caption: Caption) -> list[Token]:
     for number, token in enumerate(tokens):
         before = tokens[number - 1] if number else None
         behind = before.lower if before else ""
+        after_lower = tokens[number + 1].lower if number + 1 < len(tokens) else ""
         if (
             before
             and token.tag == "VB"
@@ -156,6 +157,12 @@ def _with_hidden_orders(caption: Caption) -> list[Token]:
             and "NOUN" in readings(token.text)
         ):
             tokens[number] = replace(token, tag="NN")  # "on a baking plate"
+            continue
+        if token.lower == "heat" and behind in ("medium", "high", "low", "moderate"):
+            tokens[number] = replace(token, tag="NN")
+            continue
+        if token.tag in ("VBN", "VBD") and behind in ("and", "then") and after_lower in ("aside", "it", "them", "the"):
+            tokens[number] = replace(token, tag="VB") if is_verb_form(token.lower, "VB") else token  # "and set aside"
             continue
         plain = token.lower not in suspicious and behind not in lists.joints and behind not in lists.materials
         if plain and "-" not in token.lower:
@@ -215,8 +222,13 @@ def _with_hidden_orders(caption: Caption) -> list[Token]:
 def _is_hidden_still(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
     """Return whether a word is an order after all, though nothing tells so for certain: "the lid on simmer …"."""
     token, before = tokens[number], tokens[number - 1]
+    if not token.tag.startswith(("NN", "JJ", "VB")):
+        return False
     if token.lower in lists.hidden and token.tag.startswith(("NN", "JJ", "VBP")):
         return not (before.tag.startswith(("DT", "JJ", "CD", "PRP$", "VB")) and number > 1) and token.lower != "fry"
+    after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+    if token.lower in ("do", "does") or (token.lower in _suspects()[0] and after == "with" and token.tag == "NN"):
+        return True
     if before.lower not in ("and", "then") or not token.tag.startswith(("NN", "VBP")) or number + 1 >= len(tokens):
         return False
     verbal = is_verb_form(token.lower, "VB") and token.lower not in words("order_nouns")
@@ -382,10 +394,13 @@ def _breaks(tokens: Sequence[Token], orders: Sequence[int], start: int, stop: in
             found[place] = ","
         if begins and not listed:
             found[begins[-1]] = "and"
+            things = lists.starters | lists.alone
             if len(begins) == 1 and _is_loose(tokens, begins[0], end):
                 if tokens[begins[0] - 1].lower in lists.alone:
                     raise Refused("run_on")  # "a cup of water tomato puree"
                 del found[begins[0]]
+            elif any(not {tokens[n].lower, tokens[n - 1].lower} <= things and tokens[n].tag != "DT" for n in begins):
+                raise Refused("run_on")  # "the short cut bacon" is one thing, "milk minced garlic" two
         number = max(end, number) + 1
     return found
 
@@ -470,7 +485,8 @@ def _check_rows(
         mixed = (
             len(nouns) == 2 and nouns[0].endswith("s") and is_plural_noun(nouns[0]) and nouns[1] not in lists.breakers
         )
-        if listed and mixed and not tokens[stop - 1].tag == "NNS":
+        mixed = mixed or (len(nouns) == 2 and nouns[0] in lists.lone and f"{nouns[0]}_{nouns[1]}" not in lists.pairs)
+        if listed and mixed and nouns[1] not in ("mixture", "mix", "powder", "wine", "vinegar", "oil", "sauce"):
             raise Refused("run_on")  # "tomatoes meat and …"
         if listed and plural and nouns[-1] not in lists.heads | lists.starters:
             raise Refused("run_on")  # "onion chilies and …"
