@@ -16,8 +16,8 @@ import re
 import time
 from pathlib import Path
 
+from stressreel.language.cast import derive_cast
 from stressreel.language.tagger import load_tagger
-from stressreel.negatives.cast import derive_cast
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import Confusion
 

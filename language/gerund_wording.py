@@ -154,3 +154,8 @@ def _nouns(phrase: list[Part]) -> list[tuple[int, str]]:
             if lemma in folds or lemma in folded("folds").values() or not (adjective or (verb_form(text) == "ing")):
                 nouns.append((at, folds.get(lemma, lemma)))
     return nouns
+
+
+def nouns_of(phrase: list[Part]) -> frozenset[str]:
+    """Return the folded lemmas of the nouns of a phrase that begins with its verb."""
+    return frozenset(noun for _, noun in _nouns(phrase))

@@ -57,9 +57,9 @@ def gerund(sentence: str) -> Gerund | str:
         return str(refusal)
 
 
-def phrase_identity() -> dict[str, str]:
+def phrase_identity(*more: str) -> dict[str, str]:
     """Return what decides phrases besides the sentences and the code: the word lists by hash, and the tagger."""
-    return {**lexicon_hashes(), "tagger": load_tagger("pattern").name}
+    return {**lexicon_hashes("clipped", "lexicon", *more), "tagger": load_tagger("pattern").name}
 
 
 @dataclass(frozen=True)

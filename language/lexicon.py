@@ -20,9 +20,9 @@ def words(name: str) -> frozenset[str]:
     return frozenset(word for word in str(read_lexicon()[name]).split())
 
 
-def lexicon_hashes() -> dict[str, str]:
-    """Return the SHA-256 of every file of word lists of this folder, by file name."""
-    paths = sorted(FOLDER.glob("*.yaml"))
+def lexicon_hashes(*names: str) -> dict[str, str]:
+    """Return the SHA-256 of files of word lists of this folder, by file name; of every file, if none is named."""
+    paths = [FOLDER / f"{name}.yaml" for name in names] or sorted(FOLDER.glob("*.yaml"))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..language.cast import Cast
 from ..language.tagger import Tagger
 from ..language.words import Caption
-from .cast import Cast, confusion_table
+from .cast import confusion_table
 from .causal_negation import negate_statement
 from .confusion import Confusion, Unconfused
 from .role_exchange import exchange_roles

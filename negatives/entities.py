@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..language.cast import Cast
 from ..language.closed_classes import FINITE, SUBORDINATORS
 from ..language.inflection import is_verb_form, verb_lemma
 from ..language.noun_phrases import NounPhrase
 from ..language.words import Caption, Token, tokenize
-from .cast import Cast, confusion_table
+from .cast import confusion_table
 
 _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 

@@ -22,11 +22,11 @@ from typing import Any, Protocol
 
 from ..errors import BuildError, InputError
 from ..extras import named
+from ..language.cast import Cast
 from ..language.hub import ModelFiles, model_files
 from ..language.words import name_pattern
 from ..records.documents import parse_json
 from ..records.files import sha256_text, write_json
-from .cast import Cast
 from .confusion import KINDS, Confusion, Kind, Unconfused
 from .mining import text_key
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ..language.agreement import finite_form, full_form
+from ..language.cast import Cast
 from ..language.clauses import Clause, clauses, main_clause
 from ..language.closed_classes import FINITE, SUBORDINATORS
 from ..language.inflection import verb_lemma
 from ..language.objects import COPULAS
 from ..language.words import Caption, Token, with_capital, without_capital
-from .cast import Cast, confusion_table
+from .cast import confusion_table
 from .confusion import Confusion, Unconfused
 from .entities import Entity, entities, entity_of, is_joined, is_named, mentions, owns, single_entities
 from .mining import text_key

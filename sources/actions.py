@@ -17,6 +17,8 @@ class Action:
         objects: Object classes, or folded noun lemmas.
         usable: Whether it may be asked about (not so for Charades' "Someone is …" classes).
         words: All verbs and nouns of a sentence, folded lemmas; empty for a class.
+        asked: The words of a yes/no question, for phrases that carry their subject: "Did Tom dip his fingers in the
+            ink"; `phrase` is the statement then, "Tom dipped his fingers in the ink". Empty for gerund phrases.
     """
 
     key: str
@@ -26,6 +28,7 @@ class Action:
     objects: frozenset[str]
     usable: bool = True
     words: frozenset[str] = frozenset()
+    asked: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class AnnotatedVideo:
 
     Attributes:
         id: Source id, the stem of its file.
-        split: "train" or "test".
+        split: "train", "validation" or "test".
         subject: Who is filmed.
         length_s: Length in seconds, as annotated.
         segments: The segments that pairs are chosen from.
@@ -60,3 +63,18 @@ class AnnotatedVideo:
     verbs: frozenset[str]
     objects: frozenset[str]
     columns: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What was read.
+
+    Attributes:
+        videos: In file order; of Charades, train before test.
+        hashes: SHA-256 of every file read, by file name.
+        counts: Oddities met and kept, for people: ends past the length that were clamped, and so on.
+    """
+
+    videos: tuple[AnnotatedVideo, ...]
+    hashes: dict[str, str]
+    counts: dict[str, int]

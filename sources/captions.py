@@ -175,7 +175,7 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
         own_id = entry.name("id") if entry.has("id") else ""
         if not (name and caption and part and (times or not timed) and (own_id or not entry.has("id"))):
             continue
-        stem, suffix = _stem(name)
+        stem, suffix = file_stem(name)
         if suffix and files.setdefault(stem, suffix) != suffix:
             entry.wrong("video", f"one file for each stem (there was {stem}{files[stem]})", name)
         default = "_".join([stem, *(str(round(time * 1000)) for time in times or ())])
@@ -229,7 +229,7 @@ def entries(path: Path, required: Sequence[str], advice: str, problems: Problems
         raise InputError(f"{path.name}: expected the ending .csv or {', '.join(JSON_SUFFIXES)}. {advice}")
 
 
-def _stem(name: str) -> tuple[str, str]:
+def file_stem(name: str) -> tuple[str, str]:
     """Divide a file's name, or a stem, into its stem and its suffix, if that is one of a video."""
     stem, dot, suffix = name.rpartition(".")
     return (stem, dot + suffix) if dot and f".{suffix.lower()}" in VIDEO_SUFFIXES else (name, "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from ..records.documents import read_text
 from ..records.files import sha256_file
 from ..records.source import Source, sample_source
 from ..templates import ClassTable, load_classes
-from .actions import Action, AnnotatedVideo, Segment
+from .actions import Action, AnnotatedVideo, Annotations, Segment
 from .files import find_file
 from .tables import Problems, is_file_name, read_csv, seconds
 
@@ -49,21 +48,6 @@ CHARADES = Source(
 )
 SAMPLE = sample_source("the built-in sample in the format of Charades", CHARADES.video_folders)
 ADVICE = "Fix these rows, or download the annotations again: https://prior.allenai.org/projects/charades"
-
-
-@dataclass(frozen=True)
-class Annotations:
-    """What was read.
-
-    Attributes:
-        videos: In file order, train before test.
-        hashes: SHA-256 of every file read, by file name.
-        counts: Oddities met and kept, for people: ends past the length that were clamped, and so on.
-    """
-
-    videos: tuple[AnnotatedVideo, ...]
-    hashes: dict[str, str]
-    counts: dict[str, int]
 
 
 def class_actions(table: ClassTable) -> dict[str, Action]:

@@ -13,8 +13,7 @@ from ..language.gerund_wording import Gerund, fold_noun
 from ..language.gerunds import gerund
 from ..records.documents import read_text
 from ..records.files import sha256_file
-from .actions import Action, AnnotatedVideo, Segment
-from .charades import Annotations
+from .actions import Action, AnnotatedVideo, Annotations, Segment
 from .files import find_file
 from .tables import Problems, seconds
 

@@ -30,12 +30,15 @@ SUBSETS = {"training": "train", "validation": "validation"}
 ADVICE = "Take the file as it was released, or fix it there."
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
+    """A timed sentence of a video."""
+
     video: str
     split: str
     recipe: str
     times: tuple[float, float]
     caption: str
+    length: float | None = None
 
 
 def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> CaptionedClips:
@@ -62,8 +65,8 @@ def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> Capt
     words = {split: subset for subset, split in SUBSETS.items()}
     files = choose_files(folder, splits, FILES)
     for file, wanted in files.items():
-        parts = list((_milnce if file.suffix.lower() == ".csv" else _trainval)(file, wanted, problems, counts))
-        for video, split, recipe, times, caption in parts:
+        parts = list((_milnce if file.suffix.lower() == ".csv" else trainval_parts)(file, wanted, problems, counts))
+        for video, split, recipe, times, caption, _ in parts:
             clips.append(CaptionedClip(f"{video}_{numbers[video]:02d}", video, *times, (caption,), split))
             numbers[video] += 1
             shelves[f"{words[split]}/{recipe}"] = None
@@ -75,17 +78,28 @@ def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> Capt
     return gathered(clips, files, counts, [*subfolders, "raw_videos", *SUBSETS, "videos", "."])
 
 
-def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[_Part]:
+def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[Part]:
     """Read the CSV, whose columns begin with the end."""
     for line, row in read_csv(path, COLUMNS, problems):
         entry = Entry(row, path, problems, line)
         video, recipe, caption = entry.name("video_id"), entry.name("task"), entry.text("text")
         times = entry.times(row["start"], row["end"])
         if video and recipe and caption and times and "validation" in wanted:
-            yield _Part(video, "validation", recipe, times, caption)
+            yield Part(video, "validation", recipe, times, caption)
 
 
-def _trainval(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[_Part]:
+def trainval_parts(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[Part]:
+    """Read the JSON: its timed sentences, video by video.
+
+    Args:
+        path: The file.
+        wanted: The splits to read.
+        problems: Takes malformed entries, which are left out.
+        counts: Takes oddities met and kept.
+
+    Raises:
+        InputError: The file has another format.
+    """
     content = read_json(path, problems)
     database = content.get("database") if isinstance(content, dict) else None
     if not isinstance(database, dict):
@@ -111,4 +125,4 @@ def _trainval(path: Path, wanted: Sequence[str], problems: Problems, counts: Cou
             caption = entry.text("sentence")
             if times and caption and split in wanted and recipe:
                 counts["ends_past_the_length"] += length is not None and times[1] > length
-                yield _Part(video, split, recipe, times, caption)
+                yield Part(video, split, recipe, times, caption, length)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...language.cast import derive_cast
 from ...language.embeddings import sbert_files
 from ...language.tagger import load_tagger
 from ...language.words import TaggerKind
-from ...negatives.cast import derive_cast, join_casts, read_cast
+from ...negatives.cast import join_casts, read_cast
 from ...negatives.confuser import Confuser
 from ...records.files import sha256_file
 from ...sources.causalchaos import (

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...benchmark import Prepared
 from ...errors import InputError, UsageError
-from ...negatives.cast import Cast
+from ...language.cast import Cast
 from ...negatives.embeddings_cache import embed
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost

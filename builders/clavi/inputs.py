@@ -8,8 +8,8 @@ from pathlib import Path
 from ...records.files import sha256_file
 from ...records.plan import Plan
 from ...records.source import Source
-from ...sources.actions import Action, AnnotatedVideo
-from ...sources.charades import CHARADES, SAMPLE, Annotations, class_actions, read_charades
+from ...sources.actions import Action, AnnotatedVideo, Annotations
+from ...sources.charades import CHARADES, SAMPLE, class_actions, read_charades
 from ...sources.charades_sta import read_charades_sta
 from ...sources.clavi import read_released
 from ...templates import load_classes

@@ -1,6 +1,6 @@
 import pytest
+from stressreel.language.cast import Cast
 from stressreel.language.tagger import load_tagger
-from stressreel.negatives.cast import Cast
 from stressreel.negatives.confused_options import confuse_options
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import KINDS, Unconfused

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from stressreel.language.cast import Cast, derive_cast
 from stressreel.language.tagger import load_tagger
-from stressreel.negatives.cast import Cast, derive_cast
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import KINDS, Confusion, Unconfused
 from stressreel.negatives.entities import entities

@@ -1,5 +1,5 @@
+from stressreel.language.cast import Cast
 from stressreel.language.tagger import load_tagger
-from stressreel.negatives.cast import Cast
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.entities import entities
 

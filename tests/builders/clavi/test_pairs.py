@@ -31,8 +31,8 @@ from stressreel.builders.clavi.pairs import (
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.records.plan import Plan
-from stressreel.sources.actions import Action, AnnotatedVideo, Segment
-from stressreel.sources.charades import Annotations, class_actions, read_charades
+from stressreel.sources.actions import Action, AnnotatedVideo, Annotations, Segment
+from stressreel.sources.charades import class_actions, read_charades
 from stressreel.sources.charades_sta import same_doing
 from stressreel.sources.clavi import ReleasedPair, read_released
 from stressreel.templates import load_classes

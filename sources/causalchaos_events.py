@@ -1,0 +1,73 @@
+"""CausalChaos' questions as events in time: "Why was Jerry running?" is about a part in which Jerry was running."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from ..language.cast import Cast, derive_cast
+from ..language.event_questions import Event, event
+from .actions import Action, Annotations
+from .causalchaos import read_causalchaos
+from .drafts import VideoDraft, gather
+
+RATE = Fraction(25)
+ADVICE = "A row is a why-question about the frames from Start Frame to End Frame of an episode."
+
+
+def read_events(
+    path: Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    rate_of: Mapping[str, Fraction] | None = None,
+    length_of: Mapping[str, float] | None = None,
+    cast: Cast | None = None,
+    seed: int = 0,
+) -> Annotations:
+    """Read the events that why-questions take for granted.
+
+    Args:
+        path: Annotations in the layout of the released `Annotations.csv`; see `read_causalchaos`.
+        columns: Names of columns that are called otherwise.
+        rate_of: Frames per second by episode, 25 for an episode that it does not name: such episodes are counted.
+        length_of: Length in seconds by episode; an episode that it does not name ends with its last question.
+        cast: Who acts; by default the names that the questions, answers and explanations themselves show.
+        seed: Divides the episodes into splits: the source has none.
+
+    Returns:
+        The episodes in the order of the file. A question becomes a statement and its yes/no question; one that cannot
+        is left out and counted by reason.
+
+    Raises:
+        InputError: The file has another format or malformed rows, or no question can be asked about.
+    """
+    rows = read_causalchaos(path, columns)
+    rates, lengths = rate_of or {}, length_of or {}
+    if cast is None:
+        cast = derive_cast(text for row in rows.rows for text in (row.question, row.answer, row.explanation))
+    counts = Counter(rows.counts)
+    drafts: dict[str, VideoDraft] = {}
+    for row in rows.rows:
+        if row.episode not in drafts:
+            drafts[row.episode] = VideoDraft(row.episode, length_s=lengths.get(row.episode))
+            counts["episodes_without_a_frame_rate"] += row.episode not in rates
+        rate = rates.get(row.episode, RATE)
+        times = float(row.start_frame / rate), float(row.end_frame / rate)
+        drafts[row.episode].add(_action(row.question, event(row.question, cast)), row.question, times, counts)
+    return gather(drafts, [path], counts, seed, ADVICE)
+
+
+def _action(question: str, found: Event | str) -> Action | str:
+    if isinstance(found, str):
+        return found
+    return Action(
+        key=found.phrase,
+        label=question,
+        phrase=found.phrase,
+        verb=found.verb,
+        objects=found.objects,
+        words=found.words,
+        asked=found.asked,
+    )
