@@ -17,6 +17,8 @@ class Action:
         objects: Object classes, or folded noun lemmas.
         usable: Whether it may be asked about (not so for Charades' "Someone is …" classes).
         words: All verbs and nouns of a sentence, folded lemmas; empty for a class.
+        asked: The yes/no question of a phrase with a subject, without its mark ("Did Tom dip his fingers in the ink");
+            the phrase is then the statement ("Tom dipped his fingers in the ink"). Empty for a gerund phrase.
     """
 
     key: str
@@ -26,6 +28,21 @@ class Action:
     objects: frozenset[str]
     usable: bool = True
     words: frozenset[str] = frozenset()
+    asked: str = ""
+
+    @property
+    def subject(self) -> str:
+        """Who does it, as the phrase says it ("Tom"); empty for a phrase without a subject."""
+        if not self.asked:
+            return ""
+        aid, *words = self.asked.split()
+        if aid.lower() in ("did", "do", "does"):
+            end = next((place for place, word in enumerate(words) if place and word.lower() == self.verb), None)
+            shared = next(
+                (n for n, (one, other) in enumerate(zip(words, self.phrase.split(), strict=False)) if one != other), 1
+            )
+            return " ".join(words[: shared if end is None else end])
+        return self.phrase.partition(f" {aid.lower()} ")[0]
 
 
 @dataclass(frozen=True)
@@ -43,7 +60,7 @@ class AnnotatedVideo:
 
     Attributes:
         id: Source id, the stem of its file.
-        split: "train" or "test".
+        split: "train", "validation" or "test".
         subject: Who is filmed.
         length_s: Length in seconds, as annotated.
         segments: The segments that pairs are chosen from.

@@ -10,7 +10,8 @@ from ...data_cards.statistics import Spread, named
 from ...records.output import FinishedOutput
 from ...records.source import source_of
 from .figures import clavi_figures
-from .pairs import LONGEST_S, MARGIN_S, SHORTEST_S, SPARE_S
+from .pairs import MARGIN_S, SPARE_S, Limits
+from .row_checks import settings_of
 from .statistics import ClaviStatistics, measure_clavi
 
 NOTES = {
@@ -80,7 +81,7 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         "guessers": GUESSERS,
         "notes": named(info["notes"], NOTES),
         "skips": named(skips["by_reason"], SKIPS),
-        "rules": {"shortest": SHORTEST_S, "longest": LONGEST_S, "margin": MARGIN_S, "spare": SPARE_S},
+        "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings_of(output)))},
         "license_link": source_of(info).license.get("license_link"),
         "footage": "video",
     }
