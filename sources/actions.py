@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,26 @@ class Action:
     @property
     def subject(self) -> str:
         """Who does it, as the phrase says it ("Tom"); empty for a phrase without a subject."""
-        if not self.asked:
-            return ""
-        aid, *words = self.asked.split()
-        if aid.lower() in ("did", "do", "does"):
-            end = next((place for place, word in enumerate(words) if place and word.lower() == self.verb), None)
-            shared = next(
-                (n for n, (one, other) in enumerate(zip(words, self.phrase.split(), strict=False)) if one != other), 1
-            )
-            return " ".join(words[: shared if end is None else end])
-        return self.phrase.partition(f" {aid.lower()} ")[0]
+        return subject_of(self.asked, self.phrase, self.verb) if self.asked else ""
+
+
+@lru_cache(maxsize=1 << 16)
+def subject_of(asked: str, phrase: str, verb: str) -> str:
+    """Return what a question and its statement begin with: "Did Tom dip …", "Tom dipped …" have Tom.
+
+    Args:
+        asked: The question.
+        phrase: The statement.
+        verb: Lemma of its main verb.
+    """
+    aid, *words = asked.split()
+    if aid.lower() not in ("did", "do", "does"):
+        return phrase.partition(f" {aid.lower()} ")[0]
+    end = next((place for place, word in enumerate(words) if place and word.lower() == verb), None)
+    if end is None:  # up to where the question and the statement part
+        both = enumerate(zip(words, phrase.split(), strict=False))
+        end = next((place for place, (one, other) in both if one != other), 1)
+    return " ".join(words[:end])
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ class Controls:
     candidates: Sequence[Candidate]
     sameness: Sameness
     seed: int
+    _speakers: dict[str, list[str]] = field(default_factory=dict, repr=False)
     _fitting: dict[tuple[str, bool], NDArray[np.intp]] = field(default_factory=dict, repr=False)
     _cumulated: dict[tuple[str, str], tuple[NDArray[np.intp], NDArray[np.int64]]] = field(
         default_factory=dict, repr=False
@@ -132,9 +133,7 @@ class Controls:
         places = self.fitting(video, asked)
         if not len(places):
             return None
-        there = set(self._subjects[places].tolist())
-        shares = Counter(s.action.subject for s in video.segments if s.action.subject in there) if asked else Counter()
-        subjects = sorted(shares.elements()) or [""]
+        subjects = self._subjects_of(video) if asked else [""]
         phrases = [segment.action.phrase for segment in video.segments]
         draws = rng_for(self.seed, "clavi", "control", candidate.id).random((TRIES, 2)).tolist()
         for first, second in draws:
@@ -145,6 +144,14 @@ class Controls:
             if not self.sameness.resembles(action.phrase, phrases):
                 return action
         return None
+
+    def _subjects_of(self, video: AnnotatedVideo) -> list[str]:
+        """List the subjects of a video's events that controls can have, as often as events have them."""
+        if video.id not in self._speakers:
+            there = set(self._subjects[self.fitting(video, True)].tolist())
+            subjects = (segment.action.subject for segment in video.segments)
+            self._speakers[video.id] = sorted(subject for subject in subjects if subject in there)
+        return self._speakers[video.id]
 
     def _of_subject(
         self, video: AnnotatedVideo, asked: bool, subject: str

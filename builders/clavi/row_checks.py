@@ -150,9 +150,12 @@ def _source_problems(pair: Row, source: str, settings: ClaviSettings, a: Action,
         seen = [a, b]
     if len(set(others)) < len(others) or {a.key, b.key} & set(others):
         yield "other_actions names an action twice, or A or B"
+    known_words = set(pair["source_objects"])
+    if source not in ("actions", "sta"):
+        known_words |= set(pair["source_verbs"])  # a word of free phrases may be of both kinds
     for name, missing in (
         ("source_verbs", {action.verb for action in seen} - set(pair["source_verbs"])),
-        ("source_objects", {word for action in seen for word in action.objects} - set(pair["source_objects"])),
+        ("source_objects", {word for action in seen for word in action.objects} - known_words),
     ):
         if missing:
             yield f"{name} lacks {', '.join(sorted(missing))}, which is done in the source"

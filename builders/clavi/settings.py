@@ -148,6 +148,7 @@ class ClaviSettings(BuildSettings):
         "Shortest time from the end of A to the start of B, in seconds.",
         minimum=0,
         maximum=LONGEST_TIME_S,
+        record="changed",
         counts=selected,
     )
     max_pairs_per_video: int | None = option(
@@ -162,6 +163,7 @@ class ClaviSettings(BuildSettings):
         "any",
         "Balanced: leave pairs out until every class of phrases (verb, or class of Charades) is first as often as "
         "second.",
+        record="changed",
         counts=selected,
     )
     same_by: Literal["auto", "lemmas", "sbert"] = option(
