@@ -49,10 +49,12 @@ def subject_of(asked: str, phrase: str, verb: str) -> str:
     aid, *words = asked.split()
     if aid.lower() not in ("did", "do", "does"):
         return phrase.partition(f" {aid.lower()} ")[0]
-    end = next((place for place, word in enumerate(words) if place and word.lower() == verb), None)
-    if end is None:  # up to where the question and the statement part
-        both = enumerate(zip(words, phrase.split(), strict=False))
-        end = next((place for place, (one, other) in both if one != other), 1)
+    both = enumerate(zip(words, phrase.split(), strict=False))
+    end = next((place for place, (one, other) in both if one != other), len(words))
+    # "Did Tom hit Jerry", "Tom hit Jerry" part nowhere
+    end = next((place for place, word in enumerate(words) if 0 < place < end and word.lower() == verb), end)
+    while end > 1 and words[end - 1].endswith("ly"):
+        end -= 1
     return " ".join(words[:end])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 
 from ..language.gerund_wording import Gerund
@@ -17,7 +19,14 @@ from .tables import Problems
 ADVICE = "One row is one segment: video, start, end and phrase, and if wanted class and split."
 
 
-def read_segments(path: Path, *, as_is: bool = False, fps: float | None = None, seed: int = 0) -> Annotations:
+def read_segments(
+    path: Path,
+    *,
+    as_is: bool = False,
+    rate: Fraction | None = None,
+    length_of: Mapping[str, float] | None = None,
+    seed: int = 0,
+) -> Annotations:
     """Read segments; what cannot be turned is left out and counted."""
     problems, counts = Problems(), Counter[str]()
     found: dict[str, list[Segment]] = {}
@@ -33,7 +42,7 @@ def read_segments(path: Path, *, as_is: bool = False, fps: float | None = None, 
             continue
         words = phrase if as_is else turned.phrase
         action = Action(words, phrase, words, turned.verb, turned.objects, True, turned.words)
-        start, end = (time / fps if fps else time for time in times)
+        start, end = (float(time / rate) if rate else time for time in times)
         found.setdefault(name, []).append(Segment(action, start, end))
         drawn = "train" if rng_for(seed, "segments", "split", name).random() < 0.7 else "test"
         splits[name] = str(entry.values.get("split") or drawn)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from fractions import Fraction
 from pathlib import Path
 
 from ...benchmark import Prepared
@@ -12,7 +11,7 @@ from ...errors import UsageError
 from ...records.plan import Plan
 from ...records.versions import tool_versions
 from ...runtime.progress import progress_bar
-from ...sources.causalchaos import NTSC, read_causalchaos
+from ...sources.causalchaos import read_causalchaos
 from ...sources.files import find_file, video_folder
 from ...templates import load_questions
 from ...video.encode import EncodeSettings
@@ -26,6 +25,7 @@ from .sources import (
     Given,
     Timing,
     annotation_path,
+    as_rate,
     collection_of,
     read_timing,
     videos_in,
@@ -106,16 +106,6 @@ def timing_of(settings: ClaviSettings, places: Sequence[Path]) -> Timing:
         return timing
     rate = as_rate(settings.fps)
     return Timing(dict.fromkeys(sorted(names), rate), timing.lengths)
-
-
-def as_rate(fps: float) -> Fraction:
-    """Return the rate that a number stands for: 23.976 and 29.97 are NTSC's."""
-    rate = Fraction(fps).limit_denominator(1000)
-    for whole in NTSC:
-        exact = Fraction(whole * 1000, 1001)
-        if rate.denominator > 1 and abs(rate - exact) < Fraction(1, 200):
-            return exact
-    return rate
 
 
 def annotation_folders(path: Path) -> list[Path]:

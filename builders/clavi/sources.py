@@ -11,7 +11,7 @@ from typing import Any
 from ...errors import UsageError, VideoError
 from ...records.source import Source, sample_source
 from ...samples.cache import cached_sample
-from ...sources.causalchaos import CAUSALCHAOS, source_of_rows
+from ...sources.causalchaos import CAUSALCHAOS, NTSC, source_of_rows
 from ...sources.causalchaos_events import read_events
 from ...sources.charades import CHARADES, Annotations, read_charades
 from ...sources.charades import SAMPLE as CHARADES_SAMPLE
@@ -103,6 +103,16 @@ class Annotated:
     framed: bool = False
 
 
+def as_rate(fps: float) -> Fraction:
+    """Return the rate that a number stands for: 23.976 and 29.97 are NTSC's."""
+    rate = Fraction(fps).limit_denominator(1000)
+    for whole in NTSC:
+        exact = Fraction(whole * 1000, 1001)
+        if rate.denominator > 1 and abs(rate - exact) < Fraction(1, 200):
+            return exact
+    return rate
+
+
 def _classes(given: Given) -> Annotations:
     return read_charades(given.path, given.splits)
 
@@ -122,7 +132,8 @@ def _steps(given: Given) -> Annotations:
 
 def _segments(given: Given) -> Annotations:
     settings = given.settings
-    return read_segments(given.path, as_is=settings.phrases == "as-is", fps=settings.fps, seed=settings.seed)
+    rate = None if settings.fps is None else as_rate(settings.fps)
+    return read_segments(given.path, as_is=settings.phrases == "as-is", rate=rate, seed=settings.seed)
 
 
 OF_CHARADES = ("train", "test")
