@@ -83,7 +83,8 @@ def check_annotations(output: FinishedOutput, options: VerifyOptions) -> Iterato
     if isinstance(plan, list):
         yield from plan
         return
-    yield from differing_plan(output.info, plan, taken=["inputs"])
+    compared = [name for name in ("sameness", "timing") if name in output.info or name in plan.identity]
+    yield from differing_plan(output.info, plan, compared=compared, taken=["inputs"])
     skipped = {skip["unit_id"] for skip in output.info["skips"]["list"]}
     yield from (f"{name} is listed as skipped, but was not planned" for name in skipped - {u.id for u in plan.units})
     for split in dict.fromkeys((*plan.splits, *output.splits("pairs"))):
