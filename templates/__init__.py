@@ -144,15 +144,15 @@ def load_questions(name: str = "clavi") -> tuple[QuestionTemplate, ...]:
     with _validating(name):
         table = read_table(name)
         if isinstance(table["questions"], str):
-            table = {**read_table(table["questions"]), "templates": table["templates"]}
-        return _questions(table, f"templates/{name}.yaml")
+            return _questions({**read_table(table["questions"]), "templates": table["templates"]}, name, asked=True)
+        return _questions(table, name)
 
 
-def _questions(table: dict[str, Any], path: str) -> tuple[QuestionTemplate, ...]:
-    questions = []
+def _questions(table: dict[str, Any], name: str, *, asked: bool = False) -> tuple[QuestionTemplate, ...]:
+    questions, path = [], f"templates/{name}.yaml"
     for row in table["questions"]:
         text = table["templates"][row["template"]]
-        slots = {"x" if field == "asked_x" else field for _, field, _, _ in Formatter().parse(text) if field}
+        slots = {"x" if asked and field == "asked_x" else field for _, field, _, _ in Formatter().parse(text) if field}
         if slots != ({"x"} if row["y"] is None else {"x", "y"}):
             raise InputError(f"{path}: {row['id']} does not fill the slots of {text!r}")
         questions.append(
