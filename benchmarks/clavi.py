@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from stressreel.builders.clavi.inputs import read_plan
 from stressreel.builders.clavi.render import pieces
 from stressreel.builders.clavi.settings import ClaviSettings
+from stressreel.builders.clavi.sources import Given
 from stressreel.records.plan import Plan
 from stressreel.sources.charades import COLUMNS
 from stressreel.video.decode import decode, upright
@@ -166,9 +167,7 @@ def main() -> None:
         folder.mkdir()
         out.mkdir()
         make_sources(folder, arguments.texture)
-        plan = read_plan(
-            folder, folder, ClaviSettings(), splits=("train",), pairs=(), limit=None, version="1.0.0", tools={}
-        )
+        plan = read_plan(Given(folder, ClaviSettings(), ("train",)), pairs=(), limit=None, version="1.0.0", tools={})
         seconds = sum(unit.payload["out_b"] - unit.payload["out_a"] for unit in plan.units)
         print(f"{len(plan.units)} pairs, {seconds:.0f} s of segments, {WIDTH}x{HEIGHT}, {settings}")
         ways: dict[str, Callable[[int], None]] = {

@@ -91,8 +91,8 @@ def differing_plan(
     """
     yield from differing_tables(info, plan)
     for name in compared:
-        if info[name] != plan.identity[name]:
-            yield f"build.json has the {name} {info[name]}, the annotations give {plan.identity[name]}"
+        if info.get(name) != plan.identity.get(name):
+            yield f"build.json has the {name} {info.get(name)}, the annotations give {plan.identity.get(name)}"
     if info["notes"] != plan.notes:
         yield f"build.json counts {info['notes']}, the annotations give {plan.notes}"
     yield from differing_hash(info, plan, taken=taken)

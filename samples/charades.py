@@ -184,8 +184,8 @@ def write_charades_sample(directory: Path) -> None:
     """Write the sample in the layout of Charades and Charades-STA.
 
     Args:
-        directory: Gets `Charades_v1_{train,test}.csv`, the class tables, `charades_sta_{train,test}.txt`, `README.txt`
-            and `Charades_v1_480/<id>.mp4`. Is created if it is missing.
+        directory: Gets `Charades_v1_{train,test}.csv`, the class tables, `charades_sta_{train,test}.txt`,
+            `segments.csv`, `README.txt` and `Charades_v1_480/<id>.mp4`. Is created if it is missing.
 
     Raises:
         OutputError: The directory cannot be written.
@@ -196,6 +196,7 @@ def write_charades_sample(directory: Path) -> None:
         write_atomic(directory / f"charades_sta_{split}.txt", sentence_list(videos))
     for name, text in class_tables().items():
         write_atomic(directory / f"Charades_v1_{name}.txt", text)
+    write_atomic(directory / "segments.csv", segment_table())
     write_atomic(directory / "README.txt", README)
     for video in sample_videos():
         path = directory / "Charades_v1_480" / f"{video.id}.mp4"
@@ -222,6 +223,17 @@ def sentence_list(videos: list[SampleVideo]) -> str:
         for action, sentences in zip(video.actions, video.sentences, strict=True)
         for sentence in sentences
     )
+
+
+def segment_table() -> str:
+    """Write the actions of all videos as segments with phrases, as anybody may annotate them."""
+    text, phrases = io.StringIO(), {entry.id: entry.phrase for entry in load_classes().classes.values()}
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("video", "start", "end", "phrase", "split"))
+    for video in sample_videos():
+        for cue in video.actions:
+            table.writerow((video.id, f"{cue.start:.2f}", f"{cue.end:.2f}", phrases[cue.action], video.split))
+    return text.getvalue()
 
 
 def class_tables() -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,32 @@ class Action:
     usable: bool = True
     words: frozenset[str] = frozenset()
     asked: str = ""
+
+    @property
+    def subject(self) -> str:
+        """Who does it, as the phrase says it ("Tom"); empty for a phrase without a subject."""
+        return subject_of(self.asked, self.phrase, self.verb) if self.asked else ""
+
+
+@lru_cache(maxsize=1 << 16)
+def subject_of(asked: str, phrase: str, verb: str) -> str:
+    """Return what a question and its statement begin with: "Did Tom dip …", "Tom dipped …" have Tom.
+
+    Args:
+        asked: The question.
+        phrase: The statement.
+        verb: Lemma of its main verb.
+    """
+    aid, *words = asked.split()
+    if aid.lower() not in ("did", "do", "does"):
+        return phrase.partition(f" {aid.lower()} ")[0]
+    both = enumerate(zip(words, phrase.split(), strict=False))
+    end = next((place for place, (one, other) in both if one != other), len(words))
+    # "Did Tom hit Jerry", "Tom hit Jerry" part nowhere
+    end = next((place for place, word in enumerate(words) if 0 < place < end and word.lower() == verb), end)
+    while end > 1 and words[end - 1].endswith("ly"):
+        end -= 1
+    return " ".join(words[:end])
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -44,8 +44,8 @@ class QuestionTemplate:
 
     Attributes:
         id: Name inside a video, such as "be-a-end"; part of the question id.
-        template_id: Key of the wording in `templates/clavi.yaml`.
-        text: Wording with `{x}` and, for BA, `{y}`.
+        template_id: Key of the wording in its table.
+        text: Wording with `{x}` and, for BA, `{y}`; `{asked_x}` is the yes/no question of a phrase with a subject.
         type: E, E-NC, BE, BA or BA-NC.
         subset: "control" or "complement".
         x: Which action fills `{x}`: A, B or C (negative control).
@@ -65,6 +65,16 @@ class QuestionTemplate:
     type_ids: tuple[int, int]
     answers: tuple[str, str]
     complement: str | None
+
+    def worded(self, phrases: Mapping[str, str], asked: Mapping[str, str]) -> str:
+        """Word the question.
+
+        Args:
+            phrases: The phrases of A, B and C.
+            asked: Their yes/no questions, for phrases with a subject.
+        """
+        y = phrases.get(self.y or "")
+        return self.text.format(x=phrases[self.x], y=y, asked_x=asked.get(self.x))
 
 
 def read_table(name: str) -> dict[str, Any]:
@@ -89,9 +99,10 @@ def _validating(name: str) -> Iterator[None]:
         raise InputError(f"templates/{name}.yaml is damaged: {type(error).__name__}: {error}") from error
 
 
-def table_hashes() -> dict[str, str]:
-    """SHA-256 of every table in this folder, by file name: part of a build's identity."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(FOLDER.glob("*.yaml"))}
+def table_hashes(*names: str) -> dict[str, str]:
+    """SHA-256 of tables of this folder, of all if none is named, by file name: part of a build's identity."""
+    paths = [FOLDER / f"{name}.yaml" for name in sorted(names)] or sorted(FOLDER.glob("*.yaml"))
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 @cache
@@ -120,23 +131,30 @@ def _classes(table: dict[str, Any]) -> ClassTable:
 
 
 @cache
-def load_questions() -> tuple[QuestionTemplate, ...]:
-    """Load and validate `clavi.yaml`: the 19 questions of a video, in their order.
+def load_questions(name: str = "clavi") -> tuple[QuestionTemplate, ...]:
+    """Load and validate the 19 questions of a video, in their order.
+
+    Args:
+        name: The table: "clavi" for gerund phrases, "clavi_events" for phrases with a subject. A table that has no
+            questions of its own words those of the table that it names.
 
     Raises:
         InputError: An id is used twice, a slot of the wording is not filled, or a Q′ link is not mutual.
     """
-    with _validating("clavi"):
-        return _questions(read_table("clavi"))
+    with _validating(name):
+        table = read_table(name)
+        if isinstance(table["questions"], str):
+            return _questions({**read_table(table["questions"]), "templates": table["templates"]}, name, asked=True)
+        return _questions(table, name)
 
 
-def _questions(table: dict[str, Any]) -> tuple[QuestionTemplate, ...]:
-    questions = []
+def _questions(table: dict[str, Any], name: str, *, asked: bool = False) -> tuple[QuestionTemplate, ...]:
+    questions, path = [], f"templates/{name}.yaml"
     for row in table["questions"]:
         text = table["templates"][row["template"]]
-        slots = {field for _, field, _, _ in Formatter().parse(text) if field}
+        slots = {"x" if asked and field == "asked_x" else field for _, field, _, _ in Formatter().parse(text) if field}
         if slots != ({"x"} if row["y"] is None else {"x", "y"}):
-            raise InputError(f"templates/clavi.yaml: {row['id']} does not fill the slots of {text!r}")
+            raise InputError(f"{path}: {row['id']} does not fill the slots of {text!r}")
         questions.append(
             QuestionTemplate(
                 id=row["id"],
@@ -153,14 +171,14 @@ def _questions(table: dict[str, Any]) -> tuple[QuestionTemplate, ...]:
         )
     by_id = {question.id: question for question in questions}
     if len(by_id) != len(questions):
-        raise InputError("templates/clavi.yaml: a question id is used twice")
+        raise InputError(f"{path}: a question id is used twice")
     for question in questions:
         other = by_id.get(question.complement or "")
         if question.complement and (other is None or other is question or other.complement != question.id):
-            raise InputError(f"templates/clavi.yaml: {question.id} and its complement do not link back")
+            raise InputError(f"{path}: {question.id} and its complement do not link back")
         if {question.x, question.y or "A"} - set("ABC") or set(question.answers) - {"yes", "no"}:
-            raise InputError(f"templates/clavi.yaml: {question.id} has a slot or an answer that there is not")
+            raise InputError(f"{path}: {question.id} has a slot or an answer that there is not")
     for variant in range(2):
         if [question.answers[variant] for question in questions].count("yes") != 6 or len(questions) != 19:
-            raise InputError("templates/clavi.yaml: there must be 19 questions, 6 of them with the answer yes")
+            raise InputError(f"{path}: there must be 19 questions, 6 of them with the answer yes")
     return tuple(questions)

@@ -8,7 +8,7 @@ from .settings import ClaviSettings, decided
 BENCHMARK = Benchmark(
     name="clavi",
     summary="CLAVI: complement videos with two actions exchanged, and 19 yes/no questions a video.",
-    description="""Build the CLAVI benchmark from Charades.
+    description="""Build the CLAVI benchmark from Charades, or from any annotated segments.
 
     Every pair of actions becomes two videos, the original segment and its complement with the two actions exchanged,
     and 19 yes/no questions a video, as a Parquet dataset that datasets.load_dataset opens.
@@ -19,6 +19,9 @@ BENCHMARK = Benchmark(
       build-clavi --charades ~/Charades --dry-run
       build-clavi --charades ~/Charades --out out/clavi --workers 8
       build-clavi --charades ~/Charades --pairs test_annotations.json --out out/clavi-test
+      build-clavi --segments annotations.csv --videos ~/videos --out out/own
+      build-clavi --causalchaos Annotations.csv --videos ~/episodes --out out/events
+      build-clavi --youcook2 youcookii_annotations_trainval.json --no-render --out out/steps
     """,
     settings=ClaviSettings,
     decide=decided,

@@ -9,8 +9,10 @@ from ...data_cards.card import Card
 from ...data_cards.statistics import Spread, named
 from ...records.output import FinishedOutput
 from ...records.source import source_of
+from .cues import MEANINGS
 from .figures import clavi_figures
-from .pairs import LONGEST_S, MARGIN_S, SHORTEST_S, SPARE_S
+from .pairs import MARGIN_S, SPARE_S, Limits
+from .row_checks import settings_of
 from .statistics import ClaviStatistics, measure_clavi
 
 NOTES = {
@@ -19,6 +21,17 @@ NOTES = {
     "ends_clamped_to_length": "annotated ends past the video's length, moved back to it",
     "starts_past_length": "annotated starts at or past the video's length",
     "empty_or_inverted_intervals": "annotated intervals that end where they start or before",
+    "segments": "segments read",
+    "segments_that_repeat_another": "of these, repeating another of the same time",
+    "segments_too_short_or_long": "of these, too short or too long for A and B",
+    "segments_whose_words_come_again_in_their_source": "of these, saying what another of their source says",
+    "pairs_in_reach": "pairs of segments within the limits of length and distance",
+    "pairs_left_out_same_meaning": "of these left out: A and B say the same",
+    "pairs_left_out_said_again_near": "of these left out: A or B is said again near them",
+    "pairs_left_out_statement_and_gerund": "of these left out: only one has a subject in its phrase",
+    "pairs_left_out_strict": "pairs left out: A or B comes elsewhere in the source (`--strict`)",
+    "pairs_left_out_most_per_video": "pairs left out: `--max-pairs-per-video`",
+    "pairs_left_out_order_balance": "pairs left out: `--order balanced`",
     "pairs_without_negative_control": "pairs left out: every action shares a verb or an object with their source",
 }
 SKIPS = {
@@ -66,6 +79,13 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
     skips = info["skips"]
     return {
         "sample": source_of(info).drawn,
+        "charades": info["settings"].get("collection", "charades") == "charades",
+        "private": not source_of(info).redistributable and bool(source_of(info).terms),
+        "cue_words": MEANINGS,
+        "recurring": {
+            "again": info["notes"].get("segments_whose_words_come_again_in_their_source", 0),
+            "all": info["notes"].get("segments", 0),
+        },
         "stats": measured,
         "settings": info["settings"],
         "splits": list(measured.pairs),
@@ -80,7 +100,7 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         "guessers": GUESSERS,
         "notes": named(info["notes"], NOTES),
         "skips": named(skips["by_reason"], SKIPS),
-        "rules": {"shortest": SHORTEST_S, "longest": LONGEST_S, "margin": MARGIN_S, "spare": SPARE_S},
+        "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings_of(output)))},
         "license_link": source_of(info).license.get("license_link"),
         "footage": "video",
     }

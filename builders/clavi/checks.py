@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
-from ...templates import load_questions
 from ...video.thumbnails import UNDECODABLE, Look, look_at, misplaced
 from ..decord_checks import check_decord
 from ..processes import on_processes
 from ..remade import differs_from_row
+from .questions import phrases_of, templates_of
 from .render import FRAMES, SHARED
 from .row_checks import check_columns
 from .source_checks import check_annotations, check_source, check_sources
-from .tables import ANSWERS
+from .tables import ANSWERS, pair_columns
 
 CUTS = ("out_a", "in_a", "in_b", "out_b")
 FLIPPING = ("BE", "BA")
 LINKS = ("complement_question_id", "counterpart_question_id")
+
+
+class Wording(NamedTuple):
+    """What a question asks: its template, and the letters of the actions in it."""
+
+    template: str
+    x: str
+    y: str
 
 
 def check_questions_per_video(output: FinishedOutput) -> Iterator[str]:
@@ -48,6 +56,7 @@ def check_questions_per_video(output: FinishedOutput) -> Iterator[str]:
 def check_links(output: FinishedOutput) -> Iterator[str]:
     """Q′ links and counterpart links point back, to the right video, wording and type."""
     columns = ["question_id", "video_id", "pair_id", "question", "type", *LINKS]
+    pairs = {row["pair_id"]: row for row in output.rows("pairs", phrase_columns(output))}
     questions = {row["question_id"]: row for row in output.rows("questions", columns)}
     for name, row in questions.items():
         other = questions.get(row["counterpart_question_id"])
@@ -68,25 +77,51 @@ def check_links(output: FinishedOutput) -> Iterator[str]:
         other = questions.get(link)
         if other is None or other["complement_question_id"] != name:
             yield f"{name}: complement {link} does not point back"
-        elif other["video_id"] != row["video_id"] or other["question"] != opposite(row["question"]):
+        elif other["video_id"] != row["video_id"] or other["question"] != opposite(
+            pairs[row["pair_id"]], row["question"]
+        ):
             yield f"{name}: complement {link} is not the question with the opposite time about the same video"
 
 
-def opposite(question: str) -> str:
-    """Word the question that asks the opposite time."""
-    pairs = {" before ": " after ", " at the beginning?": " at the end?"}
-    swaps = pairs | {new: old for old, new in pairs.items()}
-    pattern = r" happen (?:before|after) | at the (?:beginning|end)\?$"
-    return re.sub(
-        pattern,
-        lambda match: match[0].replace(match[0].removeprefix(" happen"), swaps[match[0].removeprefix(" happen")]),
-        question,
-    )
+OPPOSITE = {
+    **{"BE-beginning": "BE-end", "BE-end": "BE-beginning"},
+    **{"BA-before": "BA-after", "BA-after": "BA-before"},
+}
+
+
+def wordings(pair: Row) -> dict[str, Wording]:
+    """Return what every question asks that templates word from a pair's phrases: template, x and y."""
+    phrases, asked = phrases_of(pair)
+    found: dict[str, Wording] = {}
+    for template in {template.template_id: template for template in templates_of(pair)}.values():
+        for x in phrases:
+            for y in phrases if template.y else [""]:
+                if x != y:
+                    text = replace(template, x=x, y=y).worded(phrases, asked)
+                    found[text] = Wording(template.template_id, x, y)
+    return found
+
+
+def opposite(pair: Row, question: str) -> str | None:
+    """Word the question that asks the opposite time about a pair; None if no template words the one that is given."""
+    known = wordings(pair)
+    if question not in known:
+        return None
+    asked = known[question]
+    turned = asked._replace(template=OPPOSITE.get(asked.template, asked.template))
+    return next(text for text, wording in known.items() if wording == turned)
+
+
+def phrase_columns(output: FinishedOutput) -> list[str]:
+    """Name the columns of `pairs` that word questions."""
+    there = {column.name for column in pair_columns(output.info["settings"].get("collection", "charades"))}
+    names = [f"{what}_{letter}" for what in ("phrase", "asked") for letter in "abc"]
+    return ["pair_id", *(name for name in names if name.startswith("phrase") or name in there)]
 
 
 def check_answers(output: FinishedOutput) -> Iterator[str]:
     """Every answer is what the order of actions makes true; BE and BA flip between V and V′, Q and Q′."""
-    pairs = {row["pair_id"]: row for row in output.rows("pairs", ["pair_id", "phrase_a", "phrase_b", "phrase_c"])}
+    pairs = {row["pair_id"]: row for row in output.rows("pairs", phrase_columns(output))}
     columns = ["question_id", "pair_id", "question", "answer", "type", "variant", *LINKS]
     questions = {row["question_id"]: row for row in output.rows("questions", columns)}
     for name, row in questions.items():
@@ -107,25 +142,22 @@ def truth(pair: Row, original: bool, question: str) -> bool | None:
     """Work out the answer from which action comes first, without the answer table.
 
     Args:
-        pair: `phrase_a`, `phrase_b` and `phrase_c`.
+        pair: `phrase_a`, `phrase_b` and `phrase_c`, and their questions where they have any.
         original: True for V, False for V′.
         question: The question.
 
     Returns:
         The answer, or None if no template gives this wording.
     """
-    order = [pair["phrase_a"], pair["phrase_b"]] if original else [pair["phrase_b"], pair["phrase_a"]]
-    phrases = [*order, pair["phrase_c"]]
-    for text in {template.text for template in load_questions()}:
-        for x in phrases:
-            for y in phrases if "{y}" in text else [""]:
-                if (x != y) and text.format(x=x, y=y) == question:
-                    if "{y}" in text:
-                        return [x, y] == (order if " before " in text else order[::-1])
-                    if " at the " in text:
-                        return bool(x == (order[0] if text.endswith("beginning?") else order[1]))
-                    return x in order
-    return None
+    asked = wordings(pair).get(question)
+    if asked is None:
+        return None
+    order = "AB" if original else "BA"
+    if asked.y:
+        return asked.x + asked.y == (order if asked.template == "BA-before" else order[::-1])
+    if asked.template.startswith("BE"):
+        return asked.x == order[0 if asked.template == "BE-beginning" else 1]
+    return asked.x in order
 
 
 def check_negative_controls(output: FinishedOutput) -> Iterator[str]:

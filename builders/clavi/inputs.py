@@ -1,84 +1,122 @@
-"""From Charades' annotation files to the plan of a CLAVI build."""
+"""From annotation files to the plan of a CLAVI build."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from ...errors import InputError, UsageError
+from ...language.embeddings import sbert_files
+from ...negatives.embeddings_cache import Progress, embed
 from ...records.files import sha256_file
 from ...records.plan import Plan
-from ...records.source import Source
 from ...sources.actions import Action, AnnotatedVideo, Annotations
-from ...sources.charades import CHARADES, SAMPLE, class_actions, read_charades
-from ...sources.charades_sta import read_charades_sta
+from ...sources.charades import class_actions
 from ...sources.clavi import read_released
 from ...templates import load_classes
 from .plan import plan_clavi
+from .sameness import Sameness, embedded
 from .settings import ClaviSettings
+from .sources import ALL_SPLITS, Given, collection_of, source_named
 
 
 def read_plan(
-    folder: Path,
-    sta_folder: Path,
-    settings: ClaviSettings,
+    given: Given,
     *,
-    splits: Sequence[str],
     pairs: Sequence[Path],
     limit: int | None,
     version: str,
     tools: Mapping[str, str],
-    source: Source = CHARADES,
+    same_by: str = "lemmas",
+    progress: Progress | None = None,
 ) -> Plan:
     """Read the annotations and plan a build.
 
     Args:
-        folder: The Charades annotations.
-        sta_folder: The Charades-STA annotations, for `settings.source` "sta".
-        settings: See `ClaviSettings`.
-        splits: The splits to build.
+        given: The annotations.
         pairs: Released pairs to rebuild; empty to select them anew.
         limit: Plan only the first so many pairs by id.
         version: Version of the dataset.
         tools: Versions of the tools, as `build.json` has them.
-        source: Whose annotations they are.
+        same_by: "lemmas" or "sbert"; see `builders.clavi.sameness`.
+        progress: Called with the number of phrases embedded and of all.
 
     Raises:
         InputError: Something is missing or malformed.
     """
-    annotations = read_charades(folder, splits)
-    actions = class_actions(load_classes())
-    released = None
+    settings, collection = given.settings, collection_of(given.settings)
+    annotations = collection.read(given)
     inputs = dict(annotations.hashes)
-    if settings.source == "sta":
-        annotations = read_charades_sta(sta_folder, annotations, splits)
-        inputs = dict(annotations.hashes)
+    released = None
     if pairs:
         released = [pair for path in pairs for pair in read_released(path)]
         inputs |= {path.name: sha256_file(path) for path in pairs}
+    source = source_named(settings, inputs)
+    identity = {"dataset_version": version, "tools": dict(tools), "inputs": inputs, "source": source.as_json()}
+    sameness = None
+    if settings.collection != "charades":
+        annotations = replace(annotations, videos=tuple(v for v in annotations.videos if v.split in given.splits))
+        sameness = sameness_of(annotations, same_by, progress)
+        identity["sameness"] = sameness.identity()
+    if collection.framed:
+        identity["timing"] = given.timing.as_json()
+    actions = class_actions(load_classes()) if not collection.free or pairs else {}
     return plan_clavi(
         annotations.videos,
-        _controls(annotations, actions, settings.source),
+        _controls(annotations, actions, free=collection.free),
         settings,
         released=released,
         actions=actions,
         limit=limit,
-        identity={"dataset_version": version, "tools": dict(tools), "inputs": inputs, "source": source.as_json()},
+        identity=identity,
         notes=annotations.counts,
+        sameness=sameness,
     )
 
 
-def source_named(settings: ClaviSettings) -> Source:
-    """Return whose annotations settings name."""
-    return SAMPLE if settings.charades == "sample" else CHARADES
+def sameness_by(settings: ClaviSettings) -> str:
+    """Return "lemmas" or "sbert": what was asked for, or of `auto` what can be had here."""
+    if settings.same_by != "auto":
+        return settings.same_by
+    if importlib.util.find_spec("sentence_transformers") is None:
+        return "lemmas"
+    try:
+        sbert_files()
+    except InputError:
+        return "lemmas"
+    return "sbert"
 
 
-def _controls(annotations: Annotations, actions: Mapping[str, Action], source: str) -> dict[str, list[Action]]:
-    """Controls come from the classes, or from the same split's sentences, so that style gives none away."""
-    splits = ("train", "test")
-    if source == "actions":
+def sameness_of(annotations: Annotations, by: str, progress: Progress | None = None) -> Sameness:
+    """Return what tells which phrases say the same."""
+    if by == "lemmas":
+        return Sameness()
+    phrases = [segment.action.phrase for video in annotations.videos for segment in video.segments]
+    return embedded(phrases, lambda texts: embed(texts, progress=progress), sbert_files().name)
+
+
+def splits_of(settings: ClaviSettings) -> tuple[str, ...]:
+    """Return the splits to build.
+
+    Raises:
+        UsageError: The collection has no such split.
+    """
+    splits = collection_of(settings).splits
+    if settings.split == "all":
+        return splits
+    if settings.split not in splits:
+        raise UsageError(f"--split {settings.split}: there is no such split. Splits: {', '.join(splits)}, all.")
+    return (settings.split,)
+
+
+def _controls(annotations: Annotations, actions: Mapping[str, Action], *, free: bool) -> dict[str, list[Action]]:
+    """Controls come from the classes, or from the same split's phrases, so that style gives none away."""
+    if not free:
         usable = [action for action in actions.values() if action.usable]
-        return dict.fromkeys(splits, usable)
-    return {split: _distinct(video for video in annotations.videos if video.split == split) for split in splits}
+        return dict.fromkeys(ALL_SPLITS, usable)
+    return {split: _distinct(video for video in annotations.videos if video.split == split) for split in ALL_SPLITS}
 
 
 def _distinct(videos: Iterable[AnnotatedVideo]) -> list[Action]:

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from ...records.files import canonical_json
 from ...seeds import rng_for
 from ...sources.actions import Action, AnnotatedVideo, Segment
+from .settings import LONGEST_S, SHORTEST_S, ClaviSettings
 
-SHORTEST_S = 4.0
-LONGEST_S = 36.0
 MARGIN_S = 2.0
 SPARE_S = 10.0
+DIGITS = 6
 
 SameAction = Callable[[Action, Action], bool]
 
@@ -44,12 +44,55 @@ class Candidate:
     id: str = ""
 
 
+@dataclass(frozen=True)
+class Limits:
+    """How long and how far apart A and B may be, in seconds; None for any.
+
+    Attributes:
+        shortest, longest: Of A and of B.
+        span: From the start of A to the end of B, at most.
+        gap: From the end of A to the start of B, at least.
+        decimal: Whether lengths are rounded to `DIGITS`: 40.1 − 4.1 is 36 then, as it is not in binary.
+    """
+
+    shortest: float = SHORTEST_S
+    longest: float | None = None
+    span: float | None = None
+    gap: float = 0.0
+    decimal: bool = False
+
+    @classmethod
+    def of(cls, settings: ClaviSettings) -> Limits:
+        """Read the limits out of settings, decided or not."""
+        shortest = SHORTEST_S if settings.shortest is None else settings.shortest
+        longest = LONGEST_S if settings.longest is None and settings.rules == "paper" else settings.longest
+        return cls(shortest, longest, settings.max_span, settings.min_gap, settings.collection != "charades")
+
+    def lasts(self, segment: Segment) -> bool:
+        """Return whether a segment is as long as an action may be."""
+        length = self._apart(segment.start_s, segment.end_s)
+        return length >= self.shortest and (self.longest is None or length <= self.longest)
+
+    def hold(self, a: Segment, b: Segment) -> bool:
+        """Return whether two segments lie as a pair may."""
+        near = self.span is None or self._apart(a.start_s, b.end_s) <= self.span
+        return a.end_s < b.start_s and near and self._apart(a.end_s, b.start_s) >= self.gap
+
+    def _apart(self, start: float, end: float) -> float:
+        return round(end - start, DIGITS) if self.decimal else end - start
+
+
+RELEASED, PAPER = Limits(), Limits(longest=LONGEST_S)
+
+
 def same_key(one: Action, other: Action) -> bool:
     """Return whether two actions are of the same class."""
     return one.key == other.key
 
 
-def released_pairs(video: AnnotatedVideo, same: SameAction = same_key) -> Iterator[Candidate]:
+def released_pairs(
+    video: AnnotatedVideo, same: SameAction = same_key, limits: Limits = RELEASED
+) -> Iterator[Candidate]:
     """Select the pairs of a video by the rules of the released benchmark.
 
     A ends before B starts; both last at least 4 s; different, usable classes; the length exceeds A's start plus B's
@@ -59,7 +102,7 @@ def released_pairs(video: AnnotatedVideo, same: SameAction = same_key) -> Iterat
     Differs from the paper: the 10 s rule is not in it; actions up to any length; an action that spans the whole segment
     counts as staying away from it. See `paper_pairs`.
     """
-    for a, b in _ordered(video, same):
+    for a, b in _ordered(video, same, limits):
         low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
         if not (a.action.usable and b.action.usable and video.length_s - a.start_s - b.end_s > SPARE_S):
             continue
@@ -81,15 +124,13 @@ def released_pairs(video: AnnotatedVideo, same: SameAction = same_key) -> Iterat
             yield Candidate(video, a, b, tuple(action.key for action in others))
 
 
-def paper_pairs(video: AnnotatedVideo, same: SameAction = same_key) -> Iterator[Candidate]:
+def paper_pairs(video: AnnotatedVideo, same: SameAction = same_key, limits: Limits = PAPER) -> Iterator[Candidate]:
     """Select the pairs of a video by appendix B.1 read literally.
 
-    A ends before B starts; both last 4.0 to 36.0 s; different classes; neither occurs another time in the segment or
-    within 2 s of it (the paper says "in close proximity"; the distance is the release's).
+    A ends before B starts; both last 4.0 to 36.0 s by default; different classes; neither occurs another time in the
+    segment or within 2 s of it (the paper says "in close proximity"; the distance is the release's).
     """
-    for a, b in _ordered(video, same):
-        if max(a.end_s - a.start_s, b.end_s - b.start_s) > LONGEST_S:
-            continue
+    for a, b in _ordered(video, same, limits):
         low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
         near = [s for s in video.segments if s.start_s < high and s.end_s > low]
         if any(s is not a and s is not b and (same(s.action, a.action) or same(s.action, b.action)) for s in near):
@@ -98,18 +139,18 @@ def paper_pairs(video: AnnotatedVideo, same: SameAction = same_key) -> Iterator[
         yield Candidate(video, a, b, tuple(action.key for action in others))
 
 
-RULES: dict[str, Callable[[AnnotatedVideo, SameAction], Iterator[Candidate]]] = {
+RULES: dict[str, Callable[[AnnotatedVideo, SameAction, Limits], Iterator[Candidate]]] = {
     "released": released_pairs,
     "paper": paper_pairs,
 }
 
 
-def _ordered(video: AnnotatedVideo, same: SameAction) -> Iterator[tuple[Segment, Segment]]:
-    """Yield every two segments of different actions, both long enough, the first over before the second starts."""
-    long_enough = [s for s in video.segments if s.end_s - s.start_s >= SHORTEST_S]
+def _ordered(video: AnnotatedVideo, same: SameAction, limits: Limits) -> Iterator[tuple[Segment, Segment]]:
+    """Yield every two segments of different actions within the limits, the first over before the second starts."""
+    long_enough = [segment for segment in video.segments if limits.lasts(segment)]
     for a in long_enough:
         for b in long_enough:
-            if a.end_s < b.start_s and not same(a.action, b.action):
+            if limits.hold(a, b) and not same(a.action, b.action):
                 yield a, b
 
 

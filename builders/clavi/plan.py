@@ -8,20 +8,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from ...errors import InputError
-from ...language.gerunds import phrase_identity
 from ...records.options import content
 from ...records.plan import Plan, Unit
 from ...sources.actions import Action, AnnotatedVideo, Segment
-from ...sources.charades_sta import same_doing
 from ...sources.clavi import ReleasedPair
 from ...templates import table_hashes
-from .pairs import RULES, Candidate, Cuts, SameAction, draw_control, draw_cuts, same_key, with_ids
+from .controls import Controls, content_words
+from .pairs import RULES, Candidate, Cuts, Limits, draw_control, draw_cuts, with_ids
+from .sameness import Sameness
+from .segments import COUNTS, segment_pairs
+from .selection import balanced, spread_over_videos, without_returns
 from .settings import ClaviSettings
-from .tables import clavi_configs
+from .sources import collection_of
+from .tables import clavi_configs, pair_columns
+
+TABLES = {  # what words the questions, by collection
+    "charades": ("charades_classes", "clavi"),
+    "youcook2": ("clavi",),
+}
+WITHOUT_CONTROL = "pairs_without_negative_control"
 
 
 def plan_clavi(
@@ -34,6 +43,7 @@ def plan_clavi(
     limit: int | None = None,
     identity: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
+    sameness: Sameness | None = None,
 ) -> Plan:
     """Plan a build, before any video is touched.
 
@@ -46,6 +56,7 @@ def plan_clavi(
         limit: Plan only the first so many pairs by id.
         identity: What else decides the content: dataset version, tool versions, hashes of inputs.
         notes: Counts from reading, to be kept in `build.json`.
+        sameness: Which phrases say the same; for other collections than Charades.
 
     Returns:
         The plan; one unit a pair, sorted by pair id.
@@ -53,35 +64,80 @@ def plan_clavi(
     Raises:
         InputError: `released` names a video or class that the annotations do not have.
     """
-    same: SameAction = same_key if settings.source == "actions" else same_doing
+    counts = Counter[str]()
     cuts: dict[str, Cuts] = {}
-    if released is None:
-        select = RULES[settings.rules or "released"]
-        candidates = with_ids([candidate for video in videos for candidate in select(video, same)])
-    else:
+    drawn: dict[str, Controls] = {}
+    if released is not None:
         candidates = _rebuilt(videos, released, actions or {})
         cuts = {pair.id: Cuts(*pair.cuts_ms) for pair in released}
+    elif settings.collection == "charades":
+        candidates = with_ids(_kept(_of_charades(videos, settings, counts), settings, counts))
+    else:
+        candidates, drawn = _of_segments(videos, controls, settings, sameness or Sameness(), counts)
     candidates.sort(key=lambda candidate: candidate.id)
-    counts = Counter[str]()
     units = []
     for candidate in candidates:
-        control = draw_control(candidate, controls[candidate.video.split], settings.seed)
+        pool = drawn.get(candidate.video.split)
+        control = (
+            pool.draw(candidate) if pool else draw_control(candidate, controls[candidate.video.split], settings.seed)
+        )
         if control is None:
-            counts["pairs_without_negative_control"] += 1
+            counts[WITHOUT_CONTROL] += 1
             continue
-        payload = planned_columns(candidate, cuts.get(candidate.id) or draw_cuts(candidate, settings.seed), control)
+        borders = cuts.get(candidate.id) or draw_cuts(candidate, settings.seed)
+        payload = planned_columns(candidate, borders, control, settings.collection)
         cost = payload["out_b"] - payload["out_a"]
         units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))
-    tables = table_hashes() | (phrase_identity() if settings.source == "sta" else {})
+    tables = table_hashes(*TABLES.get(settings.collection, ("clavi", "clavi_events")))
+    tables |= collection_of(settings).wording()
     return Plan(
         builder="clavi",
         identity={**(identity or {}), "settings": content(settings), "limit": limit, "tables": tables},
         units=tuple(units[:limit]),
-        configs=clavi_configs(settings.render),
+        configs=clavi_configs(settings.render, settings.collection),
         noun="pair",
         advice="Check the inputs, --split and --rules.",
         notes={**(notes or {}), **counts},
     )
+
+
+def _of_charades(videos: Sequence[AnnotatedVideo], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
+    """Select pairs of Charades by its rules."""
+    same, limits = collection_of(settings).same, Limits.of(settings)
+    select = RULES[settings.rules or "released"]
+    candidates = [candidate for video in videos for candidate in select(video, same, limits)]
+    return without_returns(candidates, same, counts) if settings.strict else candidates
+
+
+def _of_segments(
+    videos: Sequence[AnnotatedVideo],
+    controls: Mapping[str, Sequence[Action]],
+    settings: ClaviSettings,
+    sameness: Sameness,
+    counts: Counter[str],
+) -> tuple[list[Candidate], dict[str, Controls]]:
+    """Select pairs of other segments; also return, for each split, what draws their controls."""
+    counts |= Counter(dict.fromkeys(COUNTS, 0))
+    limits = Limits.of(settings)
+    found = [
+        candidate
+        for video in videos
+        for candidate in segment_pairs(video, sameness, limits, counts, strict=settings.strict)
+    ]
+    pools = {split: Controls(pool, [], sameness, settings.seed) for split, pool in controls.items()}
+    candidates = [candidate for candidate in found if pools[candidate.video.split].has(candidate)]
+    counts[WITHOUT_CONTROL] += len(found) - len(candidates)
+    candidates = with_ids(_kept(candidates, settings, counts))
+    by_split: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        by_split.setdefault(candidate.video.split, []).append(candidate)
+    return candidates, {split: replace(pools[split], candidates=members) for split, members in by_split.items()}
+
+
+def _kept(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
+    """Keep some pairs of each source, and then as many of each class first as second, if that is asked for."""
+    kept = spread_over_videos(candidates, settings.max_pairs_per_video, settings.seed, counts)
+    return balanced(kept, settings.seed, counts) if settings.order == "balanced" else kept
 
 
 def _rebuilt(
@@ -115,18 +171,27 @@ def _rebuilt(
     ]
 
 
-def planned_columns(candidate: Candidate, cuts: Cuts, control: Action) -> dict[str, Any]:
+def planned_columns(candidate: Candidate, cuts: Cuts, control: Action, collection: str = "charades") -> dict[str, Any]:
     """Return everything that rows and videos need as JSON values, named like the columns of `pairs`."""
     video = candidate.video
     payload: dict[str, Any] = {"pair_id": candidate.id, "source_id": video.id, "subject": video.subject}
-    for letter, action in (("a", candidate.a.action), ("b", candidate.b.action), ("c", control)):
+    letters = {"a": candidate.a.action, "b": candidate.b.action, "c": control}
+    for letter, action in letters.items():
+        objects = action.objects | (action.words if letter == "c" else frozenset())
+        if letter == "c" and action.asked:
+            objects &= content_words(action)
         payload |= {
             f"class_{letter}": action.key,
             f"label_{letter}": action.label,
             f"phrase_{letter}": action.phrase,
             f"verb_{letter}": action.verb,
-            f"objects_{letter}": sorted(action.objects | (action.words if letter == "c" else frozenset())),
+            f"objects_{letter}": sorted(objects),
         }
+    if collection != "charades":
+        payload["source"] = collection
+        values = {f"asked_{letter}": action.asked for letter, action in letters.items()}
+        columns = {column.name for column in pair_columns(collection)}
+        payload |= {name: value for name, value in values.items() if name in columns}
     for letter, segment in (("a", candidate.a), ("b", candidate.b)):
         payload |= {f"start_{letter}_s": segment.start_s, f"end_{letter}_s": segment.end_s}
     payload |= {name: value / 1000 for name, value in asdict(cuts).items()}

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from ...benchmark import Prepared
 from ...errors import UsageError
 from ...records.plan import Plan
 from ...records.versions import tool_versions
-from ...samples.cache import cached_sample
-from ...sources.charades import CHARADES
-from ...sources.files import find_file, find_videos, video_folder
+from ...runtime.progress import progress_bar
+from ...sources.causalchaos import read_causalchaos
+from ...sources.files import find_file, video_folder
 from ...templates import load_questions
 from ...video.encode import EncodeSettings
 from ...video.estimate import Estimate, estimate_cuts, survey
-from .inputs import read_plan, source_named
+from .inputs import read_plan, sameness_by, splits_of
 from .render import ClaviBuilder, pair_footage
 from .settings import ClaviSettings, decided
-
-SPLITS = ("train", "test")
+from .sources import (
+    OF_CHARADES,
+    USUAL_RATE,
+    Given,
+    Timing,
+    annotation_path,
+    as_rate,
+    collection_of,
+    read_timing,
+    videos_in,
+)
 
 
 def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
@@ -32,21 +42,24 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     if settings.pairs and settings.source == "sta":
         raise UsageError("--pairs holds pairs of action classes; it cannot be used with --source sta.")
     settings = decided(settings)
-    folder = cached_sample("charades") if settings.charades == "sample" else Path(settings.charades)
-    plan = read_plan(
-        folder,
-        settings.charades_sta or folder,
-        settings,
-        splits=splits_of(settings),
-        pairs=settings.pairs,
-        limit=settings.limit,
-        version=settings.version,
-        tools=tool_versions(render=settings.render),
-        source=source_named(settings),
-    )
+    collection, path = collection_of(settings), annotation_path(settings)
+    splits = splits_of(settings)
+    places = [video_folder(settings.videos)] if settings.videos else annotation_folders(path)
+    timing = timing_of(settings, places) if collection.framed else Timing()
+    same_by = sameness_by(settings)
+    with ExitStack() as stack:
+        show = progress_bar(stack, "embedding phrases", progress) if same_by == "sbert" else None
+        plan = read_plan(
+            Given(path, settings, splits, settings.charades_sta, timing),
+            pairs=settings.pairs,
+            limit=settings.limit,
+            version=settings.version,
+            tools=tool_versions(render=settings.render),
+            same_by=same_by,
+            progress=show,
+        )
     wanted = {unit.source_id for unit in plan.units}
-    places = [video_folder(settings.videos)] if settings.videos else [folder, *annotation_folders(folder)]
-    found = find_videos(places, wanted, CHARADES.video_folders) if settings.render else {}
+    found = videos_in(places, wanted, collection) if settings.render else {}
 
     def estimate(workers: int, probe: bool) -> Estimate:
         return estimate_cuts(
@@ -64,39 +77,60 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
         describe=lambda: describe(plan, settings, found),
         estimate=estimate if settings.render else None,
-        warnings=[
-            f"there is no {name}, so its split is left out"
-            for name in (f"Charades_v1_{split}.csv" for split in splits_of(settings))
-            if name not in plan.identity["inputs"]
-        ],
+        recorded={"same-by": same_by if settings.collection != "charades" else None},
+        warnings=warnings_of(plan, settings, splits, timing),
     )
 
 
-def splits_of(settings: ClaviSettings) -> tuple[str, ...]:
-    """Return the splits to build."""
-    return SPLITS if settings.split == "all" else (settings.split,)
+def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timing: Timing) -> list[str]:
+    """Say which annotations are not there, and what was taken for granted."""
+    if settings.collection == "charades":
+        return [
+            f"there is no {name}, so its split is left out"
+            for name in (f"Charades_v1_{split}.csv" for split in splits)
+            if name not in plan.identity["inputs"]
+        ]
+    if not collection_of(settings).framed or settings.fps:
+        return []
+    usual = {unit.source_id for unit in plan.units} - timing.rates.keys()
+    words = f"{len(usual):,} videos are not there to tell their frame rate, so their frames are taken at {USUAL_RATE}"
+    return [f"{words} a second; --fps says another rate"] * bool(usual)
 
 
-def annotation_folders(folder: Path) -> list[Path]:
-    """List the folders in which the annotations are found."""
-    found = (find_file(folder, f"Charades_v1_{split}.csv") for split in SPLITS)
-    return [path.parent for path in found if path]
+def timing_of(settings: ClaviSettings, places: Sequence[Path]) -> Timing:
+    """Find out at which rates frames were counted: as `--fps` says, or as the videos that are there run."""
+    rows = read_causalchaos(annotation_path(settings)).rows
+    names = {row.episode for row in rows}
+    timing = read_timing(videos_in(places, names, collection_of(settings)))
+    if settings.fps is None:
+        return timing
+    rate = as_rate(settings.fps)
+    return Timing(dict.fromkeys(sorted(names), rate), timing.lengths)
+
+
+def annotation_folders(path: Path) -> list[Path]:
+    """List the folders in which the annotations are found, that which was given first."""
+    if path.is_file():
+        return [path.parent]
+    found = (find_file(path, f"Charades_v1_{split}.csv") for split in OF_CHARADES)
+    return [path, *(file.parent for file in found if file)]
 
 
 def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path]) -> str:
     """Write what a build would do: pairs, videos, questions."""
     lines = ["Plan (nothing was written):"]
     per_video = len(load_questions())
+    width = max(map(len, [*plan.splits, "train"])) + 1
     for split in plan.splits:
         units = [unit for unit in plan.units if unit.split == split]
         sources = len({unit.source_id for unit in units})
         videos = 2 * len(units)
         lines.append(
-            f"  {split:<6}{len(units):>7,} pairs from {sources:,} source videos, {videos:,} videos, "
+            f"  {split:<{width}}{len(units):>7,} pairs from {sources:,} source videos, {videos:,} videos, "
             f"{videos * per_video:,} questions"
         )
     total = len(plan.units)
-    lines.append(f"  all   {total:>7,} pairs, {2 * total:,} videos, {2 * total * per_video:,} questions")
+    lines.append(f"  {'all':<{width}}{total:>7,} pairs, {2 * total:,} videos, {2 * total * per_video:,} questions")
     lines += [f"  {name.replace('_', ' ')}: {count:,}" for name, count in plan.notes.items() if count]
     if not settings.render:
         return "\n".join([*lines, "  no videos are made (--no-render)"])

@@ -6,27 +6,40 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...records.schema import Row
-from ...templates import load_questions
+from ...templates import QuestionTemplate, load_questions
 from .tables import VARIANTS
+
+LETTERS = "ABC"
+
+
+def templates_of(pair: Mapping[str, Any]) -> tuple[QuestionTemplate, ...]:
+    """Return the questions of a pair: worded for phrases with subjects if its phrases have them, else for gerunds."""
+    return load_questions("clavi_events" if pair.get("asked_a") else "clavi")
+
+
+def phrases_of(pair: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the phrases of A, B and C, and their yes/no questions where they have any."""
+    phrases = {letter: pair[f"phrase_{letter.lower()}"] for letter in LETTERS}
+    return phrases, {letter: pair.get(f"asked_{letter.lower()}") or "" for letter in LETTERS}
 
 
 def question_rows(pair: Mapping[str, Any], variant: int) -> Iterator[Row]:
     """Word the 19 questions of one video.
 
     Args:
-        pair: `pair_id` and `phrase_a`, `phrase_b`, `phrase_c`.
+        pair: `pair_id`, `phrase_a`, `phrase_b`, `phrase_c`, and of phrases with subjects `asked_a` and so on.
         variant: 0 for V, 1 for V′.
     """
-    templates = load_questions()
+    templates = templates_of(pair)
     number = {template.id: position for position, template in enumerate(templates)}
-    phrases = {letter: pair[f"phrase_{letter.lower()}"] for letter in "ABC"}
+    phrases, asked = phrases_of(pair)
     video, other = (f"{pair['pair_id']}_{1 + v}" for v in (variant, 1 - variant))
     for position, template in enumerate(templates):
         yield {
             "question_id": f"{video}_{position:02d}",
             "video_id": video,
             "pair_id": pair["pair_id"],
-            "question": template.text.format(x=phrases[template.x], y=phrases.get(template.y or "")),
+            "question": template.worded(phrases, asked),
             "answer": template.answers[variant],
             "type": template.type,
             "type_id": template.type_ids[variant],

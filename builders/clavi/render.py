@@ -20,7 +20,7 @@ from ...video.index import FrameIndex
 from ..source_videos import SourceVideos
 from .questions import question_rows
 from .settings import ClaviSettings
-from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS
+from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS, pair_columns
 
 SHORTFALL_S = Fraction(1, 2)
 FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
@@ -77,7 +77,8 @@ class ClaviBuilder(SourceVideos):
                 yield QUESTIONS.name, row
         frames = dict(zip(FRAMES, facts.get("frames", [None] * 4), strict=True))
         values = pair | frames | {"source_sha256": facts.get("source_sha256")}
-        yield PAIRS.name, {column.name: values[column.name] for column in PAIRS.columns}
+        columns = (*PAIRS.columns, *pair_columns(self.settings.collection))
+        yield PAIRS.name, {column.name: values[column.name] for column in columns}
         if not facts:
             return
         for variant, name in enumerate(VARIANTS):

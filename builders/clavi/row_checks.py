@@ -15,14 +15,15 @@ from ...records.schema import Row
 from ...seeds import rng_for
 from ...sources.actions import Action, AnnotatedVideo, Segment
 from ...sources.charades import class_actions
-from ...sources.charades_sta import same_doing
 from ...templates import load_classes
 from ..remade import differing_rows
-from .pairs import SHORTEST_S, Candidate, Cuts, draw_control, draw_cuts, pair_key, same_key
+from .controls import content_words
+from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
 from .plan import planned_columns
 from .questions import question_rows
 from .render import FRAMES
 from .settings import ClaviSettings
+from .sources import collection_of
 from .tables import ANSWERS, QUESTIONS, VARIANTS
 
 OF_SOURCE = ("subject", "source_verbs", "source_objects", "source_sha256")
@@ -88,7 +89,8 @@ def pair_problems(pair: Row, settings: ClaviSettings, ids: set[str]) -> Iterator
         ids: The ids of all pairs.
     """
     letters = ("a", "b", "c")
-    actions = {letter: action_of(pair, letter, settings.source) for letter in letters}
+    source = settings.source if settings.collection == "charades" else settings.collection
+    actions = {letter: action_of(pair, letter, source) for letter in letters}
     unknown = [letter for letter, action in actions.items() if action is None]
     if unknown:
         yield from (
@@ -96,32 +98,49 @@ def pair_problems(pair: Row, settings: ClaviSettings, ids: set[str]) -> Iterator
         )
         return
     a, b, c = (action for action in actions.values() if action)
-    same = same_key if settings.source == "actions" else same_doing
-    if same(a, b):
+    if collection_of(settings).same(a, b):
         yield f"A and B are the same action, {a.phrase!r}"
-    if settings.rules and min(pair[f"end_{letter}_s"] - pair[f"start_{letter}_s"] for letter in "ab") < SHORTEST_S:
-        yield f"an action is shorter than {SHORTEST_S} s"
-    yield from _source_problems(pair, settings, a, b)
+    if source not in ("actions", "sta"):
+        yield from _phrase_problems(a, b, c)
+    yield from _source_problems(pair, source, settings, a, b)
     candidate = candidate_of(pair, a, b)
+    limits = Limits.of(settings)
+    if settings.selects and not all(map(limits.lasts, (candidate.a, candidate.b))):
+        yield f"an action lasts less than {limits.shortest} s, or longer than may be"
+    elif settings.selects and not limits.hold(candidate.a, candidate.b):
+        yield "A and B lie nearer or farther apart than may be"
     cuts = Cuts(*(round(pair[name] * 1000) for name in ("out_a", "in_a", "in_b", "out_b")))
-    if settings.rules:
+    if settings.selects:
         digest = hashlib.sha256(pair_key(candidate).encode()).hexdigest()
         digits = [digest[start : start + 8] for start in range(0, 64, 8)]
         if next((some for some in digits if some == pair["pair_id"] or some not in ids), None) != pair["pair_id"]:
             yield f"its id is not that of its source and segments, {digits[0]}"
         cuts = drawn_cuts(candidate, settings.seed, cuts.out_b)
     control = c
-    if settings.source == "actions":
+    if source == "actions":
         control = draw_control(candidate, usable_actions(), settings.seed) or c
-    for name, value in planned_columns(candidate, cuts, control).items():
+    for name, value in planned_columns(candidate, cuts, control, settings.collection).items():
         if pair[name] != value:
             yield f"{name} is {pair[name]!r}, not {value!r}"
 
 
-def _source_problems(pair: Row, settings: ClaviSettings, a: Action, b: Action) -> Iterator[str]:
+def _phrase_problems(a: Action, b: Action, c: Action) -> Iterator[str]:
+    """Compare phrases with their questions, and the control with A and B."""
+    if len({bool(action.asked) for action in (a, b, c)}) > 1:
+        yield "some phrases have subjects and some have none"
+    for action in (a, b, c):
+        shown = action.asked.endswith(("?", ".")) or not action.asked.partition(" ")[2].startswith(action.subject)
+        if action.asked and (shown or not action.subject or not action.phrase.startswith(action.subject)):
+            yield f"{action.asked!r} is not the question of {action.phrase!r}"
+    for action in (a, b):
+        if shared := content_words(action) & content_words(c):
+            yield f"{c.phrase!r} shares {', '.join(sorted(shared))} with {action.phrase!r}"
+
+
+def _source_problems(pair: Row, source: str, settings: ClaviSettings, a: Action, b: Action) -> Iterator[str]:
     """Compare the source's verbs, objects and other actions with each other and with A and B."""
     others = pair["other_actions"]
-    if settings.source == "actions":
+    if source == "actions":
         known = class_actions(load_classes())
         yield from (f"other_actions names {name!r}, which is no class" for name in others if name not in known)
         seen = [a, b, *(known[name] for name in others if name in known)]
@@ -131,20 +150,30 @@ def _source_problems(pair: Row, settings: ClaviSettings, a: Action, b: Action) -
         seen = [a, b]
     if len(set(others)) < len(others) or {a.key, b.key} & set(others):
         yield "other_actions names an action twice, or A or B"
+    known_words = set(pair["source_objects"])
+    if source not in ("actions", "sta"):
+        known_words |= set(pair["source_verbs"])  # a word of free phrases may be of both kinds
     for name, missing in (
         ("source_verbs", {action.verb for action in seen} - set(pair["source_verbs"])),
-        ("source_objects", {word for action in seen for word in action.objects} - set(pair["source_objects"])),
+        ("source_objects", {word for action in seen for word in action.objects} - known_words),
     ):
         if missing:
             yield f"{name} lacks {', '.join(sorted(missing))}, which is done in the source"
 
 
 def action_of(pair: Row, letter: str, source: str) -> Action | None:
-    """Read an action from its class or sentence; None if there is none that may be asked about."""
+    """Read an action from its class or sentence; None if there is none that may be asked about.
+
+    Of other collections than Charades it is what the pair says: only the annotations tell whether that is so.
+    """
     if source == "actions":
         action = class_actions(load_classes()).get(pair[f"class_{letter}"])
         return action if action and action.usable else None
     label = pair[f"label_{letter}"]
+    if source != "sta":
+        key, phrase, verb = (pair[f"{name}_{letter}"] for name in ("class", "phrase", "verb"))
+        objects, asked = frozenset(pair[f"objects_{letter}"]), pair.get(f"asked_{letter}") or ""
+        return Action(key, label, phrase, verb, objects, asked=asked)
     found = sentence(label)
     if not isinstance(found, Gerund):
         return None

@@ -6,13 +6,34 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from ...errors import UsageError
 from ...records.options import BuildSettings, option
 from ...video.presets import CRF, PRESET, Preset
+
+COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
+SHORTEST_S, LONGEST_S, SPAN_S = 4.0, 36.0, 90.0
+LONGEST_TIME_S = 1e6  # what an option may say
+SAMPLE = "sample"
 
 
 def rendered(settings: Any) -> bool:
     """Whether videos are made."""
     return bool(settings.render)
+
+
+def of_charades(settings: Any) -> bool:
+    """Whether the segments are those of Charades."""
+    return settings.charades is not None
+
+
+def of_others(settings: Any) -> bool:
+    """Whether the segments are of another collection than Charades."""
+    return settings.charades is None
+
+
+def selected(settings: Any) -> bool:
+    """Whether pairs are selected, not given."""
+    return not settings.pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,23 +42,50 @@ class ClaviSettings(BuildSettings):
 
     Attributes:
         charades: Folder of the Charades annotations, or the word `sample`.
+        causalchaos: CausalChaos' `Annotations.csv`.
+        youcook2: YouCook2's `youcookii_annotations_trainval.json`.
+        segments: A file of anybody's segments, or the word `sample`.
         videos: Folder of the videos.
         charades_sta: Folder of Charades-STA's files.
         source: "actions" (Charades' classes) or "sta" (Charades-STA's sentences).
-        rules: "released" or "paper"; see `builders.clavi.pairs`. None if the pairs are given.
+        rules: "released" or "paper"; see `builders.clavi.pairs`. None if the pairs are given, and once decided for
+            other collections than Charades, which have rules of their own.
         pairs: Files with released pairs.
+        phrases: Whether phrases of `segments` are turned into the form that questions need, or taken as they are.
+        fps: Frames per second: of `causalchaos` for all episodes, of `segments` if its times are frames.
+        shortest: Shortest action in seconds; once decided always a number.
+        longest: Longest action in seconds; None for any.
+        max_span: Longest time from the start of A to the end of B in seconds; None for any.
+        min_gap: Shortest time from the end of A to the start of B in seconds.
+        max_pairs_per_video: Pairs that are kept of a source video; None for all.
+        strict: Whether A and B may come nowhere else in the source.
+        order: "any", or "balanced": in every split a class of phrases is first as often as second.
+        same_by: What tells that two phrases say the same; see `builders.clavi.sameness`.
         render: Whether videos are made; if not, `questions` and `pairs` are written alone.
         crf: x264's constant rate factor.
         preset: x264's preset.
         audio: "drop" or "keep".
+        collection: Where the segments come from; `decided` says it.
     """
 
-    charades: str = option(
-        "",
+    charades: str | None = option(
+        None,
         "Folder of the Charades annotations, or the word `sample`.",
-        required=True,
         content=False,
-        write=lambda given: "sample" if given == "sample" else "CHARADES_DIR",
+        write=lambda given: SAMPLE if given == SAMPLE else "CHARADES_DIR",
+    )
+    causalchaos: Path | None = option(
+        None, "CausalChaos' Annotations.csv: the events that its questions tell of.", exists=True, content=False
+    )
+    youcook2: Path | None = option(
+        None, "YouCook2's youcookii_annotations_trainval.json: the steps of its recipes.", exists=True, content=False
+    )
+    segments: str | None = option(
+        None,
+        "Your own: CSV or JSON lines with video, start, end, phrase, or JSON in the form of ActivityNet Captions; or "
+        "the word `sample`.",
+        content=False,
+        write=lambda given: f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name,
     )
     videos: Path | None = option(
         None, "Folder of the videos, if not beside the annotations.", content=False, record="never"
@@ -49,18 +97,81 @@ class ClaviSettings(BuildSettings):
         write=lambda given: "STA_DIR",
     )
     source: Literal["actions", "sta"] = option(
-        "actions", "Segments: Charades' action classes, or Charades-STA's sentences."
+        "actions", "Segments of Charades: its action classes, or Charades-STA's sentences.", counts=of_charades
     )
     rules: Literal["released", "paper"] | None = option(
         "released",
-        "Which pairs qualify: as in the released benchmark, or the paper's text read literally.",
-        counts=lambda settings: not settings.pairs,
+        "Which pairs of Charades qualify: as in the released benchmark, or the paper's text read literally.",
+        counts=lambda settings: selected(settings) and of_charades(settings),
     )
     pairs: tuple[Path, ...] = option(
         (),
         "Released train_annotations.json or test_annotations.json: rebuild exactly these pairs. May be given twice.",
         exists=True,
         content=False,
+        counts=of_charades,
+    )
+    phrases: Literal["turn", "as-is"] = option(
+        "turn",
+        "Phrases of --segments: turned into the form that questions need, or taken as gerund phrases as they are.",
+        counts=lambda settings: bool(settings.segments),
+    )
+    fps: float | None = option(
+        None,
+        "Frames per second: --causalchaos, of all episodes (by default each video's own, or 25 where there is none); "
+        "--segments, if its times are frames.",
+        minimum=1,
+        maximum=1000,
+        counts=lambda settings: bool(settings.segments or settings.causalchaos),
+    )
+    shortest: float | None = option(
+        None, "Shortest action, in seconds.", minimum=0, maximum=LONGEST_TIME_S, shown="4", counts=selected
+    )
+    longest: float | None = option(
+        None,
+        "Longest action, in seconds.",
+        minimum=0,
+        maximum=LONGEST_TIME_S,
+        shown="36; of Charades with --rules released any",
+        counts=selected,
+    )
+    max_span: float | None = option(
+        None,
+        "Longest time from the start of A to the end of B, in seconds.",
+        minimum=0,
+        maximum=LONGEST_TIME_S,
+        shown="90; of Charades any",
+        counts=selected,
+    )
+    min_gap: float = option(
+        0.0,
+        "Shortest time from the end of A to the start of B, in seconds.",
+        minimum=0,
+        maximum=LONGEST_TIME_S,
+        record="changed",
+        counts=selected,
+    )
+    max_pairs_per_video: int | None = option(
+        None, "Keep so many pairs of a source video, drawn and spread over it.", minimum=1, shown="all", counts=selected
+    )
+    strict: bool = option(
+        False,
+        "Drop pairs whose A or B (its verb with its objects) is annotated anywhere else in the source.",
+        counts=selected,
+    )
+    order: Literal["any", "balanced"] = option(
+        "any",
+        "Balanced: leave pairs out until every class of phrases (verb, or class of Charades) is first as often as "
+        "second.",
+        record="changed",
+        counts=selected,
+    )
+    same_by: Literal["auto", "lemmas", "sbert"] = option(
+        "auto",
+        "What tells that two phrases say the same: lemmas of verb and objects, or sentence embeddings too; auto takes "
+        "these where sentence-transformers is installed.",
+        content=False,
+        counts=of_others,
     )
     render: bool = option(True, "Make the videos, or only questions and pairs.")
     crf: int = option(CRF, "x264's rate factor, lower is better.", minimum=0, maximum=51, counts=rendered)
@@ -68,9 +179,35 @@ class ClaviSettings(BuildSettings):
     audio: Literal["drop", "keep"] = option(
         "drop", "Drop the sound, or cut and swap it with the picture.", counts=rendered
     )
-    split: Literal["train", "test", "all"] = option("all", "Splits to build.", content=False)
+    split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
+    collection: str = "charades"
+
+    @property
+    def selects(self) -> bool:
+        """Whether pairs were selected, not given."""
+        return self.rules is not None or self.collection != "charades"
 
 
 def decided(settings: ClaviSettings) -> ClaviSettings:
-    """Return the settings that a plan keeps: where the pairs are given, no rules chose them."""
-    return replace(settings, rules=None) if settings.pairs else settings
+    """Return the settings that a plan keeps: which collection it is, and limits in place of none given.
+
+    Where the pairs are given, no rules chose them.
+
+    Raises:
+        UsageError: Not exactly one collection is named.
+    """
+    named = [name for name in COLLECTIONS if getattr(settings, name) is not None]
+    if len(named) != 1:
+        flags = ", ".join(f"--{name}" for name in COLLECTIONS)
+        given = " and ".join(f"--{name}" for name in named) or "none"
+        raise UsageError(f"give exactly one of {flags}; given: {given}.")
+    if settings.pairs:
+        return replace(settings, rules=None)
+    shortest = SHORTEST_S if settings.shortest is None else settings.shortest
+    settings = replace(settings, collection=named[0], shortest=shortest)
+    if named[0] == "charades":
+        paper = settings.rules == "paper" and settings.longest is None
+        return replace(settings, longest=LONGEST_S if paper else settings.longest)
+    span = SPAN_S if settings.max_span is None else settings.max_span
+    longest = LONGEST_S if settings.longest is None else settings.longest
+    return replace(settings, rules=None, longest=longest, max_span=span)

@@ -15,16 +15,15 @@ from ...records.output import FinishedOutput
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
 from ...records.source import differing_source, source_of
-from ...sources.charades import CHARADES, SAMPLE
-from ...sources.files import find_videos
 from ...video.index import index_frames
 from ..processes import on_processes
 from ..remade import chosen_videos, differing_rows, same_encoder, unlike_again
 from ..replanned import annotation_folder, differing_plan, input_files, plan_or_findings
-from .inputs import read_plan, source_named
+from .inputs import read_plan, sameness_by
 from .render import FRAMES, SHARED, ClaviBuilder, edits, pieces
 from .row_checks import settings_of
-from .settings import ClaviSettings
+from .settings import SAMPLE, ClaviSettings, decided
+from .sources import ALL_SPLITS, OF_CHARADES, Given, Timing, collection_of, read_timing, source_named, videos_in
 from .tables import VARIANTS
 
 FILES = ("1.mp4", "2.mp4")
@@ -44,35 +43,48 @@ def plan_again(output: FinishedOutput, folder: Path) -> Plan | NotChecked:
     if isinstance(files, NotChecked):
         return files
     info, settings = output.info, settings_of(output)
-    tables = {name: path for name, path in files.items() if name.startswith("Charades_v1_") and path.suffix == ".csv"}
-    sentences = next((path.parent for name, path in files.items() if name.startswith("charades_sta_")), folder)
+    same_by = info["sameness"]["by"] if "sameness" in info else "lemmas"
+    if same_by == "sbert" and sameness_by(settings) != "sbert":
+        return NotChecked(
+            "what follows from the annotations: this was built with sentence embeddings, which are not here"
+        )
+    path, sentences = next(iter(files.values())), None
+    splits: tuple[str, ...] = ALL_SPLITS if info["split"] == "all" else (info["split"],)
+    if settings.collection == "charades":
+        tables = {name: f for name, f in files.items() if name.startswith("Charades_v1_") and f.suffix == ".csv"}
+        sentences = next((f.parent for name, f in files.items() if name.startswith("charades_sta_")), folder)
+        path = next(iter(tables.values()), folder / "none").parent
+        splits = tuple(split for split in OF_CHARADES if f"Charades_v1_{split}.csv" in tables)
+    if source_of(info).drawn:
+        own = settings.collection == "segments"
+        settings = replace(settings, segments=SAMPLE) if own else replace(settings, charades=SAMPLE)
     return read_plan(
-        next(iter(tables.values()), folder / "none").parent,
-        sentences,
-        settings,
-        splits=tuple(split for split in ("train", "test") if f"Charades_v1_{split}.csv" in tables),
-        pairs=[path for path in files.values() if path.suffix == ".json"],
+        Given(path, settings, splits, sentences, Timing.of(info.get("timing", {}))),
+        pairs=[path for path in files.values() if path.suffix == ".json"] if settings.collection == "charades" else [],
         limit=info["limit"],
         version=info["dataset_version"],
         tools=info["tools"],
-        source=SAMPLE if source_of(info).drawn else CHARADES,
+        same_by=same_by,
     )
 
 
 def check_source(output: FinishedOutput) -> Iterator[str]:
     """The source in `build.json` is the one that the command names."""
     given, _ = read_command(output.info, ClaviSettings)
-    return differing_source(output.info, source_named(given))
+    return differing_source(output.info, source_named(decided(given), output.info["inputs"]))
 
 
 def check_annotations(output: FinishedOutput, options: VerifyOptions) -> Iterator[Finding]:
     """Planned again from the annotations, every pair is there or listed as skipped, in its split, with its columns."""
     left_open = "splits, segments, subjects, other actions, and whether pairs are missing"
+    if output.info["settings"].get("collection", "charades") != "charades":
+        left_open = "phrases, " + left_open
     plan = plan_or_findings(output, options, plan_again, left_open)
     if isinstance(plan, list):
         yield from plan
         return
-    yield from differing_plan(output.info, plan, taken=["inputs"])
+    compared = [name for name in ("sameness", "timing") if name in output.info or name in plan.identity]
+    yield from differing_plan(output.info, plan, compared=compared, taken=["inputs"])
     skipped = {skip["unit_id"] for skip in output.info["skips"]["list"]}
     yield from (f"{name} is listed as skipped, but was not planned" for name in skipped - {u.id for u in plan.units})
     for split in dict.fromkeys((*plan.splits, *output.splits("pairs"))):
@@ -95,7 +107,7 @@ def check_sources(output: FinishedOutput, options: VerifyOptions) -> Iterator[Fi
         for row in output.rows("pairs", None, split)
     }
     folders = [options.sources, *{path.parent for path in _tables(output, options)}]
-    found = find_videos(folders, {unit.source_id for unit in units.values()}, CHARADES.video_folders)
+    found = videos_in(folders, {unit.source_id for unit in units.values()}, collection_of(settings))
     absent = sorted({unit.source_id for unit in units.values()} - found.keys())
     if absent:
         yield NotChecked(f"{len(absent)} source videos that are not in {options.sources}: {', '.join(absent[:5])}, …")
@@ -106,6 +118,7 @@ def check_sources(output: FinishedOutput, options: VerifyOptions) -> Iterator[Fi
     calls = ((found[name], members) for name, members in by_source.items())
     for problems in on_processes(source_problems, calls, options.workers):
         yield from problems
+    yield from _rates_again(output, found)
     builder = ClaviBuilder(settings, {name: str(path) for name, path in found.items()})
     yield from _skips_again(output, options, builder)
     if not options.decode:
@@ -119,6 +132,21 @@ def check_sources(output: FinishedOutput, options: VerifyOptions) -> Iterator[Fi
     same = same_encoder(output.info)
     for problems in on_processes(pair_again, _sampled(output, builder, units, set(sample), same), options.workers):
         yield from problems
+
+
+def _rates_again(output: FinishedOutput, found: Mapping[str, Path]) -> Iterator[Finding]:
+    """Frames were turned into times at the rate of their video, if no other rate was asked for."""
+    if "timing" not in output.info:
+        return
+    recorded, again = Timing.of(output.info["timing"]), read_timing(found)
+    own_rate = output.info["settings"]["fps"] is None
+    for name in sorted(found):
+        if name not in recorded.lengths:
+            yield NotChecked(f"{name} was not there when this was planned; its frames were taken at the usual rate")
+        elif recorded.lengths[name] != again.lengths.get(name):
+            yield f"build.json: {name} lasts {recorded.lengths[name]} s, its file {again.lengths.get(name)} s"
+        elif own_rate and recorded.rates.get(name) != again.rates.get(name):
+            yield f"build.json: {name} has {recorded.rates.get(name)} frames a second, its file {again.rates.get(name)}"
 
 
 def _tables(output: FinishedOutput, options: VerifyOptions) -> list[Path]:
@@ -214,9 +242,8 @@ def _skips_again(output: FinishedOutput, options: VerifyOptions, builder: ClaviB
     if isinstance(plan, NotChecked):
         return
     units = [unit for unit in plan.units if unit.id in listed]
-    found = find_videos(
-        [path for path in (options.sources,) if path], {u.source_id for u in units}, CHARADES.video_folders
-    )
+    folders = [path for path in (options.sources,) if path]
+    found = videos_in(folders, {u.source_id for u in units}, collection_of(settings_of(output)))
     builder = replace(builder, videos={name: str(path) for name, path in found.items()})
     there = [unit.id for unit in units if builder.missing(unit) is None]
     missing = [name for name in there if listed[name] in ("missing_video", "unreadable_video")]

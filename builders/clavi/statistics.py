@@ -15,7 +15,9 @@ from math import fsum
 from ...data_cards.statistics import Spread
 from ...records.output import FinishedOutput
 from ...records.schema import Row
-from .tables import ANSWERS
+from .cues import Cue, measure_cues, splits_asked
+from .questions import phrases_of
+from .tables import ANSWERS, pair_columns
 
 NO, YES = (ANSWERS.index(name) for name in ("no", "yes"))
 LETTERS = "abc"
@@ -153,6 +155,7 @@ class ClaviStatistics:
         audit: Blind guessers.
         fps: Frame rates of the videos; None if none were made.
         sizes: How many videos have each (width, height), the commonest first.
+        cue: What the words of free phrases give away; None for Charades.
     """
 
     pairs: dict[str, int]
@@ -170,6 +173,7 @@ class ClaviStatistics:
     audit: BlindAudit
     fps: Spread | None
     sizes: dict[tuple[int, int], int]
+    cue: Cue | None = None
 
     @property
     def hours(self) -> float:
@@ -179,7 +183,9 @@ class ClaviStatistics:
 
 def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
     """Count everything that the card of a CLAVI output says."""
-    pairs = {split: list(output.whole("pairs", PAIR_COLUMNS, split)) for split in output.splits("pairs")}
+    more = {column.name for column in pair_columns(output.info["settings"].get("collection", "charades"))}
+    columns = (*PAIR_COLUMNS, *(name for name in ("asked_a", "asked_b", "asked_c") if name in more))
+    pairs = {split: list(output.whole("pairs", columns, split)) for split in output.splits("pairs")}
     questions = {split: list(output.whole("questions", QUESTION_COLUMNS, split)) for split in pairs}
     every = [row for rows in pairs.values() for row in rows]
     asked = [row for rows in questions.values() for row in rows]
@@ -203,6 +209,7 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
         slots=count_slots(asked),
         audit=audit_blind(questions, {row["pair_id"]: row["source_id"] for row in every}),
         fps=Spread.of([row["fps"] for row in videos]) if videos else None,
+        cue=measure_cues(pairs) if output.info["settings"].get("collection", "charades") != "charades" else None,
         sizes=dict(Counter((row["width"], row["height"]) for row in videos).most_common()),
     )
 
@@ -243,15 +250,16 @@ def count_types(questions: Mapping[str, Sequence[Row]], videos: int) -> tuple[Ty
 
 def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row]) -> None:
     """Add to every question its `wording`, with `{A}`, `{B}`, `{C}` for the phrases, and its `phrases` in order."""
-    known = {
-        row["pair_id"]: sorted(((row[f"phrase_{letter}"], letter) for letter in LETTERS), key=lambda p: -len(p[0]))
-        for row in pairs
-    }
+    known: dict[str, tuple[list[tuple[str, str]], dict[str, str]]] = {}
+    for pair in pairs:
+        phrases, asked = phrases_of(pair)
+        forms = [(text, letter) for texts in (phrases, asked) for letter, text in texts.items() if text]
+        known[pair["pair_id"]] = (sorted(forms, key=lambda form: -len(form[0])), phrases)
     for row in questions:
-        wording = row["question"]
-        for phrase, letter in known[row["pair_id"]]:
-            wording = wording.replace(phrase, f"{{{letter.upper()}}}")
-        places = sorted((wording.find(f"{{{letter.upper()}}}"), phrase) for phrase, letter in known[row["pair_id"]])
+        wording, (forms, phrases) = row["question"], known[row["pair_id"]]
+        for text, letter in forms:
+            wording = wording.replace(text, f"{{{letter}}}")
+        places = sorted((wording.find(f"{{{letter}}}"), phrase) for letter, phrase in phrases.items())
         row["wording"], row["phrases"] = wording, tuple(phrase for place, phrase in places if place >= 0)
 
 
@@ -295,14 +303,14 @@ LEARNT: dict[str, Groups] = {
 def audit_blind(questions: Mapping[str, Sequence[Row]], sources: Mapping[str, str]) -> BlindAudit:
     """Let guessers answer that do not look at what happens in the videos; rows as `restore_phrases` leaves them.
 
-    They know the answers of the train split and are asked the test split; where a build has one split, they know that
-    of all other source videos. Ties go to the answer that is commoner overall.
+    They know the answers of the train split and are asked the test split, or validation where there is none; where a
+    build has one split, they know that of all other source videos. Ties go to the answer that is commoner overall.
 
     Args:
         questions: The questions of each split.
         sources: The source video of each pair.
     """
-    learnt, asked = ("train", "test") if {"train", "test"} <= set(questions) else (next(iter(questions)),) * 2
+    learnt, asked = splits_asked(questions)
     known, rows = questions[learnt], questions[asked]
     scores = [_score(name, rows, [guess(row) for row in rows], None) for name, guess in FIXED.items()]
     for name, groups in LEARNT.items():

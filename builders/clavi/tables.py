@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...records.schema import Column, Config
@@ -88,12 +89,44 @@ PAIRS = Config(
     ),
 )
 
+SOURCE = Column("source", "string", "the collection: `causalchaos`, `youcook2` or `segments`")
+ASKED = tuple(
+    Column(f"asked_{letter}", "string", f"yes/no question of {letter.upper()}, without its mark; empty for a gerund")
+    for letter in "abc"
+)
+MEANINGS = {  # what columns of Charades hold of other collections
+    "source_id": "the source video",
+    "subject": "who is filmed, if the annotation says so",
+    **{f"class_{letter}": f"phrase, or class, of {letter.upper()}" for letter in "abc"},
+    "template_id": "wording in `templates/clavi.yaml`, or of phrases with subjects in `templates/clavi_events.yaml`",
+}
 
-def clavi_configs(render: bool) -> tuple[Config, ...]:
-    """Return the tables of a build, with or without videos."""
-    return (QUESTIONS, VIDEOS, PAIRS) if render else (QUESTIONS, PAIRS)
+
+def clavi_configs(render: bool, collection: str = "charades") -> tuple[Config, ...]:
+    """Return the tables of a build.
+
+    Args:
+        render: Whether there are videos.
+        collection: Where the segments come from; "charades", or another one, whose pairs have more columns.
+    """
+    tables = (QUESTIONS, VIDEOS, PAIRS) if render else (QUESTIONS, PAIRS)
+    if collection == "charades":
+        return tables
+    return tuple(
+        replace(
+            table,
+            columns=tuple(replace(column, meaning=MEANINGS.get(column.name, column.meaning)) for column in columns),
+        )
+        for table in tables
+        for columns in [table.columns + pair_columns(collection) * (table is PAIRS)]
+    )
+
+
+def pair_columns(collection: str) -> tuple[Column, ...]:
+    """Return the columns that `pairs` has besides those of Charades."""
+    return {"charades": (), "youcook2": (SOURCE,)}.get(collection, (SOURCE, *ASKED))
 
 
 def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
     """Return the tables of a finished build."""
-    return clavi_configs(info["settings"]["render"])
+    return clavi_configs(info["settings"]["render"], info["settings"].get("collection", "charades"))

@@ -468,3 +468,27 @@ class TestInputs:
         refuses(run("stressreel", "sample", sample), "holds something already")
         with open(sample / "Charades_v1_train.csv", newline="") as handle:
             assert len(list(csv.DictReader(handle))) == 7
+
+
+class TestSegments:
+    """Pairs of anybody's segments; tests/builders/clavi/test_segment_forger.py verifies such builds."""
+
+    def test_a_dry_run_counts_by_rule(self) -> None:
+        done = run("build-clavi", "--segments", "sample", "--same-by", "lemmas", "--no-render", "--dry-run", "--strict")
+        assert done.code == 0, done.err
+        for words in ("train", "test", "segments:", "pairs in reach:"):
+            assert words in done.out
+
+    def test_the_sample_builds_and_exports(self, tmp_path: Path) -> None:
+        options = ("--segments", "sample", "--same-by", "lemmas", "--limit", 2, "--preset", "ultrafast")
+        done = run("build-clavi", *options, "--out", tmp_path / "out", "--workers", 1, "--no-progress")
+        assert done.code == 0, done.err
+        content = info(tmp_path / "out")
+        assert content["settings"]["collection"] == "segments"
+        assert content["command"].startswith("build-clavi --segments sample --phrases turn --same-by lemmas")
+        assert content["source"]["key"] == "sample"
+        assert sum(content["counts"]["videos"].values()) == 4
+        done = run("stressreel", "verify", tmp_path / "out", "--no-decode")
+        assert done.code == 0, done.out
+        done = run("stressreel", "export", "lmms-eval", tmp_path / "out", "--to", tmp_path / "tasks")
+        assert done.code == 0, done.err

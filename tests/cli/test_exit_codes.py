@@ -13,7 +13,7 @@ from stressreel.cli.main import load_command
 
 PROGRAMS = ["stressreel", *(f"build-{name}" for name in BENCHMARKS)]
 WRITTEN = {"--out", "--to", "--items", "sample folder"}  # need not be there
-TEXTS = {"--charades", "--msrvtt", "--annotations", "--questions", "given"}  # paths among other words
+TEXTS = {"--charades", "--segments", "--msrvtt", "--annotations", "--questions", "given"}  # paths among other words
 MISSING = "MISSING"
 # What has to be said besides, for each path that is read. OUT, SUITE and CAUSAL are outputs, FOLDER a folder.
 CASES: dict[tuple[str, str], str] = {
@@ -39,6 +39,9 @@ CASES: dict[tuple[str, str], str] = {
     ("build-clavi", "--videos"): "--charades CHARADES --videos MISSING --out NEW",
     ("build-clavi", "--charades-sta"): "--charades CHARADES --source sta --charades-sta MISSING --out NEW",
     ("build-clavi", "--pairs"): "--charades CHARADES --pairs MISSING --out NEW",
+    ("build-clavi", "--causalchaos"): "--causalchaos MISSING --out NEW",
+    ("build-clavi", "--youcook2"): "--youcook2 MISSING --out NEW",
+    ("build-clavi", "--segments"): "--segments MISSING --out NEW",
     ("build-clavi", "--config"): "--charades CHARADES --config MISSING --out NEW",
     ("build-perturbed", "--msrvtt"): "--msrvtt MISSING --out NEW",
     ("build-perturbed", "--youcook2"): "--youcook2 MISSING --out NEW",
@@ -71,6 +74,10 @@ VALUES = (
     "stressreel sample NEW --kind unknown",
     "stressreel unknown",
     "build-clavi --charades CHARADES --out NEW --crf 99",
+    "build-clavi --out NEW",
+    "build-clavi --charades CHARADES --segments sample --out NEW",
+    "build-clavi --charades CHARADES --split validation --out NEW",
+    "build-clavi --segments sample --max-span nan --out NEW",
     "build-perturbed --msrvtt MSRVTT --out NEW --perturbations unknown",
     "build-perturbed --msrvtt MSRVTT --out NEW --modality text --text-perturbations unknown",
     "build-perturbed --msrvtt MSRVTT --out NEW --modality all --pairs jpeg",

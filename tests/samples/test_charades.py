@@ -212,6 +212,7 @@ def test_the_sample_is_written_in_the_layout_of_charades(tmp_path, monkeypatch):
         "README.txt",
         "charades_sta_test.txt",
         "charades_sta_train.txt",
+        "segments.csv",
     }
     with av.open(str(tmp_path / "sample/Charades_v1_480/SR2H8.mp4")) as container:
         assert container.streams.video[0].average_rate == short[1].fps

@@ -13,8 +13,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from stressreel.errors import InputError
 from stressreel.sources import files
-from stressreel.sources.actions import AnnotatedVideo
-from stressreel.sources.charades import ADVICE, CHARADES, COLUMNS, Annotations, class_actions, read_charades
+from stressreel.sources.actions import AnnotatedVideo, Annotations
+from stressreel.sources.charades import ADVICE, CHARADES, COLUMNS, class_actions, read_charades
 from stressreel.sources.files import VIDEO_SUFFIXES, find_file
 from stressreel.templates import load_classes
 

@@ -11,6 +11,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,55 @@ def test_answers_flip_with_the_video_and_with_the_question_or_with_neither(quest
         other = by_id[question.complement].answers
         flips = [mine != theirs for mine, theirs in zip(question.answers, other, strict=True)]
         assert flips == [question.type in ("BE", "BA")] * 2
+
+
+# Phrases with subjects
+
+TOLD = {"A": "Tom dipped a pen", "B": "Jerry ran into the wall", "C": "Tom slept"}
+ASKED = {"A": "Did Tom dip a pen", "B": "Did Jerry run into the wall", "C": "Did Tom sleep"}
+EVENTS = """\
+Did Tom dip a pen?
+Did Jerry run into the wall?
+Did Tom sleep?
+Was it at the beginning that Tom dipped a pen?
+Was it at the end that Tom dipped a pen?
+Was it at the end that Jerry ran into the wall?
+Was it at the beginning that Jerry ran into the wall?
+Did Tom dip a pen before Jerry ran into the wall?
+Did Tom dip a pen after Jerry ran into the wall?
+Did Jerry run into the wall after Tom dipped a pen?
+Did Jerry run into the wall before Tom dipped a pen?
+Did Tom sleep before Tom dipped a pen?
+Did Tom sleep after Tom dipped a pen?
+Did Tom dip a pen before Tom slept?
+Did Tom dip a pen after Tom slept?
+Did Tom sleep before Jerry ran into the wall?
+Did Tom sleep after Jerry ran into the wall?
+Did Jerry run into the wall before Tom slept?
+Did Jerry run into the wall after Tom slept?
+""".splitlines()
+
+
+def test_the_wording_of_phrases_with_subjects() -> None:
+    assert [question.worded(TOLD, ASKED) for question in load_questions("clavi_events")] == EVENTS
+
+
+def test_phrases_with_subjects_have_the_same_questions() -> None:
+    both = zip(load_questions(), load_questions("clavi_events"), strict=True)
+    assert all(replace(own, text="") == replace(other, text="") for own, other in both)
+
+
+@pytest.mark.parametrize("text", ["Was it so?", "{asked_y}?", "{x} and {y}?"])
+def test_a_damaged_wording_is_refused(tables: Path, text: str) -> None:
+    damage(tables / "clavi_events.yaml", lambda table: table["templates"].update({"E": text}))
+    with pytest.raises(InputError, match=r"templates/clavi_events\.yaml: e-a does not fill the slots"):
+        load_questions("clavi_events")
+
+
+def test_gerund_phrases_have_no_question_of_their_own(tables: Path) -> None:
+    damage(tables / "clavi.yaml", lambda table: table["templates"].update({"E": "{asked_x}?"}))
+    with pytest.raises(InputError, match="e-a does not fill the slots"):
+        load_questions()
 
 
 # Loading

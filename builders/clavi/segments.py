@@ -1,0 +1,105 @@
+"""Pairs from any annotated segments: which are true whatever else their source shows.
+
+The lengths and the margin are those of the paper (`builders.clavi.pairs`). As phrases are free, "another action" is
+one that does not say the same (`builders.clavi.sameness`), and what says the same as A or B near them would make
+"before" untrue.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ...sources.actions import AnnotatedVideo, Segment
+from .pairs import MARGIN_S, Candidate, Limits
+from .sameness import Alike, Sameness, find_alike
+
+COUNTS = (
+    *("segments", "segments_that_repeat_another", "segments_too_short_or_long"),
+    "segments_whose_words_come_again_in_their_source",
+    *("pairs_in_reach", "pairs_left_out_same_meaning", "pairs_left_out_said_again_near"),
+    *("pairs_left_out_statement_and_gerund", "pairs_left_out_strict"),
+)
+
+
+def without_repeats(video: AnnotatedVideo, sameness: Sameness) -> AnnotatedVideo:
+    """Sort the segments of a video by time; of those that say the same of the same time, keep the first."""
+    ordered = sorted(video.segments, key=lambda s: (s.start_s, s.end_s, s.action.key))
+    alike = find_alike(ordered, sameness)
+    kept: list[Segment] = []
+    places: dict[tuple[float, float], list[int]] = {}
+    for place, segment in enumerate(ordered):
+        same_time = places.setdefault((segment.start_s, segment.end_s), [])
+        if alike.doing[place].isdisjoint(same_time):
+            same_time.append(place)
+            kept.append(segment)
+    return replace(video, segments=tuple(kept))
+
+
+def segment_pairs(
+    video: AnnotatedVideo, sameness: Sameness, limits: Limits, counts: Counter[str], *, strict: bool = False
+) -> Iterator[Candidate]:
+    """Select the pairs of a video.
+
+    A ends before B starts, both within the limits; they do not say the same; nothing that says the same as one of
+    them lies in the segment or within 2 s of it, but they themselves; both have a subject in their phrase, or neither.
+
+    Args:
+        video: The video.
+        sameness: Tells what says the same.
+        limits: Lengths and distances.
+        counts: Gets what was left out, by rule, each pair under the first that it breaks.
+        strict: Whether the verb and objects of A and B may come nowhere else in the video, whoever does it.
+    """
+    given = len(video.segments)
+    video = without_repeats(video, sameness)
+    segments = video.segments
+    alike = find_alike(segments, sameness)
+    usable = [place for place, segment in enumerate(segments) if limits.lasts(segment) and segment.action.usable]
+    counts["segments"] += given
+    counts["segments_that_repeat_another"] += given - len(segments)
+    counts["segments_too_short_or_long"] += len(segments) - len(usable)
+    counts["segments_whose_words_come_again_in_their_source"] += sum(map(bool, alike.words))
+    for one, other in _in_reach(segments, usable, limits):
+        a, b = segments[one], segments[other]
+        low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
+        counts["pairs_in_reach"] += 1
+        again = (alike.doing[one] | alike.doing[other]) - {one, other}
+        if other in alike.doing[one]:
+            counts["pairs_left_out_same_meaning"] += 1
+        elif any(_lies_in(segments[place], low, high) for place in again):
+            counts["pairs_left_out_said_again_near"] += 1
+        elif bool(a.action.asked) != bool(b.action.asked):
+            counts["pairs_left_out_statement_and_gerund"] += 1
+        elif strict and (alike.words[one] or alike.words[other]):
+            counts["pairs_left_out_strict"] += 1
+        else:
+            yield Candidate(video, a, b, _elsewhere(segments, alike, (one, other), low, high))
+
+
+def _in_reach(segments: Sequence[Segment], usable: Sequence[int], limits: Limits) -> Iterator[tuple[int, int]]:
+    """Yield the places of every two segments within the limits; segments are in order of their starts."""
+    starts = [segments[place].start_s for place in usable]
+    for one in usable:
+        a = segments[one]
+        for number in range(bisect_right(starts, a.end_s), len(usable)):
+            if limits.span is not None and starts[number] - a.start_s > limits.span:
+                break
+            if limits.hold(a, segments[usable[number]]):
+                yield one, usable[number]
+
+
+def _lies_in(segment: Segment, low: float, high: float) -> bool:
+    return segment.start_s < high and segment.end_s > low
+
+
+def _elsewhere(
+    segments: Sequence[Segment], alike: Alike, pair: tuple[int, int], low: float, high: float
+) -> tuple[str, ...]:
+    """Return the actions of a video, each once, none of which is done near a pair or says the same as A or B."""
+    near = {segment.action.key for segment in segments if _lies_in(segment, low, high)}
+    same = alike.doing[pair[0]] | alike.doing[pair[1]] | set(pair)
+    keys = (segment.action.key for place, segment in enumerate(segments) if place not in same)
+    return tuple(dict.fromkeys(key for key in keys if key not in near))

@@ -1,0 +1,110 @@
+"""What is kept of the pairs that qualify: some of each source, and as many of each class first as second."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from ...seeds import rng_for
+from .pairs import Candidate, SameAction, pair_key
+
+
+def class_of(candidate: Candidate, letter: str) -> str:
+    """Return what A or B is an instance of: its class of Charades, or the verb of a free phrase."""
+    action = candidate.a.action if letter == "a" else candidate.b.action
+    return action.verb if action.words or action.asked else action.key
+
+
+def without_returns(candidates: Iterable[Candidate], same: SameAction, counts: Counter[str]) -> list[Candidate]:
+    """Keep the pairs whose A and B come nowhere else in their source; what is left out is counted."""
+    kept = []
+    for candidate in candidates:
+        others = [s for s in candidate.video.segments if s is not candidate.a and s is not candidate.b]
+        if any(same(s.action, x.action) for s in others for x in (candidate.a, candidate.b)):
+            counts["pairs_left_out_strict"] += 1
+        else:
+            kept.append(candidate)
+    return kept
+
+
+def spread_over_videos(
+    candidates: Sequence[Candidate], most: int | None, seed: int, counts: Counter[str]
+) -> list[Candidate]:
+    """Keep so many pairs of each source: in order of their middle, as many equal stretches, and of each a drawn one."""
+    if most is None:
+        return list(candidates)
+    by_video: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        by_video.setdefault(candidate.video.id, []).append(candidate)
+    kept = []
+    for name, members in by_video.items():
+        members.sort(key=lambda c: (c.a.start_s + c.b.end_s, pair_key(c)))
+        stretches = min(most, len(members))
+        for number in range(stretches):
+            first, stop = (len(members) * n // stretches for n in (number, number + 1))
+            draw = rng_for(seed, "clavi", "pairs of a video", name, number).random()
+            kept.append(members[first + int(draw * (stop - first))])
+    counts["pairs_left_out_most_per_video"] += len(candidates) - len(kept)
+    return kept
+
+
+def balanced(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -> list[Candidate]:
+    """Leave pairs out until in every split each class of phrases comes first as often as second.
+
+    Pairs are edges from the class of A to that of B. While a class comes first too often, the edges of a shortest way
+    from such a class to one that comes second too often are left out; all classes between stay as they were. Which of
+    the pairs of two classes goes is drawn.
+    """
+    kept: list[Candidate] = []
+    for split in sorted({candidate.video.split for candidate in candidates}):
+        members = sorted((c for c in candidates if c.video.split == split), key=pair_key)
+        draws = rng_for(seed, "clavi", "balance", split).random(len(members)).tolist()
+        edges: dict[str, dict[str, list[tuple[float, int]]]] = {}
+        for number, (candidate, draw) in enumerate(zip(members, draws, strict=True)):
+            first, second = class_of(candidate, "a"), class_of(candidate, "b")
+            edges.setdefault(first, {}).setdefault(second, []).append((draw, number))
+        for targets in edges.values():
+            for pairs in targets.values():
+                pairs.sort()
+        out = _left_out(edges)
+        kept += [candidate for number, candidate in enumerate(members) if number not in out]
+    counts["pairs_left_out_order_balance"] += len(candidates) - len(kept)
+    return kept
+
+
+def _left_out(edges: Mapping[str, dict[str, list[tuple[float, int]]]]) -> set[int]:
+    """Take edges away, the last of each bundle first, until as many lead into every node as out of it."""
+    excess = Counter[str]()
+    for first, targets in edges.items():
+        for second, pairs in targets.items():
+            excess[first] += len(pairs)
+            excess[second] -= len(pairs)
+    out = set[int]()
+    while starts := sorted(name for name, count in excess.items() if count > 0):
+        way = _shortest_way(edges, starts, excess)
+        for first, second in pairwise(way):
+            out.add(edges[first][second].pop()[1])
+        excess[way[0]] -= 1
+        excess[way[-1]] += 1
+    return out
+
+
+def _shortest_way(
+    edges: Mapping[str, Mapping[str, Sequence[tuple[float, int]]]], starts: Sequence[str], excess: Mapping[str, int]
+) -> list[str]:
+    """Find a shortest way from one of some nodes to one with too many edges into it; there always is one."""
+    before: dict[str, str] = dict.fromkeys(starts, "")
+    waiting = deque(starts)
+    while waiting:
+        node = waiting.popleft()
+        if excess[node] < 0:
+            way = [node]
+            while before[way[-1]]:
+                way.append(before[way[-1]])
+            return way[::-1]
+        for target in sorted(edges.get(node, {})):
+            if edges[node][target] and target not in before:
+                before[target] = node
+                waiting.append(target)
+    raise ValueError("the edges are not those that the excess was counted from")

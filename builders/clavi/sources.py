@@ -1,0 +1,212 @@
+"""The collections that pairs are made from: a further one is a row of `COLLECTIONS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ...errors import UsageError, VideoError
+from ...language import gerunds, phrases
+from ...language.event_questions import event_identity
+from ...records.source import Source
+from ...samples.cache import cached_sample
+from ...sources.actions import Annotations
+from ...sources.causalchaos import CAUSALCHAOS, NTSC, source_of_rows
+from ...sources.causalchaos_events import read_events
+from ...sources.charades import CHARADES, read_charades
+from ...sources.charades import SAMPLE as CHARADES_SAMPLE
+from ...sources.charades_sta import read_charades_sta, same_doing
+from ...sources.files import find_videos
+from ...sources.segments import SAMPLE as SEGMENTS_SAMPLE
+from ...sources.segments import SEGMENTS, read_segments
+from ...sources.youcook2_steps import YOUCOOK2_STEPS, read_steps
+from ...video.index import index_frames
+from .pairs import SameAction, same_key
+from .sameness import same_saying
+from .settings import SAMPLE, ClaviSettings
+
+ALL_SPLITS = ("train", "validation", "test")
+USUAL_RATE = Fraction(25)
+SAMPLE_SEGMENTS = "segments.csv"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What videos say of annotations in frames.
+
+    Attributes:
+        rates: Frames per second by video, for those that do not have the usual 25.
+        lengths: Seconds by video, where they are known.
+    """
+
+    rates: Mapping[str, Fraction] = field(default_factory=dict)
+    lengths: Mapping[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, dict[str, Any]]:
+        """Return what `build.json` keeps."""
+        rates = {name: str(rate) for name, rate in sorted(self.rates.items())}
+        return {"rates": rates, "lengths": dict(sorted(self.lengths.items()))}
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Mapping[str, Any]]) -> Timing:
+        """Read what `as_json` gave."""
+        rates = {name: Fraction(str(rate)) for name, rate in stored.get("rates", {}).items()}
+        return cls(rates, {name: float(str(length)) for name, length in stored.get("lengths", {}).items()})
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a collection is read from.
+
+    Attributes:
+        path: Its file, or the folder of Charades.
+        settings: As decided.
+        splits: The splits of Charades to read.
+        sentences: The folder of Charades-STA.
+        timing: Rates and lengths of videos.
+    """
+
+    path: Path
+    settings: ClaviSettings
+    splits: Sequence[str] = ("train", "test")
+    sentences: Path | None = None
+    timing: Timing = Timing()
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """A collection of annotated videos.
+
+    Attributes:
+        read: Reads its annotations.
+        source: Whose it is.
+        same: What A and B must not be, as far as it can be told from the two alone.
+        free: Whether actions are phrases, not classes: they are of its own splits, and controls come from them.
+        splits: Its splits.
+        shelves: Where people keep its videos besides, as patterns of folders.
+        framed: Whether its times are frames, whose rate the videos say.
+        wording: What decides the wording of its phrases besides the annotations and the code.
+    """
+
+    read: Callable[[Given], Annotations]
+    source: Source
+    same: SameAction = same_saying
+    free: bool = True
+    splits: tuple[str, ...] = ALL_SPLITS
+    shelves: tuple[str, ...] = ()
+    framed: bool = False
+    wording: Callable[[], dict[str, str]] = phrases.phrase_identity
+
+
+def as_rate(fps: float) -> Fraction:
+    """Return the rate that a number stands for: 23.976 and 29.97 are NTSC's."""
+    rate = Fraction(fps).limit_denominator(1000)
+    for whole in NTSC:
+        exact = Fraction(whole * 1000, 1001)
+        if rate.denominator > 1 and abs(rate - exact) < Fraction(1, 200):
+            return exact
+    return rate
+
+
+def _classes(given: Given) -> Annotations:
+    return read_charades(given.path, given.splits)
+
+
+def _sentences(given: Given) -> Annotations:
+    return read_charades_sta(given.sentences or given.path, _classes(given), given.splits)
+
+
+def _events(given: Given) -> Annotations:
+    rates, seed = given.timing.rates, given.settings.seed
+    return read_events(given.path, seed=seed, rate_of=rates, length_of=given.timing.lengths)
+
+
+def _steps(given: Given) -> Annotations:
+    return read_steps(given.path)
+
+
+def _segments(given: Given) -> Annotations:
+    settings = given.settings
+    rate = None if settings.fps is None else as_rate(settings.fps)
+    return read_segments(given.path, as_is=settings.phrases == "as-is", rate=rate, seed=settings.seed)
+
+
+OF_CHARADES = ("train", "test")
+COLLECTIONS = {
+    "actions": Annotated(_classes, CHARADES, same_key, free=False, splits=OF_CHARADES, wording=dict),
+    "sta": Annotated(_sentences, CHARADES, same_doing, splits=OF_CHARADES, wording=gerunds.phrase_identity),
+    "causalchaos": Annotated(_events, CAUSALCHAOS, framed=True, wording=event_identity),
+    "youcook2": Annotated(
+        _steps, YOUCOOK2_STEPS, shelves=("raw_videos/*/*", "*/*", "raw_videos", "training", "validation")
+    ),
+    "segments": Annotated(_segments, SEGMENTS),
+}
+
+
+def collection_of(settings: ClaviSettings) -> Annotated:
+    """Return the collection that decided settings name."""
+    return COLLECTIONS[settings.source if settings.collection == "charades" else settings.collection]
+
+
+def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
+    """Return whose annotations settings name.
+
+    Args:
+        settings: As decided.
+        hashes: SHA-256 of every annotation file.
+    """
+    if settings.collection == "charades":
+        return CHARADES_SAMPLE if settings.charades == SAMPLE else CHARADES
+    if settings.collection == "causalchaos":
+        return source_of_rows(hashes, sample=False)
+    return SEGMENTS_SAMPLE if settings.segments == SAMPLE else collection_of(settings).source
+
+
+def annotation_path(settings: ClaviSettings) -> Path:
+    """Find the annotations that settings name.
+
+    Raises:
+        UsageError: They are not there.
+    """
+    if settings.collection == "charades":
+        return cached_sample("charades") if settings.charades == SAMPLE else Path(settings.charades or "")
+    if settings.segments == SAMPLE:
+        return cached_sample("charades") / SAMPLE_SEGMENTS
+    path = Path(settings.causalchaos or settings.youcook2 or settings.segments or "").expanduser()
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}. --{settings.collection} takes a file of annotations.")
+    return path
+
+
+def video_shelves(place: Path, collection: Annotated) -> list[str]:
+    """List the folders below a place in which videos of a collection may lie, as paths below it."""
+    found = list(collection.source.video_folders)
+    for pattern in collection.shelves:
+        found += sorted(path.relative_to(place).as_posix() for path in place.glob(pattern) if path.is_dir())
+    return list(dict.fromkeys(found))
+
+
+def videos_in(places: Sequence[Path], wanted: Collection[str], collection: Annotated) -> dict[str, Path]:
+    """Find videos wherever people keep those of a collection."""
+    found: dict[str, Path] = {}
+    for place in places:
+        missing = set(wanted) - found.keys()
+        found |= find_videos([place], missing, video_shelves(place, collection))
+    return found
+
+
+def read_timing(videos: Mapping[str, Path]) -> Timing:
+    """Read rates and lengths out of videos; one that cannot be read has none, and becomes a skip later."""
+    rates, lengths = {}, {}
+    for name, path in sorted(videos.items()):
+        try:
+            index = index_frames(path)
+        except VideoError:
+            continue
+        length = index.seconds(index.num_frames)
+        rates[name] = Fraction(index.num_frames / length).limit_denominator(1001)
+        lengths[name] = float(length)
+    return Timing(rates, lengths)

@@ -1,0 +1,379 @@
+"""Pairs of any annotated segments: what qualifies, what is kept, which controls are drawn."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from stressreel.builders.clavi.controls import Controls, content_words
+from stressreel.builders.clavi.cues import measure_cues
+from stressreel.builders.clavi.pairs import Candidate, Limits
+from stressreel.builders.clavi.plan import plan_clavi
+from stressreel.builders.clavi.questions import question_rows
+from stressreel.builders.clavi.sameness import Sameness, embedded, may_be_one, same_saying
+from stressreel.builders.clavi.segments import segment_pairs
+from stressreel.builders.clavi.selection import balanced, class_of, spread_over_videos
+from stressreel.builders.clavi.settings import ClaviSettings, decided
+from stressreel.builders.clavi.sources import Timing, as_rate
+from stressreel.builders.clavi.tables import clavi_configs
+from stressreel.errors import UsageError
+from stressreel.records.plan import Plan
+from stressreel.sources.actions import Action, AnnotatedVideo, Segment
+
+LIMITS = Limits(4.0, 36.0, 90.0, 0.0, decimal=True)
+Span = tuple[str, float, float]
+
+
+def gerund(phrase: str) -> Action:
+    """Read "frying an egg in butter" as verb, "an", object and so on."""
+    verb, *rest = phrase.split()
+    objects = frozenset(word for word in rest if word not in ("a", "an", "the", "in", "and"))
+    return Action(phrase, phrase, phrase, verb, objects, words=objects | {verb})
+
+
+def told(phrase: str) -> Action:
+    """Read "Tom hit the pan" as a statement with its question."""
+    subject, verb, *rest = phrase.split()
+    objects = frozenset(word.lower() for word in rest if word not in ("a", "the", "in"))
+    question = f"Did {subject} {verb} {' '.join(rest)}".strip()
+    return Action(phrase, f"Why {question}?", phrase, verb, objects, words=objects | {verb}, asked=question)
+
+
+def video(name: str, *spans: Span, read: Any = gerund, split: str = "train", length: float = 600.0) -> AnnotatedVideo:
+    segments = tuple(Segment(read(phrase), start, end) for phrase, start, end in spans)
+    verbs = frozenset(segment.action.verb for segment in segments)
+    objects = frozenset(word for segment in segments for word in segment.action.words) - verbs
+    return AnnotatedVideo(name, split, "", length, segments, verbs, objects, {})
+
+
+def chosen(*spans: Span, limits: Limits = LIMITS, strict: bool = False, read: Any = gerund) -> list[tuple[str, str]]:
+    pairs = segment_pairs(video("V", *spans, read=read), Sameness(), limits, Counter(), strict=strict)
+    return [(pair.a.action.phrase, pair.b.action.phrase) for pair in pairs]
+
+
+A, B = ("frying an egg", 10.0, 15.0), ("washing rice", 20.0, 25.0)
+AB = [("frying an egg", "washing rice")]
+
+
+# What qualifies
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ((A, B), AB),
+        ((B, A), AB),
+        ((A, ("washing rice", 15.0, 25.0)), []),  # A is not over before B starts
+        ((("frying an egg", 10.0, 13.9), B), []),
+        ((("frying an egg", 4.1, 40.1), ("washing rice", 50.0, 60.0)), AB),  # 36 s, though not in binary
+        ((("frying an egg", 4.1, 40.2), ("washing rice", 50.0, 60.0)), []),
+        ((A, ("washing rice", 95.0, 100.0)), AB),
+        ((A, ("washing rice", 95.0, 100.1)), []),
+        ((A, ("frying an egg", 20.0, 25.0)), []),
+        ((A, ("frying an egg in butter", 20.0, 25.0)), []),  # says more of the same
+        ((A, ("frying butter", 20.0, 25.0)), [("frying an egg", "frying butter")]),
+    ],
+)
+def test_lengths_order_span_and_meaning(spans: Sequence[Span], expected: list[tuple[str, str]]) -> None:
+    assert chosen(*spans) == expected
+
+
+@pytest.mark.parametrize(
+    ("again", "left"),
+    [
+        (("frying an egg", 17.0, 18.0), False),
+        (("frying", 26.9, 28.0), False),
+        (("washing rice in a pan", 5.0, 8.1), False),
+        (("frying an egg", 27.0, 28.0), True),
+        (("washing rice", 5.0, 8.0), True),
+        (("frying onions", 17.0, 18.0), True),
+    ],
+)
+def test_nothing_near_a_pair_says_what_it_says(again: Span, left: bool) -> None:
+    assert (AB[0] in chosen(A, B, again)) == left
+
+
+def test_strict_wants_it_nowhere_else() -> None:
+    spans = (A, B, ("frying an egg", 400.0, 401.0))
+    assert chosen(*spans) == AB
+    assert chosen(*spans, strict=True) == []
+    told_spans = (("Tom hit Jerry", 10.0, 15.0), ("Tom left", 20.0, 25.0), ("Spike hit Jerry", 400.0, 401.0))
+    assert chosen(*told_spans, read=told)
+    assert not chosen(*told_spans, read=told, strict=True)
+
+
+def test_the_least_gap() -> None:
+    assert chosen(A, B, limits=replace(LIMITS, gap=5.0)) == AB
+    assert chosen(A, B, limits=replace(LIMITS, gap=5.1)) == []
+
+
+def test_a_repeat_of_the_same_time_counts_once() -> None:
+    counts = Counter[str]()
+    repeated = video("V", A, ("frying", 10.0, 15.0), B)
+    assert len(list(segment_pairs(repeated, Sameness(), LIMITS, counts))) == 1
+    assert counts["segments_that_repeat_another"] == 1
+
+
+def test_statements_and_gerunds_make_no_pair() -> None:
+    mixed = replace(video("V", A), segments=(Segment(gerund("frying"), 10, 15), Segment(told("Tom hit Jerry"), 20, 25)))
+    counts = Counter[str]()
+    assert list(segment_pairs(mixed, Sameness(), LIMITS, counts)) == []
+    assert counts["pairs_left_out_statement_and_gerund"] == 1
+
+
+def test_other_actions_are_elsewhere_and_say_something_else() -> None:
+    spans = (
+        A,
+        B,
+        ("eating", 26.0, 27.0),
+        ("eating", 300.0, 301.0),
+        ("frying an egg", 310.0, 311.0),
+        ("resting", 320, 330),
+    )
+    (pair, *_) = segment_pairs(video("V", *spans), Sameness(), LIMITS, Counter())
+    assert pair.others == ("resting",)
+
+
+def test_names_tell_apart_and_nouns_may_be_names() -> None:
+    assert not may_be_one("Tom", "Jerry")
+    assert may_be_one("Tom", "the cat")
+    assert may_be_one("Tom", "Tom and Jerry")
+    assert not may_be_one("the cat", "the mouse")
+    assert same_saying(told("Tom hit Jerry"), told("Tom hit"))
+    assert not same_saying(told("Tom hit Jerry"), told("Spike hit Jerry"))
+
+
+def test_embeddings_find_what_lemmas_do_not() -> None:
+    vectors = {"frying an egg": [1, 0, 0], "cooking eggs": [0.9, 0.4359, 0], "washing rice": [0, 0, 1]}
+    sameness = embedded(list(vectors), lambda texts: np.array([vectors[t] for t in texts], np.float32), "a model")
+    spans = (A, ("cooking eggs", 20.0, 25.0), ("washing rice", 40.0, 45.0))
+    found = [c.b.action.phrase for c in segment_pairs(video("V", *spans), sameness, LIMITS, Counter())]
+    assert found == ["washing rice"]  # from the second egg, which is far enough from the first
+    assert len(list(segment_pairs(video("V", *spans), Sameness(), LIMITS, Counter()))) == 3
+    assert sameness.identity() == {"by": "sbert", "model": "a model", "cosine": 0.8}
+
+
+def test_planning_is_quick_where_a_video_has_very_many_segments() -> None:
+    spans = [(f"verb{number} thing{number}", 10.0 * number, 10.0 * number + 5) for number in range(600)]
+    began = time.process_time()
+    counts = Counter[str]()
+    assert len(list(segment_pairs(video("V", *spans, length=1e6), Sameness(), LIMITS, counts))) > 4000
+    assert time.process_time() - began < 5
+
+
+# What is kept
+
+
+def candidates(*names: str, split: str = "train") -> list[Candidate]:
+    made = []
+    for number, name in enumerate(names):
+        a, b = (Segment(gerund(f"{verb} x{number}"), 10.0 * n, 10.0 * n + 5) for n, verb in enumerate(name))
+        source = AnnotatedVideo(f"V{number % 3}", split, "", 600.0, (a, b), frozenset(), frozenset(), {})
+        made.append(Candidate(source, a, b, ()))
+    return made
+
+
+def test_some_pairs_of_a_video_are_spread_over_it() -> None:
+    spans = [(f"verb{n} thing{n}", 20.0 * n, 20.0 * n + 5) for n in range(30)]
+    pairs = list(segment_pairs(video("V", *spans), Sameness(), LIMITS, Counter()))
+    counts = Counter[str]()
+    kept = spread_over_videos(pairs, 5, 0, counts)
+    middles = sorted(pair.a.start_s for pair in kept)
+    assert len(kept) == 5
+    assert counts["pairs_left_out_most_per_video"] == len(pairs) - 5
+    assert middles[0] < 150 < 350 < middles[-1]
+    assert kept == spread_over_videos(pairs[::-1], 5, 0, Counter())
+    assert len({tuple(pair.a.start_s for pair in spread_over_videos(pairs, 5, seed, counts)) for seed in range(4)}) > 1
+
+
+def test_balanced_pairs_have_each_class_first_as_often_as_second() -> None:
+    names = ["ab"] * 6 + ["ba"] * 2 + ["bc"] * 4 + ["ca"] * 3 + ["dd"] * 2 + ["ad"]
+    counts = Counter[str]()
+    kept = balanced(candidates(*names), 0, counts)
+    first, second = (Counter(class_of(pair, letter) for pair in kept) for letter in "ab")
+    assert first == second
+    assert len(kept) == 15  # ad goes, and a way from a over b to c
+    assert counts["pairs_left_out_order_balance"] == len(names) - len(kept)
+
+
+# Controls
+
+POOL = [gerund(text) for text in ("boiling pasta", "cutting bread", "frying fish", "eating an egg", "peeling carrots")]
+
+
+def control_of(*texts: str, pool: Sequence[Action] = POOL, read: Any = gerund, seed: int = 0) -> set[str]:
+    spans = [(text, 10.0 * number, 10.0 * number + 5) for number, text in enumerate(texts)]
+    source = video("V", *spans, read=read)
+    pair = Candidate(source, source.segments[0], source.segments[1], ())
+    controls = Controls(pool, [pair], Sameness(), seed)
+    drawn = (controls.draw(replace(pair, id=f"{number:08x}")) for number in range(40))
+    return {action.phrase for action in drawn if action}
+
+
+def test_controls_share_no_content_word_with_any_event() -> None:
+    assert control_of("frying an egg", "washing rice") == {"boiling pasta", "cutting bread", "peeling carrots"}
+    assert control_of("frying an egg", "boiling rice", "cutting carrots") == set()
+
+
+def test_controls_have_a_subject_of_their_source_as_often_as_its_events() -> None:
+    pool = [told(text) for text in ("Tom slept", "Jerry sneezed", "Spike barked", "Tom danced", "Nibbles ate cheese")]
+    assert control_of("Tom hit Jerry", "Jerry left", pool=pool, read=told) == {
+        "Tom slept",
+        "Tom danced",
+        "Jerry sneezed",
+    }
+    assert content_words(told("Tom hit Jerry")) == {"hit", "jerry"}
+    assert control_of("Tom hit Jerry", "Jerry left", pool=POOL, read=told) == set()
+
+
+def test_a_control_that_resembles_an_event_is_drawn_again() -> None:
+    vectors = {action.phrase: [0.0, 1.0] for action in POOL} | {"washing rice": [1.0, 0.0], "frying an egg": [1.0, 0.0]}
+    vectors["boiling pasta"] = vectors["cutting bread"] = [1.0, 0.0]
+    sameness = embedded(list(vectors), lambda texts: np.array([vectors[t] for t in texts], np.float32), "m")
+    source = video("V", A, B)
+    pair = Candidate(source, source.segments[0], source.segments[1], ())
+    controls = Controls(POOL, [pair], sameness, 0)
+    drawn = [controls.draw(replace(pair, id=f"{number:08x}")) for number in range(20)]
+    assert {action.phrase for action in drawn if action} == {"peeling carrots"}
+
+
+def test_words_are_as_frequent_among_controls_as_among_events_where_that_can_be() -> None:
+    """Of two verbs that fit, the one that A and B have four times as often is drawn so more often."""
+    videos = [
+        *(video(f"C{n}", (f"cutting thing{n}", 0.0, 5.0), (f"cutting stuff{n}", 10.0, 15.0)) for n in range(8)),
+        *(video(f"P{n}", (f"peeling fruit{n}", 0.0, 5.0), (f"peeling root{n}", 10.0, 15.0)) for n in range(2)),
+        *(video(f"X{n}", (f"waiting{n} hour{n}", 0.0, 5.0), (f"resting{n} day{n}", 10.0, 15.0)) for n in range(60)),
+    ]
+    pairs = [Candidate(v, v.segments[0], v.segments[1], (), f"{n:08x}") for n, v in enumerate(videos)]
+    pool = sorted((s.action for v in videos[:10] for s in v.segments), key=lambda action: action.key)
+    controls = Controls(pool, pairs, Sameness(), 0)
+    drawn = Counter(action.verb for pair in pairs[10:] if (action := controls.draw(pair)))
+    assert drawn["cutting"] > 1.5 * drawn["peeling"]
+
+
+# The plan
+
+TOLD = [
+    video("E1", ("Tom hit Jerry", 10, 15), ("Jerry left", 20, 26), ("Tom slept", 100, 105), read=told),
+    video("E2", ("Tom cried", 10, 15), ("Jerry sang", 20, 26), read=told),
+    video("E3", ("Jerry danced", 10, 15), ("Tom smiled", 20, 26), read=told, split="validation"),
+    video("E4", ("Jerry cooked", 10, 15), ("Tom waited", 20, 26), read=told, split="validation"),
+]
+
+
+def plan(videos: Sequence[AnnotatedVideo] = TOLD, **options: Any) -> Plan:
+    settings = decided(ClaviSettings(causalchaos=Path("a.csv"), **options))
+    controls = {}
+    for split in ("train", "validation", "test"):
+        actions = {s.action.key: s.action for v in videos if v.split == split for s in v.segments}
+        controls[split] = [actions[key] for key in sorted(actions)]
+    return plan_clavi(videos, controls, settings, sameness=Sameness())
+
+
+def test_a_plan_of_statements() -> None:
+    made = plan()
+    assert made.splits == ("train", "validation")
+    assert made.notes["pairs_in_reach"] == 5
+    columns = [column.name for config in made.configs for column in config.columns]
+    assert columns[-4:] == ["source", "asked_a", "asked_b", "asked_c"]
+    for unit in made.units:
+        payload = unit.payload
+        assert json.loads(json.dumps(payload)) == payload
+        assert payload["source"] == "causalchaos"
+        assert payload["asked_c"].startswith("Did ")
+        assert not set(payload["objects_c"]) & {*payload["source_objects"], *payload["source_verbs"]}
+        assert len(list(question_rows(payload, 0))) == 19
+    assert plan(TOLD[::-1]).hash == made.hash
+    assert set(made.identity["tables"]) >= {"clavi.yaml", "clavi_events.yaml"}
+
+
+def test_controls_are_of_the_same_split() -> None:
+    by_split = {"train": {"E1", "E2"}, "validation": {"E3", "E4"}}
+    phrases = {s.action.phrase: v.id for v in TOLD for s in v.segments}
+    assert all(phrases[unit.payload["phrase_c"]] in by_split[unit.split] for unit in plan().units)
+
+
+@pytest.mark.parametrize("options", [{"max_span": 10.0}, {"min_gap": 6.0}, {"shortest": 5.5}, {"longest": 5.5}])
+def test_limits_leave_pairs_out(options: dict[str, float]) -> None:
+    assert len(plan(**options).units) < len(plan().units)
+
+
+def test_questions_of_statements_are_worded_with_their_subject() -> None:
+    (unit,) = (unit for unit in plan().units if unit.payload["phrase_a"] == "Tom cried")
+    texts = [row["question"] for row in question_rows({**unit.payload, "phrase_a": "Tom cried out"}, 0)]
+    assert texts[0] == "Did Tom cried?"
+    assert texts[3] == "Was it at the beginning that Tom cried out?"
+    assert texts[7] == "Did Tom cried before Jerry sang?"
+
+
+# Settings
+
+
+def test_exactly_one_collection() -> None:
+    for given, named in (({}, "none"), ({"charades": "a", "segments": "b"}, "--charades and --segments")):
+        with pytest.raises(UsageError, match=f"given: {named}"):
+            decided(ClaviSettings(**given))
+
+
+def test_limits_are_decided_by_the_collection() -> None:
+    others = decided(ClaviSettings(segments="sample"))
+    assert (others.collection, others.shortest, others.longest, others.max_span) == ("segments", 4.0, 36.0, 90.0)
+    own = decided(ClaviSettings(segments="sample", shortest=1.0, longest=5.0, max_span=20.0))
+    assert Limits.of(own) == Limits(1.0, 5.0, 20.0, 0.0, decimal=True)
+    charades = decided(ClaviSettings(charades="sample"))
+    assert Limits.of(charades) == Limits()
+    assert Limits.of(decided(ClaviSettings(charades="sample", rules="paper"))) == Limits(longest=36.0)
+
+
+def test_columns_of_collections() -> None:
+    names = {
+        name: [column.name for column in clavi_configs(False, name)[1].columns]
+        for name in ("charades", "youcook2", "segments")
+    }
+    assert names["youcook2"] == [*names["charades"], "source"]
+    assert names["segments"] == [*names["charades"], "source", "asked_a", "asked_b", "asked_c"]
+
+
+def test_rates() -> None:
+    assert str(as_rate(23.976)) == "24000/1001"
+    assert str(as_rate(25)) == "25"
+    timing = Timing({"V": as_rate(29.97)}, {"V": 12.5})
+    assert Timing.of(json.loads(json.dumps(timing.as_json()))) == timing
+
+
+# Cues
+
+
+def rows(*names: str, source: str = "") -> list[dict[str, str]]:
+    made = []
+    for number, name in enumerate(names):
+        row = {"source_id": source or f"S{number}"}
+        for letter, verb in zip("abc", name, strict=True):
+            row |= {f"phrase_{letter}": f"{verb}ing thing{number}", f"verb_{letter}": verb}
+        made.append(row)
+    return made
+
+
+def test_guessers_find_a_fixed_order_and_controls_of_their_own() -> None:
+    cue = measure_cues({"train": rows(*["pqz"] * 9), "validation": rows(*["pqz"] * 5)})
+    assert (cue.learnt, cue.asked, cue.pairs) == ("train", "validation", 5)
+    assert cue.order["verb"] == cue.control["verb"] == 1
+    assert cue.order[cue.best_order] == cue.control[cue.best_control] == 1
+
+
+def test_guessers_find_nothing_where_there_is_nothing() -> None:
+    cue = measure_cues({"train": rows("pqp", "qpq", "pqq", "qpp"), "test": rows("pqp", "qpq", "pqq", "qpp")})
+    assert cue.order["verb"] == cue.control["verb"] == 0.5
+
+
+def test_one_split_is_asked_in_halves() -> None:
+    cue = measure_cues({"test": rows("pqz", "pqz", "pqz", "pqz")})
+    assert (cue.learnt, cue.asked, cue.pairs) == ("test", "test", 4)
+    assert cue.order["verb"] == 1
