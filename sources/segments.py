@@ -17,12 +17,18 @@ from ..records.documents import parse_json, read_text
 from ..records.source import Source, sample_source
 from .actions import Action, Annotations
 from .captions import SPLITS, Entry, entries, file_stem, read_json
+from .charades import CHARADES
 from .drafts import VideoDraft, gather
 from .tables import Problems, seconds
 
 COLUMNS = ("video", "start", "end", "start_frame", "end_frame", "phrase", "class", "split", "objects", "subject")
 REQUIRED = ("video", "phrase")
-SEGMENTS = Source("segments", "annotated segments of the builder's own", {"license": "unknown"})
+SEGMENTS = Source(
+    "segments",
+    "annotated segments of the builder's own",
+    {"license": "unknown"},
+    video_folders=(*CHARADES.video_folders, "videos"),  # the sample is about Charades' drawn videos
+)
 SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
 SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
 PIECE_S = 5.0  # DiDeMo's times count pieces of five seconds

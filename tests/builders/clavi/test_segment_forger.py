@@ -148,7 +148,7 @@ def test_the_card_says_whose_it_is_and_what_gives_it_away(built: Path) -> None:
 def test_statements_score_and_are_items(built: Path, tmp_path: Path) -> None:
     output = read(built)
     items = output.items(split="train")
-    assert any(text.startswith("Did Tom") for text in items.texts)
+    assert any(text.startswith("Did Jerry") for text in items.texts)
     answers = tmp_path / "answers.jsonl"
     answers.write_text("".join(json.dumps({"id": name, "answer": "no"}) + "\n" for name in items.ids))
     done = run("stressreel", "score", built, "--predictions", answers, "--split", "train")
