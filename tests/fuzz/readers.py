@@ -181,6 +181,15 @@ def _annotations(folder: Path, data: Path | None) -> None:
     ]
     drawn["captions/captions.csv"] = _csv(captions)
     drawn["captions/captions.jsonl"] = _lines(captions)
+    phrases = ("opening the door", "add the oil and stir", "a man eats an apple")
+    segments = [
+        {"video": f"v{n // 3}.mp4", "start": 5 * n, "end": 5 * n + 4.5, "phrase": phrases[n % 3], "split": "train"}
+        for n in range(6)
+    ]
+    drawn["segments/segments.csv"], drawn["segments/segments.jsonl"] = _csv(segments), _lines(segments)
+    drawn["segments/activitynet.json"] = json.dumps(
+        {"v_1": {"duration": 20.5, "timestamps": [[0, 5.5], [6.1, 20]], "sentences": [*phrases[:2]]}}
+    )
     own = [
         {"id": n, "question": f"Why {n}?", "answer": f"because {n}", "group": n % 3, "split": "test"} for n in range(9)
     ]
@@ -333,6 +342,12 @@ def read_clips(folder: Path) -> None:
             read_youcook2(path, ("train", "validation") if whole else ("validation",))
 
     every(*(partial(read, path) for path in sorted(folder.iterdir())))
+
+
+def read_segment_files(folder: Path) -> None:
+    from stressreel.sources.segments import read_segments
+
+    every(*(partial(read_segments, path) for path in sorted(folder.iterdir())))
 
 
 def read_causal_files(folder: Path) -> None:
@@ -502,6 +517,13 @@ READERS = (
         read_clips,
         2.5,
         "youcook2",
+    ),
+    Reader(
+        "annotated segments",
+        {"segments.csv": "csv", "segments.jsonl": "json", "activitynet.json": "json"},
+        read_segment_files,
+        2.5,
+        "segments",
     ),
     Reader("captions", {"captions.csv": "csv", "captions.jsonl": "json"}, read_clips, 2.5, "captions"),
     Reader(
