@@ -83,7 +83,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
 
 
 def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timing: Timing) -> list[str]:
-    """Say which annotations are not there, and what was taken for granted."""
+    """Return warnings of annotations that are not there, and of what was taken for granted."""
     if settings.collection == "charades":
         return [
             f"there is no {name}, so its split is left out"
