@@ -89,7 +89,7 @@ def read_table(name: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _validating(name: str) -> Iterator[None]:
+def validating(name: str) -> Iterator[None]:
     """Report anything that is missing or of another shape as damage to the table."""
     try:
         yield
@@ -112,7 +112,7 @@ def load_classes() -> ClassTable:
     Raises:
         InputError: A class names an unknown verb or object, or two classes share a phrase.
     """
-    with _validating("charades_classes"):
+    with validating("charades_classes"):
         return _classes(read_table("charades_classes"))
 
 
@@ -141,7 +141,7 @@ def load_questions(name: str = "clavi") -> tuple[QuestionTemplate, ...]:
     Raises:
         InputError: An id is used twice, a slot of the wording is not filled, or a Q′ link is not mutual.
     """
-    with _validating(name):
+    with validating(name):
         table = read_table(name)
         if isinstance(table["questions"], str):
             return _questions({**read_table(table["questions"]), "templates": table["templates"]}, name, asked=True)

@@ -1,0 +1,1 @@
+"""AGQA-Decomp: compositional questions taken apart into graphs of sub-questions."""

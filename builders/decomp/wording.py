@@ -1,0 +1,153 @@
+"""The text of every sub-question: present tense, one text for one meaning.
+
+Gandhi et al. 2022, Table 1; wordings that the paper does not show are ours (`templates/agqa.yaml`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ...sources.agqa_questions import (
+    VIDEO,
+    Action,
+    ActionEquals,
+    ActionHappens,
+    ActionsIn,
+    Both,
+    EdgeAction,
+    EdgeObject,
+    ExtremeAction,
+    Interaction,
+    LengthChoose,
+    Object,
+    ObjectChoose,
+    ObjectEquals,
+    ObjectExists,
+    ObjectsOf,
+    OrderChoose,
+    Question,
+    RelationExists,
+    ToAction,
+    Window,
+)
+from ...templates.agqa import Vocabulary, load_agqa
+
+
+@lru_cache(maxsize=1 << 16)
+def word(question: Question) -> str:
+    """Word a question."""
+    return _Writer(load_agqa()).question(question)
+
+
+class _Writer:
+    """Words questions with a vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.words = vocabulary
+
+    def fill(self, name: str, **slots: str) -> str:
+        return self.words.wordings[name].format(**slots)
+
+    def question(self, question: Question) -> str:
+        match question:
+            case ObjectExists(thing, window):
+                return self.fill("object_exists", Does=self.does(thing), o=self.a(thing), t=self.window(window))
+            case RelationExists(relation, window):
+                return self.fill("relation_exists", r_anything=self.anything(relation), t=self.window(window))
+            case Interaction(relation, thing, window):
+                return self.fill("interaction", r_o=self.related(relation, self.a(thing)), t=self.window(window))
+            case ActionHappens(action, window):
+                return self.fill("action_happens", a=self.action(action), t=self.window(window))
+            case Both():
+                return self.both(question)
+            case ObjectsOf() | EdgeObject():
+                return self.fill(_name(question), r=self.what(question), t=self.window(question.window))
+            case ActionsIn(window):
+                return self.fill("action", t=self.window(window))
+            case EdgeAction(edge, window):
+                return self.fill(f"{edge}_action", t=self.window(window))
+            case ExtremeAction(extreme):
+                return self.fill(extreme)
+            case ObjectEquals(thing, asked):
+                return self.fill("object_equals", Is=self.verb(thing), the_o=self.the(thing), answer=self.answer(asked))
+            case ObjectChoose(first, second, asked):
+                options = {"the_o": self.the(first), "the_p": self.the(second)}
+                return self.fill("object_choose", Is=self.verb(first), **options, answer=self.answer(asked))
+            case LengthChoose(comparison, first_action, second_action):
+                return self.fill(comparison, a=self.action(first_action), b=self.action(second_action))
+            case ActionEquals(action, compared):
+                other = compared.second if action == compared.first else compared.first
+                return self.fill(f"{compared.word}_equals", a=self.action(action), b=self.action(other))
+            case OrderChoose():
+                return self.order(question)
+
+    def both(self, question: Both) -> str:
+        first, second = question.first, question.second
+        one, other, when = self.the(first.object), self.the(second.object), self.window(first.window)
+        if first.relation == second.relation:
+            join = "and" if question.word == "and" else "but not"
+            name = {"and": "r_both", "xor": "r_not"}[question.word]
+            said = {name: self.related(first.relation, f"{one} {join} {other}")}
+            return self.fill(f"{question.word}_same", **said, t=when)
+        said = {"r_the_o": self.related(first.relation, one), "s_the_p": self.related(second.relation, other)}
+        return self.fill(question.word, **said, t=when)
+
+    def order(self, question: OrderChoose) -> str:
+        action = self.action(question.action)
+        match question.asked:
+            case ObjectExists(thing):
+                return self.fill("object_order", Does=self.does(thing), o=self.a(thing), a=action)
+            case RelationExists(relation):
+                return self.fill("relation_order", r_anything=self.anything(relation), a=action)
+            case ActionHappens(asked):
+                return self.fill("action_order", a=self.action(asked), b=action)
+
+    def window(self, window: Window) -> str:
+        if window == VIDEO:
+            return ""
+        names = dict(zip("ab", map(self.action, window.actions), strict=False))
+        return self.words.windows[window.word].format(**names)
+
+    def action(self, action: Action) -> str:
+        match action:
+            case str():
+                return action
+            case ExtremeAction(extreme):
+                return self.words.references[extreme]
+            case ToAction(verb, thing):
+                return self.words.to_action.get(verb, f"{verb} {{o}}").format(o=self.a(thing))
+
+    def a(self, thing: Object) -> str:
+        if isinstance(thing, str):
+            return f"{self.words.thing(thing).article} {thing}"
+        return self.words.references[_name(thing)].format(r=self.what(thing))
+
+    def the(self, thing: Object) -> str:
+        return f"the {thing}" if isinstance(thing, str) else self.a(thing)
+
+    def answer(self, asked: ObjectsOf | EdgeObject) -> str:
+        return self.words.answers[_name(asked)].format(r=self.what(asked), t=self.window(asked.window))
+
+    def what(self, asked: ObjectsOf | EdgeObject) -> str:
+        return self.related(asked.relation, "") if asked.relation else ""
+
+    def related(self, relation: str, thing: str) -> str:
+        return self.words.relation(relation).of(thing)
+
+    def anything(self, relation: str) -> str:
+        return self.words.relation(relation).anything
+
+    def plural(self, thing: Object) -> bool:
+        return isinstance(thing, str) and self.words.thing(thing).plural
+
+    def does(self, thing: Object) -> str:
+        return "Do" if self.plural(thing) else "Does"
+
+    def verb(self, thing: Object) -> str:
+        return "Are" if self.plural(thing) else "Is"
+
+
+def _name(asked: ObjectsOf | EdgeObject) -> str:
+    if isinstance(asked, EdgeObject):
+        return f"{asked.edge}_object"
+    return "object" if asked.relation else "any_object"

@@ -1,0 +1,54 @@
+"""What is annotated of a video over time: objects, relations and actions on its frames.
+
+The form that AGQA's scene graphs, Charades' actions and drawn videos are all brought into, so that one engine answers
+questions from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Provenance = Literal["agqa", "charades", "drawn"]
+"""Who says so: AGQA's scene graphs; Charades' actions alone, which are not exhaustive; or the drawing, which is."""
+
+Frames = int
+"""A set of annotated frames as the bits of a number: bit i is frame i."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpan:
+    """An instance of an action.
+
+    Attributes:
+        phrase: AGQA's phrase for it.
+        start, end: Seconds.
+        frames: The frames that it covers, the nearest one at least.
+    """
+
+    phrase: str
+    start: float
+    end: float
+    frames: Frames
+
+
+@dataclass(frozen=True, slots=True)
+class SceneGraph:
+    """A video's graph.
+
+    Attributes:
+        video_id: The video.
+        times: Seconds of each annotated frame, ascending.
+        relations: For each relation (attention, spatial, contact or verb) the frames in which it holds with each object.
+        contacts: The frames in which the person has any contact with each object.
+        actions: Instances of actions, by start.
+        provenance: Who says so.
+    """
+
+    video_id: str
+    times: tuple[float, ...]
+    relations: Mapping[str, Mapping[str, Frames]]
+    contacts: Mapping[str, Frames]
+    actions: tuple[ActionSpan, ...]
+    provenance: Provenance

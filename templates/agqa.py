@@ -1,0 +1,216 @@
+"""The words and rules of compositional questions, from `agqa.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from ..errors import InputError
+from . import read_table, validating
+
+TABLE = "agqa"
+FAMILIES = ("attention", "spatial", "contact", "verb")
+ANSWERS = ("yes/no", "choice", "object", "action")
+ANYTHING = "something"
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object.
+
+    Attributes:
+        name: AGQA's name.
+        article: "a" or "some".
+        plural: Whether it is spoken of in the plural.
+        charades: Charades' names of the objects that AGQA joins in it.
+    """
+
+    name: str
+    article: str = "a"
+    plural: bool = False
+    charades: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What the person does with an object, or where they are to it.
+
+    Attributes:
+        name: AGQA's name.
+        family: "attention", "spatial", "contact" or "verb".
+        pattern: What is said after "is", with `{o}` for the object.
+        anything: The same of something that is not named.
+    """
+
+    name: str
+    family: str
+    pattern: str
+    anything: str
+
+    def of(self, thing: str) -> str:
+        """Say the relation of a thing; of none, as after "what", if it is empty."""
+        return " ".join(self.pattern.replace("{o}", thing).split())
+
+
+@dataclass(frozen=True)
+class ActionWords:
+    """An action.
+
+    Attributes:
+        charades: Charades' class, such as "c059".
+        phrase: AGQA's phrase, a gerund.
+        verb: The relation that it brings; None if it has no object.
+        object: Its object; None if it has none.
+        loose: Whether the verb's object is another thing: something is put on the table.
+        besides: An object that is there as well; None if there is none.
+    """
+
+    charades: str
+    phrase: str
+    verb: str | None
+    object: str | None
+    loose: bool = False
+    besides: str | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A leaf kind of question.
+
+    Attributes:
+        name: Its name in the released hierarchies.
+        group: The group that scores are given for.
+        answer: "yes/no", "choice", "object" or "action".
+        banned: Whether its answers are left out of scores.
+    """
+
+    name: str
+    group: str
+    answer: str
+    banned: bool = False
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule by which a parent is composed of its children.
+
+    Attributes:
+        name: Its name in the released hierarchies.
+        parents: Groups that a parent may be of.
+        children: For each child, in order, the groups that it may be of; if `any_number`, one entry for all.
+        any_number: Whether there may be any number of children.
+    """
+
+    name: str
+    parents: tuple[str, ...]
+    children: tuple[tuple[str, ...], ...]
+    any_number: bool
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """All of it.
+
+    Attributes:
+        objects: By AGQA's name.
+        relations: By AGQA's name.
+        to_action: What a program's ToAction says of an object, by its verb.
+        actions: By AGQA's phrase.
+        kinds: By name.
+        rules: By name.
+        wordings: Of sub-questions.
+        references: What stands for an answer that is spoken of.
+        answers: What stands for an answer that something is compared with.
+        windows: Of parts of the video.
+    """
+
+    objects: Mapping[str, Thing]
+    relations: Mapping[str, Relation]
+    to_action: Mapping[str, str]
+    actions: Mapping[str, ActionWords]
+    kinds: Mapping[str, Kind]
+    rules: Mapping[str, Rule]
+    wordings: Mapping[str, str]
+    references: Mapping[str, str]
+    answers: Mapping[str, str]
+    windows: Mapping[str, str]
+
+    def thing(self, name: str) -> Thing:
+        """Return an object; one that is not in the table is singular and has the article "a"."""
+        return self.objects.get(name) or Thing(name)
+
+    def relation(self, name: str) -> Relation:
+        """Return a relation; one that is not in the table is said as it is."""
+        return self.relations.get(name) or _relation(name, {"family": "verb"})
+
+    @cached_property
+    def by_class(self) -> Mapping[str, ActionWords]:
+        """The actions by Charades' class."""
+        return {action.charades: action for action in self.actions.values()}
+
+    @cached_property
+    def of_charades(self) -> Mapping[str, str]:
+        """AGQA's name of each of Charades' objects."""
+        return {name: thing.name for thing in self.objects.values() for name in thing.charades}
+
+
+@cache
+def load_agqa() -> Vocabulary:
+    """Load and validate `agqa.yaml`.
+
+    Raises:
+        InputError: The table is damaged: an action names an unknown object or relation, two share a phrase, a rule names
+            an unknown group, or a kind has an answer that there is not.
+    """
+    with validating(TABLE):
+        return _vocabulary(read_table(TABLE))
+
+
+def _relation(name: str, row: Mapping[str, Any]) -> Relation:
+    said = row.get("as", name)
+    pattern = said if "{o}" in said else f"{said} {{o}}"
+    return Relation(name, row["family"], pattern, row.get("anything") or pattern.replace("{o}", ANYTHING))
+
+
+def _vocabulary(table: Mapping[str, Any]) -> Vocabulary:
+    objects = {
+        name: Thing(name, row.get("article", "a"), row.get("plural", False), tuple(row["charades"]))
+        for name, row in table["objects"].items()
+    }
+    relations = {name: _relation(name, row) for name, row in table["relations"].items()}
+    rows = [ActionWords(charades=charades, **row) for charades, row in table["actions"].items()]
+    actions = {action.phrase: action for action in rows}
+    kinds = {name: Kind(name, **row) for name, row in table["kinds"].items()}
+    rules = {
+        name: Rule(
+            name,
+            tuple(row["parents"]),
+            tuple(tuple(groups) for groups in row.get("children", [row.get("any")])),
+            "any" in row,
+        )
+        for name, row in table["rules"].items()
+    }
+    if len(actions) != len(rows):
+        _refuse("two actions share a phrase")
+    if unknown := {name for action in rows for name in (action.object, action.besides)} - {*objects, None}:
+        _refuse(f"an action has an unknown object: {', '.join(map(str, unknown))}")
+    if unknown := {action.verb for action in rows} - {*relations, None}:
+        _refuse(f"an action has an unknown verb: {', '.join(map(str, unknown))}")
+    if any((action.verb is None) != (action.object is None) for action in rows):
+        _refuse("an action has a verb without an object, or an object without a verb")
+    if {relation.family for relation in relations.values()} - {*FAMILIES}:
+        _refuse(f"a relation is of no family of {', '.join(FAMILIES)}")
+    if {kind.answer for kind in kinds.values()} - {*ANSWERS}:
+        _refuse(f"a kind has an answer that is none of {', '.join(ANSWERS)}")
+    groups = {kind.group for kind in kinds.values()}
+    for rule in rules.values():
+        if unknown := {*rule.parents, *(group for child in rule.children for group in child)} - groups:
+            _refuse(f"rule {rule.name} names groups that no kind has: {', '.join(map(str, unknown))}")
+    texts = {part: dict(table[part]) for part in ("wordings", "references", "answers", "windows", "to_action")}
+    return Vocabulary(objects=objects, relations=relations, actions=actions, kinds=kinds, rules=rules, **texts)
+
+
+def _refuse(why: str) -> None:
+    raise InputError(f"templates/{TABLE}.yaml: {why}")
