@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .metrics.predictions import Predictions
     from .metrics.references import OpenRows
     from .metrics.scores import Scores
-    from .metrics.scoring import Scoring
+    from .metrics.scoring import Explanation, Scoring
     from .runtime.verify import Outcome
 
 Say = Callable[[str], None]
@@ -347,3 +347,39 @@ def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) ->
         return benchmark.tasks(output, split)
     configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
     return item_tasks(output, benchmark.items, benchmark.question_tables(output.info), configs, split)
+
+
+def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> Iterator[tuple[str, bytes]]:
+    """Return the files of an output in the layout that its benchmark's authors publish.
+
+    Raises:
+        InputError: There is no such layout.
+        UsageError: The output has no such split, or several and none was named.
+    """
+    from .metrics.inputs import ALL, choose_split
+
+    if benchmark.layout is None:
+        raise InputError(f"{output.path} is of {benchmark.name}, which has no published layout to be written in.")
+    table = benchmark.question_tables(output.info)[0]
+    chosen = choose_split(output, table, split)
+    splits = output.splits(table)
+    if chosen == ALL and len(splits) > 1:
+        raise UsageError(f"a published layout holds one split. Give --split: {', '.join(splits)}.")
+    return benchmark.layout(output, splits[0] if chosen == ALL else chosen)
+
+
+def explain_answer(output: FinishedOutput, predictions: Predictions, question: str) -> Explanation:
+    """Explain how one question of an output was answered.
+
+    Raises:
+        InputError: There is no such question.
+        UsageError: The benchmark has no more to say than right or wrong.
+    """
+    from .metrics.predictions import of_output
+
+    benchmark = benchmark_of(output)
+    scoring = scoring_of(benchmark)
+    if scoring.explain is None:
+        raise UsageError(f"--question: the answers of {benchmark.name} are right or wrong, and there is no more to say.")
+    table = benchmark.question_tables(output.info)[0]
+    return scoring.explain(output, question, of_output(predictions, table, output.info["fingerprint"]))

@@ -8,7 +8,7 @@ entry-point group `stressreel.benchmarks` names.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -80,6 +80,7 @@ class Benchmark:
         references: The rows of a table with the right texts of its open questions, and the split of each; None if it
             has no such questions.
         written_table: The table whose open questions harnesses let a model answer in writing; empty if there is none.
+        layout: The files, by name, in which its authors publish a split of theirs; None if there is no such layout.
         captions: Names of its tables with perturbed captions, from `build.json`; None if it has none.
         sample: The options that build its built-in sample; empty if it has none.
         drawn_sample: The built-in sample (of `samples.SAMPLES`) that it is built from then.
@@ -101,6 +102,7 @@ class Benchmark:
     tasks: Callable[[FinishedOutput, str | None], list[Task]] | None = None
     references: Callable[[FinishedOutput, str], tuple[list[Row], list[str]]] | None = None
     written_table: str = ""
+    layout: Callable[[FinishedOutput, str], Iterator[tuple[str, bytes]]] | None = None
     captions: Callable[[Info], Sequence[str]] | None = None
     sample: Mapping[str, Any] = field(default_factory=dict)
     drawn_sample: str = ""

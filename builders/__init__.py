@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 BENCHMARKS = {
     "causal": "stressreel.builders.causal.benchmark:BENCHMARK",
     "clavi": "stressreel.builders.clavi.benchmark:BENCHMARK",
+    "decomp": "stressreel.builders.decomp.benchmark:BENCHMARK",
     "perturbed": "stressreel.builders.perturbed.benchmark:BENCHMARK",
 }
 GROUP = "stressreel.benchmarks"

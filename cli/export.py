@@ -1,4 +1,4 @@
-"""`stressreel export`: an output for evaluation harnesses."""
+"""`stressreel export`: an output for evaluation harnesses, and for the programs of a benchmark's authors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAME = re.compile(r"[A-Za-z0-9_]+")
 
 @click.group("export")
 def command() -> None:
-    """Write an output as tasks of an evaluation harness."""
+    """Write an output as tasks of an evaluation harness, or in the layout that a benchmark's authors publish."""
 
 
 @command.command("lmms-eval")
@@ -52,3 +52,25 @@ def lmms_eval(out: Path, folder: Path, name: str | None, split: str | None, forc
     for remark in remarks(tasks):
         click.echo(remark)
     click.echo("\n" + "\n".join(commands(output, tasks, folder, group, by_table=scoring_of(benchmark).by_table)))
+
+
+@command.command("released")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--to", "folder", type=click.Path(path_type=Path), required=True, help="Folder: new or empty.")
+@click.option("--split", help="The split to write.  [default: test where there is one]")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def released(out: Path, folder: Path, split: str | None, debug: bool) -> None:
+    """Write OUT in the layout in which the benchmark's authors publish theirs, for their programs."""
+    from ..api import layout_of
+    from ..builders import benchmark_of
+    from ..errors import UsageError
+    from ..exports.released import write_layout
+    from ..records.output import reading
+
+    with reading(out) as output:
+        if folder.resolve().is_relative_to(out.resolve()):
+            raise UsageError(
+                f"{folder} lies in the output itself, which holds nothing but what was built. Choose another."
+            )
+        count = write_layout(folder, layout_of(benchmark_of(output), output, split))
+    click.echo(f"Wrote {count:,} file{'s' * (count != 1)} to {folder}.")

@@ -12,7 +12,9 @@ import click
 from .score_options import bootstrap_options, first_index_option, split_option
 
 if TYPE_CHECKING:
+    from ..metrics.predictions import Predictions
     from ..metrics.scores import Scores
+    from ..records.output import FinishedOutput
 
 SHOWN_ROWS = 40
 
@@ -49,6 +51,15 @@ def common(command: Any) -> Any:
     type=click.Path(path_type=Path),
     help="Folder for the scores. [default: <predictions>[.<config>][.<split>].scores beside them]",
 )
+@click.option(
+    "--released", is_flag=True, help="Score as the benchmark's published scorer does, where that differs from ours."
+)
+@click.option("--question", help="Explain how one question was answered, and score nothing.")
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    help="With --question: draw it to this PNG file.",
+)
 @first_index_option("")
 @common
 def command(
@@ -57,6 +68,9 @@ def command(
     config: str | None,
     similarity: Path | None,
     folder: Path | None,
+    released: bool,
+    question: str | None,
+    picture: Path | None,
     first_index: str,
     split: str | None,
     partial: bool,
@@ -74,11 +88,20 @@ def command(
 
     if (predictions is None) == (similarity is None):
         raise click.UsageError("Give either --predictions FILE or --similarity DIR.")
+    if question is not None and predictions is None:
+        raise click.UsageError("--question explains a prediction: give --predictions FILE.")
+    if picture is not None and question is None:
+        raise click.UsageError("--picture draws how a question was answered: give --question ID.")
     given = predictions or similarity or Path()
     with reading(out) as output:
-        target = target_folder(folder, given, output.path, config, split)
-        options = ScoreOptions(partial=partial, first=int(first_index), seed=seed, resamples=resamples, config=config)
         rows = read_predictions(predictions, expected=output.num_rows) if predictions else None
+        if question is not None and rows is not None:
+            show_question(output, rows, question, picture)
+            return
+        target = target_folder(folder, given, output.path, config, split)
+        options = ScoreOptions(
+            partial=partial, first=int(first_index), seed=seed, resamples=resamples, config=config, released=released
+        )
         scored = score_output(output, rows, similarity, split, options)
         subject = {
             "config": scored.config,
@@ -96,6 +119,18 @@ def command(
         force=force,
         as_json_text=as_json_text,
     )
+
+
+def show_question(output: FinishedOutput, rows: Predictions, question: str, picture: Path | None) -> None:
+    """Print, and draw if wanted, how one question was answered."""
+    from ..api import explain_answer
+    from ..records.files import write_atomic
+
+    found = explain_answer(output, rows, question)
+    click.echo(found.text)
+    if picture is not None:
+        write_atomic(picture, found.picture)
+        click.echo(f"Wrote {picture}")
 
 
 def target_folder(folder: Path | None, given: Path, output: Path, *parts: str | None) -> Path:

@@ -158,4 +158,5 @@ def column_kind(column: Column) -> str:
     """Name the type of a column as readers know it."""
     if column.kind == "label":
         return "ClassLabel: " + ", ".join(f"{number} = {name}" for number, name in enumerate(column.names))
-    return {"strings": "list of string", "records": "list of rows", "video": "Video"}.get(column.kind, column.kind)
+    names = {"strings": "list of string", "integers": "list of int32", "records": "list of rows", "video": "Video"}
+    return names.get(column.kind, column.kind)

@@ -28,6 +28,7 @@ class ScoreOptions:
         seed: Seed of the bootstrap.
         resamples: Number of its resamples.
         config: Table with the questions; by default the output's first.
+        released: Score as the published scorer does, where it differs.
     """
 
     split: str = ALL
@@ -36,6 +37,7 @@ class ScoreOptions:
     seed: int = 0
     resamples: int = RESAMPLES
     config: str | None = None
+    released: bool = False
 
 
 def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:

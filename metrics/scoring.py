@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from ..records.output import FinishedOutput
 from .bootstrap import Measure, estimates, tally
 from .inputs import ScoreOptions, choose_split
@@ -21,6 +21,19 @@ ReadItems = Callable[[FinishedOutput, str, str], Items]
 
 
 @dataclass(frozen=True)
+class Explanation:
+    """How one question was answered.
+
+    Attributes:
+        text: For a terminal.
+        picture: As a PNG.
+    """
+
+    text: str
+    picture: bytes
+
+
+@dataclass(frozen=True)
 class Scoring:
     """How predictions on a benchmark are scored.
 
@@ -30,6 +43,8 @@ class Scoring:
         similarity: Scores a folder of similarities instead; None if that makes no sense.
         figures: Draws the pictures of a score besides those that all have.
         by_table: Whether its tables are scored apart, so that commands name them.
+        released: Whether it can score as the published scorer does (`ScoreOptions.released`).
+        explain: Explains how one question was answered; None if there is no more to say than right or wrong.
     """
 
     answers: Callable[[FinishedOutput, str, Predictions, ScoreOptions], Scores]
@@ -37,6 +52,8 @@ class Scoring:
     similarity: Callable[[FinishedOutput, Path, ScoreOptions], Scores] | None = None
     figures: Callable[[Scores], Mapping[str, bytes]] | None = None
     by_table: bool = False
+    released: bool = False
+    explain: Callable[[FinishedOutput, str, Predictions], Explanation] | None = None
 
 
 def score(
@@ -63,6 +80,8 @@ def score(
         InputError: What was given cannot be scored.
     """
     options = replace(options, split=choose_split(output, config, split))
+    if options.released and not scoring.released:
+        raise UsageError(f"--released: {output.info['builder']} has no published scorer that differs from ours.")
     if similarity is not None:
         if scoring.similarity is None:
             raise InputError(

@@ -18,6 +18,7 @@ _ARROW = {
     "float64": pa.float64(),
     "bool": pa.bool_(),
 }
+_LISTS = {"strings": "string", "integers": "int32"}
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class Column:
 
     Attributes:
         name: Column name.
-        kind: "string", "int32", "int64", "float64", "bool", "strings" (a list), "records" (a list of rows with the
-            columns `fields`), "label" (a ClassLabel with `names`) or "video" (embedded bytes, decoded by
+        kind: "string", "int32", "int64", "float64", "bool", "strings" or "integers" (lists), "records" (a list of rows
+            with the columns `fields`), "label" (a ClassLabel with `names`) or "video" (embedded bytes, decoded by
             `datasets.Video`).
         meaning: One line for the card, with the unit.
         names: The class names of a label, in the order of their integers.
@@ -44,8 +45,8 @@ class Column:
         """Return the Arrow storage type."""
         if self.kind == "label":
             return pa.int64()
-        if self.kind == "strings":
-            return pa.list_(pa.string())
+        if self.kind in _LISTS:
+            return pa.list_(_ARROW[_LISTS[self.kind]])
         if self.kind == "records":
             return pa.list_(pa.struct([(field.name, field.arrow_type()) for field in self.fields]))
         if self.kind == "video":
@@ -56,8 +57,8 @@ class Column:
         """Return the feature as `datasets` writes it into Parquet metadata."""
         if self.kind == "label":
             return {"names": list(self.names), "_type": "ClassLabel"}
-        if self.kind == "strings":
-            return {"feature": {"dtype": "string", "_type": "Value"}, "_type": "List"}
+        if self.kind in _LISTS:
+            return {"feature": {"dtype": _LISTS[self.kind], "_type": "Value"}, "_type": "List"}
         if self.kind == "records":
             return {"feature": {field.name: field.feature() for field in self.fields}, "_type": "List"}
         if self.kind == "video":

@@ -31,7 +31,7 @@ HEIGHT = {
     "benchmark": 5,
     "exports": 4,
     **dict.fromkeys(("data_cards", "runtime"), 3),
-    **dict.fromkeys(("metrics", "negatives", "corruptions", "sources", "samples"), 2),
+    **dict.fromkeys(("metrics", "negatives", "corruptions", "programs", "sources", "samples"), 2),
     **dict.fromkeys(("templates", "video", "language"), 1),
     **dict.fromkeys(("records", "seeds", "extras", "errors", "version"), 0),
 }
@@ -49,7 +49,7 @@ FOLDERS = {name.split(":")[0].split(".")[2] for name in BENCHMARKS.values()}
 TABLES = ("open_ended", "causal_confusion")  # and no table of one; others have names that mean something elsewhere too
 # As a word of its own, or of a command or a path: "clavi", "build-clavi", "clavi.md.j2", but "a causal language model".
 NAMED = re.compile(
-    rf"^(?:{'|'.join({*BENCHMARKS, *FOLDERS, *TABLES, 'causalchaos', 'decomp'})})(?![\w ])"
+    rf"^(?:{'|'.join({*BENCHMARKS, *FOLDERS, *TABLES, 'causalchaos'})})(?![\w ])"
     rf"|\bbuild-(?:{'|'.join(BENCHMARKS)})\b"
 )
 WHICH = re.compile(r"(?:\bbenchmark|\bbuilder|\[.(?:benchmark|builder).\]|\bbenchmark\.name|\.builder)$")

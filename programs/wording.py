@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ...sources.agqa_questions import (
+from .questions import (
     VIDEO,
     Action,
     ActionEquals,
@@ -30,7 +30,7 @@ from ...sources.agqa_questions import (
     ToAction,
     Window,
 )
-from ...templates.agqa import Vocabulary, load_agqa
+from ..templates.agqa import Vocabulary, load_agqa
 
 
 @lru_cache(maxsize=1 << 16)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NoReturn, TypeVar
 
 from ..errors import InputError
-from .agqa_questions import (
+from .questions import (
     VIDEO,
     Action,
     ActionEquals,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ...sources.agqa_questions import (
+from .questions import (
     VIDEO,
     Action,
     ActionEquals,
@@ -36,7 +36,7 @@ from ...sources.agqa_questions import (
     Windowed,
     at,
 )
-from ...templates.agqa import load_agqa
+from ..templates.agqa import load_agqa
 
 Composition = tuple[str, tuple[Question, ...]]
 

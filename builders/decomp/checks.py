@@ -1,0 +1,242 @@
+"""Checks of a finished output of question graphs, from its rows alone."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ...records.checks import Check, VerifyOptions
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from ...templates.agqa import load_agqa
+from .source_checks import check_annotations, check_source
+from .tables import GRAPHS, QUESTIONS, VIDEOS
+
+YES, NO = "yes", "no"
+IMPLYING = ("Interaction", "After", "Before", "While")
+
+
+@dataclass(frozen=True)
+class VideoRows:
+    """The rows of a video.
+
+    Attributes:
+        video_id: The video.
+        questions: By key.
+        graphs: Graphs.
+        twice: Keys that come more than once.
+    """
+
+    video_id: str
+    questions: Mapping[str, Row]
+    graphs: Sequence[Row]
+    twice: Sequence[str] = ()
+
+    def nodes(self, graph: Row) -> list[Row] | None:
+        """Return the questions of a graph in order; None if one is not there."""
+        found = [self.questions.get(key) for key in graph["nodes"]]
+        return None if None in found else [row for row in found if row is not None]
+
+
+def by_video(output: FinishedOutput) -> Iterator[VideoRows]:
+    """Yield the rows of each video: both tables hold a video's rows together, and the videos in the same order."""
+    for split in output.splits(QUESTIONS.name):
+        questions = groupby(output.rows(QUESTIONS.name, None, split), key=lambda row: row["video_id"])
+        graphs = groupby(output.rows(GRAPHS.name, None, split), key=lambda row: row["video_id"])
+        waiting = next(graphs, None)
+        for video, rows in questions:
+            found = list(rows)
+            counts = Counter(row["key"] for row in found)
+            here: list[Row] = []
+            if waiting and waiting[0] == video:
+                here = list(waiting[1])
+                waiting = next(graphs, None)
+            twice = [key for key, count in counts.items() if count > 1]
+            yield VideoRows(video, {row["key"]: row for row in found}, here, twice)
+        if waiting:
+            yield VideoRows(waiting[0], {}, list(waiting[1]))
+
+
+def check_graphs(output: FinishedOutput) -> Iterator[str]:
+    """Every graph names questions of its video, children before parents, and ends in its root; depths and flags fit."""
+    for video in by_video(output):
+        yield from (f"{video.video_id}: the question {key} comes more than once" for key in video.twice)
+        roots = Counter(graph["root"] for graph in video.graphs)
+        yield from (f"{video.video_id}: the graph of {root} comes more than once" for root in roots if roots[root] > 1)
+        expected = {key for key, row in video.questions.items() if row["is_root"]}
+        yield from (f"{video.video_id}: the root {root} has no graph" for root in sorted(expected - roots.keys()))
+        used: set[str] = set()
+        for graph in video.graphs:
+            used |= set(graph["nodes"])
+            yield from (f"{graph['root']}: {problem}" for problem in _shape(graph, video))
+        yield from (
+            f"{video.video_id}: the question {key} is in no graph" for key in sorted(video.questions.keys() - used)
+        )
+
+
+def _shape(graph: Row, video: VideoRows) -> Iterator[str]:
+    nodes = graph["nodes"]
+    if absent := [key for key in nodes if key not in video.questions]:
+        yield f"its question {absent[0]} is not in config questions"
+        return
+    if not nodes or nodes[-1] != graph["root"] or not video.questions[graph["root"]]["is_root"]:
+        yield "its last question is not its root"
+        return
+    if len(set(nodes)) != len(nodes):
+        yield "it names a question twice"
+    depths, parents = [0] * len(nodes), set[int]()
+    below = {len(nodes) - 1}
+    for edge in sorted(graph["edges"], key=lambda edge: edge["parent"]):
+        if not all(0 <= child < edge["parent"] < len(nodes) for child in edge["children"]):
+            yield f"rule {edge['rule']}: a child does not come before its parent"
+            return
+        parents.add(edge["parent"])
+        below |= set(edge["children"])
+        depths[edge["parent"]] = max(depths[edge["parent"]], 1 + max(depths[child] for child in edge["children"]))
+    if len(below) != len(nodes):
+        yield f"{nodes[min(set(range(len(nodes))) - below)]} composes nothing"
+    if depths[-1] != graph["depth"]:
+        yield f"depth is {graph['depth']}, its edges give {depths[-1]}"
+    if graph["isolated"] != (not graph["edges"]):
+        yield "isolated does not fit its edges"
+    if graph["template"] != video.questions[graph["root"]]["template"]:
+        yield "its template is not that of its root"
+
+
+def check_rules(output: FinishedOutput) -> Iterator[str]:
+    """Every rule has parents, a number of children, and children of the groups that it allows."""
+    rules = load_agqa().rules
+    for video in by_video(output):
+        for graph in video.graphs:
+            nodes = video.nodes(graph)
+            if nodes is None:
+                continue
+            for edge in graph["edges"]:
+                rule = rules.get(edge["rule"])
+                if rule is None:
+                    yield f"{graph['root']}: there is no rule {edge['rule']!r}"
+                    continue
+                places = [edge["parent"], *edge["children"]]
+                if not all(0 <= place < len(nodes) for place in places):
+                    continue  # `check_graphs` tells
+                parent, *children = [nodes[place] for place in places]
+                if parent["group"] not in rule.parents:
+                    yield f"{graph['root']}: rule {rule.name} composes {parent['key']}, a question of {parent['group']}"
+                allowed = rule.children * len(children) if rule.any_number else rule.children
+                if len(children) != len(allowed) or not children:
+                    yield f"{graph['root']}: rule {rule.name} has {len(children)} children of {parent['key']}"
+                    continue
+                for child, groups in zip(children, allowed, strict=True):
+                    if child["group"] not in groups:
+                        yield f"{graph['root']}: rule {rule.name} has {child['key']}, of {child['group']}, as a child"
+
+
+def check_kinds(output: FinishedOutput) -> Iterator[str]:
+    """Kinds, groups, what is banned, options and answers fit; an answer or a reason is there."""
+    vocabulary = load_agqa()
+    for row in output.rows(QUESTIONS.name):
+        kind = vocabulary.kinds.get(row["kind"])
+        if kind is None:
+            yield f"{row['key']}: there is no kind {row['kind']!r}"
+            continue
+        if (kind.group, kind.banned) != (row["group"], row["banned"]):
+            yield f"{row['key']}: {kind.name} is of group {kind.group}, banned {kind.banned}"
+        answer = row["answer"]
+        if (answer is None) != bool(row["reason"]):
+            yield f"{row['key']}: answer {answer!r} with reason {row['reason']!r}"
+        if answer is not None and row["options"] and answer not in row["options"]:
+            yield f"{row['key']}: {answer!r} is none of its options {', '.join(row['options'])}"
+        if kind.answer == "yes/no" and row["options"] != [NO, YES]:
+            yield f"{row['key']}: a {kind.name} question whose options are {row['options']}"
+
+
+def check_texts(output: FinishedOutput) -> Iterator[str]:
+    """In a video a sub-question's text belongs to one meaning, and a meaning to one sub-question."""
+    for video in by_video(output):
+        programs: dict[str, set[str]] = defaultdict(set)
+        keys: dict[str, list[str]] = defaultdict(list)
+        for key, row in video.questions.items():
+            if not row["is_root"]:
+                programs[row["question"]].add(row["program"])
+                keys[row["program"]].append(key)
+        for text, meant in programs.items():
+            if len(meant) > 1:
+                yield f"{video.video_id}: {text!r} stands for {len(meant)} programs"
+        if output.info["settings"]["collection"] != "release_hierarchies":
+            for program, asked in keys.items():
+                if len(asked) > 1:
+                    yield f"{video.video_id}: {program} is asked as {', '.join(asked)}"
+
+
+def check_answers(output: FinishedOutput) -> Iterator[str]:
+    """Answers follow: And, Xor and Choose from their children, and no "yes" is composed of a "no".
+
+    A root's answer is the source's, and may contradict what is annotated. Such contradictions are counted on the card; here
+    they are problems where no root takes part.
+    """
+    if output.info["settings"]["collection"] == "release_hierarchies":
+        return  # published answers contradict one another, which is not ours to mend
+    for video in by_video(output):
+        for graph in video.graphs:
+            nodes = video.nodes(graph)
+            for edge in graph["edges"] if nodes else []:
+                assert nodes is not None
+                parent, children = nodes[edge["parent"]], [nodes[child] for child in edge["children"]]
+                if any(row["is_root"] for row in (parent, *children)):
+                    continue
+                if problem := contradiction(edge["rule"], parent["answer"], [row["answer"] for row in children]):
+                    yield f"{graph['root']}: {parent['key']}: {problem}"
+
+
+def contradiction(rule: str, parent: str | None, children: Sequence[str | None]) -> str:
+    """Say what is contradictory between the answers of a parent and its children; empty if nothing is.
+
+    Args:
+        rule: The composition rule.
+        parent: The parent's answer; None if it is not known.
+        children: The children's answers in order.
+    """
+    if parent is None:
+        return ""
+    if rule in IMPLYING and parent == YES and NO in children:
+        return f"yes by {rule}, with a child that is no"
+    if rule in ("And", "Xor", "Choose") and None not in children and len(children) == 2:
+        first, second = children
+        if rule == "And" and (parent == YES) != (first == second == YES):
+            return f"And of {first} and {second} is {parent}"
+        if rule == "Xor" and (parent == YES) != (first == YES and second == NO):
+            return f"the first but not the second of {first} and {second} is {parent}"
+        if rule == "Choose" and first == second and {first, second} <= {YES, NO}:
+            return f"a choice between two that are both {first} is {parent}"
+    return ""
+
+
+def check_videos(output: FinishedOutput) -> Iterator[str]:
+    """Every video that is asked about is in config `videos`, once, and in one split."""
+    splits: dict[str, set[str]] = defaultdict(set)
+    for split in output.splits(QUESTIONS.name):
+        for row in output.rows(QUESTIONS.name, ["video_id"], split):
+            splits[row["video_id"]].add(split)
+    for video, names in splits.items():
+        if len(names) > 1:
+            yield f"{video} is in {' and '.join(sorted(names))}"
+    if VIDEOS.name in output.info["counts"]:
+        there = Counter(row["video_id"] for row in output.rows(VIDEOS.name, ["video_id"]))
+        yield from (f"{video} is asked about, and not in config videos" for video in sorted(splits.keys() - there.keys()))
+        yield from (f"{video} is in config videos {count} times" for video, count in there.items() if count > 1)
+
+
+def decomp_checks(info: Mapping[str, object], options: VerifyOptions) -> dict[str, Check]:
+    """Return the checks of a build, cheap ones first."""
+    return {
+        "source": check_source,
+        "kinds": check_kinds,
+        "videos and splits": check_videos,
+        "graphs": check_graphs,
+        "rules": check_rules,
+        "texts": check_texts,
+        "answers": check_answers,
+        "annotations": lambda output: check_annotations(output, options),
+    }

@@ -1,0 +1,197 @@
+"""Between the published layout of AGQA-Decomp and our tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from ...errors import InputError
+from ...metrics.answers import YES_NO
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from ...sources.agqa_hierarchies import ISOLATED, Hierarchy, HierarchyNode
+from ...programs.parsing import parse_program
+from ...programs.questions import template_of
+from ...templates.agqa import load_agqa
+from .video_graphs import BEFORE_AFTER, canonical_id, in_order
+
+
+@dataclass(frozen=True)
+class PublishedGraphs:
+    """The published graphs of a video, as rows.
+
+    Attributes:
+        video_id: The video.
+        hierarchies: The graphs of its roots.
+        isolated: Its roots without a graph, as published.
+    """
+
+    video_id: str
+    hierarchies: Sequence[Hierarchy]
+    isolated: Sequence[Mapping[str, Any]] = ()
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of config `questions`: every key once, children before parents."""
+        seen: set[str] = set()
+        for found in self._ordered():
+            for text in order_of(found):
+                node = found.nodes[text]
+                if node.key not in seen:
+                    seen.add(node.key)
+                    yield self._row(node, found if text == found.text else None)
+        for row in self.isolated:
+            node = HierarchyNode(row.get("question", ""), row["key"], row["type"], row["answer"], "")
+            yield self._row(node, Hierarchy(node.key, node.text, row.get("program", ""), {}, {}))
+
+    def _ordered(self) -> list[Hierarchy]:
+        return sorted(self.hierarchies, key=lambda found: in_order(found.root))
+
+    def _row(self, node: HierarchyNode, root: Hierarchy | None) -> Row:
+        kind = load_agqa().kinds.get(node.kind)
+        if kind is None:
+            raise InputError(f"{self.video_id}: {node.key} is of kind {node.kind!r}, which AGQA-Decomp does not have.")
+        old = root.old_program if root else ""
+        two = BEFORE_AFTER if node.answer in BEFORE_AFTER and kind.answer == "choice" else ()
+        return {
+            "key": node.key,
+            "video_id": self.video_id,
+            "question": node.text,
+            "answer": node.answer,
+            "reason": "" if node.answer is not None else "not_published",
+            "options": list(YES_NO if kind.answer == "yes/no" else two),
+            "kind": kind.name,
+            "group": kind.group,
+            "banned": kind.banned,
+            "program": node.program,
+            "canonical_id": canonical_id(self.video_id, node.program or node.text),
+            "is_root": root is not None,
+            "template": template_of(parse_program(old)) if old else "",
+            "agqa_program": old or None,
+            "recomputed": None,
+            "novel_composition": None,
+            "more_steps": None,
+        }
+
+    def graphs(self) -> Iterator[Row]:
+        """Yield the rows of config `graphs`."""
+        for found in self._ordered():
+            texts = order_of(found)
+            place = {text: number for number, text in enumerate(texts)}
+            edges = [
+                {"parent": place[text], "rule": rule, "children": [place[child] for child in children]}
+                for text in texts
+                for rule, children in found.rules.get(text, {}).items()
+            ]
+            yield self._graph(found.nodes[found.text].key, found.old_program, [found.nodes[t].key for t in texts], edges)
+        for row in self.isolated:
+            yield self._graph(row["key"], row.get("program", ""), [row["key"]], [])
+
+    def _graph(self, root: str, program: str, nodes: list[str], edges: list[Row]) -> Row:
+        depths = [0] * len(nodes)
+        for edge in edges:
+            below = 1 + max((depths[child] for child in edge["children"]), default=0)
+            depths[edge["parent"]] = max(depths[edge["parent"]], below)
+        return {
+            "root": root,
+            "video_id": self.video_id,
+            "template": template_of(parse_program(program)) if program else "",
+            "isolated": not edges,
+            "depth": depths[-1],
+            "nodes": nodes,
+            "edges": edges,
+        }
+
+
+def order_of(found: Hierarchy) -> list[str]:
+    """Put the questions of a published graph in order: children before parents, the root last.
+
+    Raises:
+        InputError: A question is composed of itself.
+    """
+    ordered: dict[str, None] = {}
+    open_texts: list[str] = []
+
+    def visit(text: str) -> None:
+        if text in ordered:
+            return
+        if text in open_texts:
+            raise InputError(f"root {found.root}: {text!r} is composed of itself.")
+        open_texts.append(text)
+        for children in found.rules.get(text, {}).values():
+            for child in children:
+                visit(child)
+        open_texts.pop()
+        ordered[text] = None
+
+    for text in found.nodes:
+        if text != found.text:
+            visit(text)
+    visit(found.text)
+    del ordered[found.text]
+    return [*ordered, found.text]
+
+
+def published_layout(output: FinishedOutput, split: str) -> Iterator[tuple[str, bytes]]:
+    """Write the graphs of a split as AGQA-Decomp publishes them, for the authors' scorer.
+
+    Yields:
+        File names and contents: `<video>.json` for each video, then `isolated.json`.
+
+    Raises:
+        InputError: Two questions of a graph have the same text, by which that layout names them.
+    """
+    isolated: list[Row] = []
+    questions = groupby(output.whole("questions", None, split), key=lambda row: row["video_id"])
+    graphs = groupby(output.whole("graphs", None, split), key=lambda row: row["video_id"])
+    for (video, rows), (other, roots) in zip(questions, graphs, strict=True):
+        if video != other:
+            raise InputError(f"{output.path}: questions are about {video} where graphs are about {other}; verify it.")
+        by_key = {row["key"]: row for row in rows}
+        content = {}
+        for graph in roots:
+            if graph["isolated"]:
+                isolated.append(_isolated(by_key[graph["root"]]))
+            else:
+                content[graph["root"]] = _published(graph, by_key)
+        if content:
+            yield f"{video}.json", _dump(content)
+    yield ISOLATED, _dump(isolated)
+
+
+def _published(graph: Row, by_key: Mapping[str, Row]) -> dict[str, Any]:
+    nodes = [by_key[key] for key in graph["nodes"]]
+    texts = [row["question"] for row in nodes]
+    if len(set(texts)) != len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise InputError(f"graph {graph['root']} asks {twice!r} twice, and the published layout names questions by text.")
+    hierarchy: dict[str, dict[str, list[str]]] = {}
+    for edge in graph["edges"]:
+        children = [texts[child] for child in edge["children"]]
+        hierarchy.setdefault(texts[edge["parent"]], {})[edge["rule"]] = children
+    root = nodes[-1]
+    return {
+        "question": root["question"],
+        "type": root["kind"],
+        "old_program": root["agqa_program"],
+        "new_program": root["program"],
+        "answer": root["answer"],
+        "subquestion": {
+            row["question"]: {name: row[column] for name, column in _FIELDS.items()} for row in nodes
+        },
+        "hierarchy": hierarchy,
+    }
+
+
+_FIELDS = {"type": "kind", "program": "program", "answer": "answer", "key": "key"}
+
+
+def _isolated(row: Row) -> Row:
+    more = {"question": row["question"], "video_id": row["video_id"], "program": row["agqa_program"]}
+    return {"type": row["kind"], "answer": row["answer"], "key": row["key"], **more}
+
+
+def _dump(content: Any) -> bytes:
+    return (json.dumps(content, ensure_ascii=False) + "\n").encode()

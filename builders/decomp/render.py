@@ -1,0 +1,84 @@
+"""Describe the questions and graphs of a video in rows, and take the video over as it is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from ...records.files import sha256_file
+from ...records.plan import Facts, Unit
+from ...records.schema import Row
+from ...video.decode import decode, upright, with_index
+from ...video.index import FrameIndex
+from ..source_videos import SourceVideos
+from .settings import DecompSettings
+from .tables import GRAPHS, QUESTIONS, VIDEOS
+
+
+class Described(Protocol):
+    """The questions and graphs of a video."""
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of config `questions`."""
+
+    def graphs(self) -> Iterator[Row]:
+        """Yield the rows of config `graphs`."""
+
+
+class Reader(Protocol):
+    """Reads what a unit is about; is pickled to the workers."""
+
+    def read(self, unit: Unit) -> Described:
+        """Return the questions and graphs of a unit's video."""
+
+
+@dataclass(frozen=True)
+class DecompBuilder(SourceVideos):
+    """Takes the questions of a plan apart.
+
+    Attributes:
+        settings: See `DecompSettings`.
+        reader: Reads questions and scene graphs.
+        videos: Path of each video by id, as text.
+    """
+
+    settings: DecompSettings
+    reader: Reader
+    videos: Mapping[str, str] = field(default_factory=dict)
+
+    def renders(self, unit: Unit) -> bool:
+        """Whether videos are embedded."""
+        return self.settings.embed == "yes"
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        """Copy the video, and look at it; see `records.plan.Builder`."""
+        path = Path(self.videos[unit.source_id])
+        file = folder / f"video{path.suffix}"
+        facts = with_index(path, _shape)
+        shutil.copyfile(path, file)
+        return {**facts, "sha256": sha256_file(file), "files": {file.name: file.stat().st_size}}
+
+    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+        """Yield the questions of a video, their graphs and, if it is embedded, the video."""
+        found = self.reader.read(unit)
+        yield from ((QUESTIONS.name, row) for row in found.rows())
+        yield from ((GRAPHS.name, row) for row in found.graphs())
+        if facts:
+            (name,) = facts["files"]
+            shape = {key: value for key, value in facts.items() if key != "files"}
+            yield VIDEOS.name, {"video_id": unit.id, **shape, "video": name}
+
+
+def _shape(index: FrameIndex) -> Facts:
+    seconds = index.seconds(index.num_frames)
+    first = upright(next(decode(index, range(1))))
+    return {
+        "num_frames": index.num_frames,
+        "fps": float(index.num_frames / seconds),
+        "width": first.width,
+        "height": first.height,
+        "duration_s": float(seconds),
+    }

@@ -1,0 +1,111 @@
+"""What a build of question graphs is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from ...errors import UsageError
+from ...records.options import BuildSettings, option, read_settings
+
+COLLECTIONS = ("charades", "agqa", "release_hierarchies")
+SAMPLE = "sample"
+
+
+def of_charades(settings: Any) -> bool:
+    """Whether questions are made from Charades' actions."""
+    return settings.charades is not None
+
+
+def of_agqa(settings: Any) -> bool:
+    """Whether the questions are AGQA's."""
+    return settings.agqa is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecompSettings(BuildSettings):
+    """What a build of question graphs is told.
+
+    Attributes:
+        charades: Folder of the Charades annotations, or the word `sample`.
+        agqa: Folder or file of AGQA's balanced questions.
+        release_hierarchies: Folder with the published hierarchies of a split, or of both.
+        graphs: AGQA's scene graphs: the `.pkl` files, or their folder.
+        action_genome: Folder of Action Genome's annotations.
+        videos: Folder of the videos.
+        embed: Whether the videos go into the dataset; "auto" for those of the sample only, once decided "yes" or "no".
+        most_per_video: Most questions that are made about a video; None for all.
+        collection: Which of the three it is; `decided` says it.
+    """
+
+    charades: str | None = option(
+        None,
+        "Folder of the Charades annotations, from whose actions questions are made; or the word `sample`.",
+        content=False,
+        write=lambda given: SAMPLE if given == SAMPLE else "CHARADES_DIR",
+    )
+    agqa: Path | None = option(
+        None,
+        "AGQA 2.0's questions: the folder of train_balanced.txt and test_balanced.txt, or one such file.",
+        exists=True,
+        content=False,
+    )
+    release_hierarchies: Path | None = option(
+        None,
+        "The published hierarchies of AGQA-Decomp: a folder of <video>.json files, or the folder of the splits' folders.",
+        exists=True,
+        content=False,
+    )
+    graphs: Path | None = option(
+        None,
+        "AGQA's scene graphs (AGQA_train_stsgs.pkl, AGQA_test_stsgs.pkl), or their folder: answers of sub-questions.",
+        exists=True,
+        content=False,
+        counts=of_agqa,
+    )
+    action_genome: Path | None = option(
+        None,
+        "Folder of Action Genome's annotations: contact and spatial relations beside Charades' actions.",
+        exists=True,
+        content=False,
+        counts=of_charades,
+    )
+    videos: Path | None = option(
+        None, "Folder of the videos, if not beside the annotations.", content=False, record="never"
+    )
+    embed: Literal["auto", "yes", "no"] = option(
+        "auto", "Put the videos into the dataset, or their ids alone; auto: those of the sample, which may be shown."
+    )
+    most_per_video: int | None = option(
+        40,
+        "Make so many questions about a video at most, drawn over the templates.",
+        name="max-questions-per-video",
+        minimum=1,
+        counts=of_charades,
+    )
+    split: Literal["train", "test", "all"] = option("all", "Splits to build.", content=False)
+    collection: str = "charades"
+
+
+def decided(settings: DecompSettings) -> DecompSettings:
+    """Return the settings that a plan keeps: which collection it is, and whether videos are embedded.
+
+    Raises:
+        UsageError: Not exactly one collection is named.
+    """
+    named = [name for name in COLLECTIONS if getattr(settings, name) is not None]
+    if len(named) != 1:
+        flags = ", ".join("--" + name.replace("_", "-") for name in COLLECTIONS)
+        given = " and ".join("--" + name.replace("_", "-") for name in named) or "none"
+        raise UsageError(f"give exactly one of {flags}; given: {given}.")
+    embed = settings.embed
+    if embed == "auto":
+        embed = "yes" if settings.charades == SAMPLE else "no"
+    return replace(settings, collection=named[0], embed=embed)
+
+
+def settings_of(info: Mapping[str, Any]) -> DecompSettings:
+    """Return the settings of a finished build from its `build.json`."""
+    return read_settings(DecompSettings, info["settings"])

@@ -1,0 +1,1 @@
+"""Compositional questions as programs: read, written, taken apart, worded."""

@@ -1,0 +1,168 @@
+"""The layout in which AGQA-Decomp's hierarchies are published: one JSON file for each video, and `isolated.json`.
+
+Gandhi et al. 2022, as their scoring programs read it. A question is named by its text: inside a root's graph texts are
+unique. `key` is what predictions are given for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..records.documents import parse_json, read_text, shortened
+from ..records.files import sha256_file
+
+ISOLATED = "isolated.json"
+SPLITS = ("train", "test")
+
+
+@dataclass(frozen=True)
+class HierarchyNode:
+    """A question of a published graph.
+
+    Attributes:
+        text: Its text.
+        key: What predictions are given for.
+        kind: Its leaf kind.
+        answer: What is right; None if that is not known.
+        program: In the publishers' notation; empty if it is not given.
+    """
+
+    text: str
+    key: str
+    kind: str
+    answer: str | None
+    program: str
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The published graph of a root.
+
+    Attributes:
+        root: The root's id.
+        text: The root's text.
+        old_program: The root's program as AGQA writes it; empty if it is not given.
+        nodes: All questions of the graph by text, the root among them.
+        rules: For each parent's text the rules that compose it, with the texts of the children in order.
+    """
+
+    root: str
+    text: str
+    old_program: str
+    nodes: Mapping[str, HierarchyNode]
+    rules: Mapping[str, Mapping[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class HierarchyFolder:
+    """The folder of a split.
+
+    Attributes:
+        split: "train" or "test".
+        files: The file of each video, by id.
+        isolated: `isolated.json`; None if there is none.
+    """
+
+    split: str
+    files: Mapping[str, Path]
+    isolated: Path | None
+
+
+def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
+    """Find the folders of published hierarchies.
+
+    Args:
+        folder: The folder of a split, or one that holds those of both; a split is told by its folder's name.
+
+    Raises:
+        InputError: There are none.
+    """
+    found = []
+    for place in (folder, *sorted(path for path in folder.iterdir() if path.is_dir())):
+        files = {path.stem: path for path in sorted(place.glob("*.json")) if path.name != ISOLATED}
+        if files:
+            split = next((name for name in SPLITS if name in place.name.lower()), "test")
+            isolated = place / ISOLATED
+            found.append(HierarchyFolder(split, files, isolated if isolated.is_file() else None))
+    if not found:
+        raise InputError(
+            f"{folder} holds no <video>.json, nor does a folder in it. --release-hierarchies takes the folder of the "
+            "published hierarchies of a split (test_hierarchies), or the folder of both."
+        )
+    if len({each.split for each in found}) != len(found):
+        raise InputError(
+            f"{folder} holds two folders of the same split. Folders are told apart by `train` or `test` in their names."
+        )
+    return found
+
+
+def folder_hashes(found: HierarchyFolder) -> dict[str, str]:
+    """Return the SHA-256 of every file, by split and name."""
+    paths = [*found.files.values(), *([found.isolated] if found.isolated else [])]
+    return {f"{found.split}/{path.name}": sha256_file(path) for path in paths}
+
+
+def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
+    """Read the graphs of a video.
+
+    Raises:
+        InputError: The file is not laid out so; the message names the root.
+    """
+    content = _load(path)
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: it should hold an object with a graph for each root, and holds {_kind(content)}.")
+    for root, graph in content.items():
+        try:
+            yield _hierarchy(root, graph)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise InputError(
+                f"{path}: root {root!r} is not laid out as in the published hierarchies "
+                f"({type(error).__name__}: {shortened(str(error))}). It needs question, subquestion and hierarchy."
+            ) from error
+
+
+def read_isolated(path: Path) -> list[dict[str, Any]]:
+    """Read the roots without a graph: rows with `type`, `answer` and `key`.
+
+    Raises:
+        InputError: The file is not laid out so.
+    """
+    content = _load(path)
+    if not isinstance(content, list) or not all(
+        isinstance(row, dict) and {"type", "answer", "key"} <= row.keys() for row in content
+    ):
+        raise InputError(f"{path}: it should hold a list of objects with type, answer and key.")
+    return content
+
+
+def _hierarchy(root: str, graph: Mapping[str, Any]) -> Hierarchy:
+    nodes = {
+        text: HierarchyNode(text, str(row["key"]), row["type"], row["answer"], row.get("program") or "")
+        for text, row in graph["subquestion"].items()
+    }
+    text = graph["question"]
+    if text not in nodes:
+        nodes[text] = HierarchyNode(text, root, graph["type"], graph["answer"], graph.get("new_program") or "")
+    rules = {
+        parent: {rule: tuple(children) for rule, children in by_rule.items()}
+        for parent, by_rule in graph["hierarchy"].items()
+    }
+    named = {parent for parent in rules} | {name for by in rules.values() for names in by.values() for name in names}
+    if absent := sorted(named - nodes.keys()):
+        raise ValueError(f"hierarchy names {absent[0]!r}, which subquestion has not")
+    return Hierarchy(root, text, graph.get("old_program") or "", nodes, rules)
+
+
+def _load(path: Path) -> Any:
+    try:
+        return parse_json(read_text(path))
+    except ValueError as error:
+        raise InputError(f"{path} is no JSON: {error}.") from error
+
+
+def _kind(content: Any) -> str:
+    return type(content).__name__
