@@ -20,7 +20,7 @@ from ..records.documents import once, parse_json, read_text
 from ..records.shards import PARQUET_FAULTS
 from .answers import YES_NO, read_answer
 
-ID_NAMES = ("id", "question_id", "qid")
+ID_NAMES = ("id", "question_id", "qid", "key", "csv_q_id")
 ANSWER_NAMES = ("answer", "prediction", "pred")
 UNREADABLE, MISSING = -1, -2
 SHOWN = 20
@@ -340,6 +340,60 @@ def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = T
     return found
 
 
+@dataclass(frozen=True)
+class Matched:
+    """Predictions by id.
+
+    Attributes:
+        given: The answer of each id that has one.
+        missing: Ids of questions without a prediction.
+        doubled: Ids given twice: the first counts.
+        unknown: Ids that no question has.
+        elsewhere: How many predictions are for questions that are not scored now (other splits).
+        read: Rows in the file.
+    """
+
+    given: dict[str, Any]
+    missing: list[str]
+    doubled: list[str]
+    unknown: list[str]
+    elsewhere: int
+    read: int
+
+
+def match(
+    predictions: Predictions,
+    ids: Sequence[str],
+    *,
+    others: frozenset[str] = frozenset(),
+    answer: str | None = None,
+    partial: bool = False,
+) -> Matched:
+    """Look up the predictions of questions; see `join` for the arguments and for what is raised."""
+    id_name = column(predictions, ID_NAMES) or ""
+    answer_name = answer or answer_column(predictions)
+    given: dict[str, Any] = {}
+    doubled = Counter[str]()
+    for row in predictions.rows:
+        name = str(row.get(id_name)).strip()
+        if name in given:
+            doubled[name] += 1
+        elif row.get(answer_name) is not None:  # null, or a row about something else: no answer, not a wrong one
+            given[name] = row[answer_name]
+    wanted = set(ids)
+    missing = [name for name in ids if name not in given]
+    unknown = [name for name in given if name not in wanted and name not in others]
+    if not partial and (missing or doubled or unknown):
+        refuse(predictions.path, missing, list(doubled), unknown, len(ids))
+    if len(missing) == len(ids):
+        raise InputError(
+            f"{predictions.path}: none of its ids is one of the {len(ids):,} questions; the first is "
+            f"{next(iter(given))!r}, the first question's is {ids[0]!r}."
+        )
+    elsewhere = sum(name in others for name in given)
+    return Matched(given, missing, list(doubled), unknown, elsewhere, len(predictions.rows))
+
+
 def join(
     predictions: Predictions,
     ids: Sequence[str],
@@ -364,26 +418,8 @@ def join(
     Raises:
         InputError: Ids are missing, doubled or unknown, and `partial` is not set.
     """
-    id_name = column(predictions, ID_NAMES) or ""
-    answer_name = answer or answer_column(predictions)
-    given: dict[str, Any] = {}
-    doubled = Counter[str]()
-    for row in predictions.rows:
-        name = str(row.get(id_name)).strip()
-        if name in given:
-            doubled[name] += 1
-        elif row.get(answer_name) is not None:  # null, or a row about something else: no answer, not a wrong one
-            given[name] = row[answer_name]
-    wanted = set(ids)
-    missing = [name for name in ids if name not in given]
-    unknown = [name for name in given if name not in wanted and name not in others]
-    if not partial and (missing or doubled or unknown):
-        refuse(predictions.path, missing, list(doubled), unknown, len(ids))
-    if len(missing) == len(ids):
-        raise InputError(
-            f"{predictions.path}: none of its ids is one of the {len(ids):,} questions; the first is "
-            f"{next(iter(given))!r}, the first question's is {ids[0]!r}."
-        )
+    found = match(predictions, ids, others=others, answer=answer, partial=partial)
+    given = found.given
     picks = np.full(len(ids), MISSING, np.int64)
     unreadable: list[tuple[str, str]] = []
     known: dict[tuple[type, Any], int | None] = {}
@@ -406,12 +442,12 @@ def join(
     return Joined(
         ids,
         picks,
-        len(predictions.rows),
+        found.read,
         (tuple(unreadable), count),
-        (tuple(missing[:SHOWN]), len(missing)),
-        (tuple(list(doubled)[:SHOWN]), len(doubled)),
-        (tuple(unknown[:SHOWN]), len(unknown)),
-        sum(name in others for name in given),
+        (tuple(found.missing[:SHOWN]), len(found.missing)),
+        (tuple(found.doubled[:SHOWN]), len(found.doubled)),
+        (tuple(found.unknown[:SHOWN]), len(found.unknown)),
+        found.elsewhere,
     )
 
 

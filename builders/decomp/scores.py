@@ -1,0 +1,121 @@
+"""Scores of question graphs: accuracy, composition, consistency (`metrics.compositional_accuracy` says what they are)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...errors import InputError
+from ...metrics.bootstrap import estimates
+from ...metrics.compositional_accuracy import count, headline, measure, tables
+from ...metrics.inputs import ALL, ScoreOptions, read_columns
+from ...metrics.predictions import SHOWN, Matched, Predictions, identity, match
+from ...metrics.question_graphs import (
+    BANNED,
+    Edge,
+    Graph,
+    Node,
+    VideoGraphs,
+    constant_predictions,
+    most_common_predictions,
+)
+from ...metrics.scores import Scores
+from ...metrics.scoring import Scoring
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from .tables import GRAPHS, QUESTIONS
+from .video_rows import VideoRows, by_video
+
+COLUMNS = ("key", "video_id", "question", "answer", "kind", "program", "is_root")
+
+
+def scoring() -> Scoring:
+    """Return how predictions on question graphs are scored."""
+    return Scoring(answers=score_answers, measure=measure, released=True)
+
+
+def node_of(row: Row) -> Node:
+    """Return the question of a row."""
+    return Node(row["key"], row["video_id"], row["question"], row["kind"], row["answer"], row["program"])
+
+
+def graph_of(row: Row) -> Graph:
+    """Return the graph of a row."""
+    edges = tuple(Edge(edge["parent"], edge["rule"], tuple(edge["children"])) for edge in row["edges"])
+    return Graph(row["root"], row["video_id"], tuple(row["nodes"]), edges)
+
+
+def graphs_of_video(rows: VideoRows) -> VideoGraphs:
+    """Return the graphs of a video's rows."""
+    nodes = {key: node_of(row) for key, row in rows.questions.items()}
+    return VideoGraphs(rows.video_id, nodes, [graph_of(row) for row in rows.graphs])
+
+
+def read_graphs(output: FinishedOutput, split: str) -> Iterator[VideoGraphs]:
+    """Read the graphs of a split, or of all, a video at a time."""
+    return map(graphs_of_video, by_video(output, None if split == ALL else split))
+
+
+def matched(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Matched:
+    """Look up the predictions of the questions that are scored.
+
+    Raises:
+        InputError: Some have none, and `options.partial` is not set.
+    """
+    rows, splits = read_columns(output, config, ("key", "kind"), ALL)
+    asked, others = [], set[str]()
+    for key, kind, split in zip(rows["key"], rows["kind"], splits, strict=True):
+        if kind in BANNED or options.split not in (ALL, split):
+            others.add(key)
+        else:
+            asked.append(key)
+    return match(predictions, asked, others=frozenset(others), partial=options.partial)
+
+
+def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
+    """Score answers on the questions of an output.
+
+    Questions of banned kinds need no prediction. A constant answer and the most common one to each kind are scored
+    beside the model's: who always says yes hardly contradicts itself.
+    """
+    found = matched(output, config, predictions, options)
+    said = {key: str(value) for key, value in found.given.items()}
+    counted, asked = count(read_graphs(output, options.split), said, released=options.released)
+    scored = estimates(counted, measure(counted.cells), seed=options.seed, resamples=options.resamples)
+    nodes = [node for video in read_graphs(output, options.split) for node in video.nodes.values()]
+    constants = {
+        name: count(read_graphs(output, options.split), given, released=options.released)[0]
+        for name, given in (
+            ("always yes", constant_predictions(nodes)),
+            ("commonest", most_common_predictions(nodes)),
+        )
+    }
+    missing, unreadable = asked.missing, asked.unreadable
+    return Scores(
+        benchmark="decomp",
+        split=options.split,
+        answers={
+            "read": found.read,
+            "scored": asked.questions - missing[1],
+            "unreadable": unreadable[1],
+            "unreadable_first": [{"id": key, "answer": said[key][:80]} for key in unreadable[0][:SHOWN]],
+            "missing": missing[1],
+            "doubled": len(found.doubled),
+            "unknown": len(found.unknown),
+            "of_other_splits": found.elsewhere,
+            "scored_sha256": identity(sorted(said)),
+        },
+        headline=headline(scored),
+        tables=tables(counted, scored, constants),
+        tally=counted,
+        notes=notes(asked.graphs, asked.isolated, missing[1], released=options.released),
+    )
+
+
+def notes(graphs: int, isolated: int, missing: int, *, released: bool) -> tuple[str, ...]:
+    """Say what a reader of the scores has to know."""
+    found = [f"{graphs:,} graphs; {isolated:,} roots that no rule takes apart count for accuracy alone."]
+    if missing:
+        found.append(f"{missing:,} questions without a prediction count as wrong.")
+    if released:
+        found.append("Scored as the released scorer does: texts compared as given, questions told apart by their text.")
+    return tuple(found)
