@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..templates.agqa import load_agqa
 from .questions import (
     VIDEO,
     Action,
@@ -36,7 +37,7 @@ from .questions import (
     Windowed,
     at,
 )
-from ..templates.agqa import load_agqa
+from .wording import word
 
 Composition = tuple[str, tuple[Question, ...]]
 
@@ -159,7 +160,8 @@ def _rules(question: Question) -> Iterator[Composition]:
         case LengthChoose(_, one, other):
             yield kind_of(question), (_happening(one), _happening(other))
         case OrderChoose(asked, action):
-            yield "Choose", (at(asked, Window("before", (action,))), at(asked, Window("after", (action,))))
+            whole = _related(asked.action) or asked if isinstance(asked, ActionHappens) else asked
+            yield "Choose", (at(whole, Window("before", (action,))), at(whole, Window("after", (action,))))
 
 
 def _localized(question: Windowed) -> Iterator[Composition]:
@@ -172,8 +174,21 @@ def _localized(question: Windowed) -> Iterator[Composition]:
 
 
 def _happening(action: Action) -> Question:
-    """Return the question that an action is known by: whether it happens, or which one is the longest."""
-    return action if isinstance(action, ExtremeAction) else ActionHappens(action)
+    """Return the question that an action is known by: whether it happens, or which one is the longest.
+
+    "Is the person holding a phone?" asks for the action and for the relation in the same words: it is one question.
+    """
+    if isinstance(action, ExtremeAction):
+        return action
+    return _related(action) or ActionHappens(action)
+
+
+def _related(action: Action) -> Interaction | None:
+    """Return the interaction that asks the same in the same words; None if there is none."""
+    if parts := _parts(action):
+        related = Interaction(*parts)
+        return related if word(related) == word(ActionHappens(action)) else None
+    return None
 
 
 def _parts(action: Action) -> tuple[str, Object] | None:
@@ -183,8 +198,5 @@ def _parts(action: Action) -> tuple[str, Object] | None:
             words = load_agqa().actions.get(action)
             return (words.verb, words.object) if words and words.verb and words.object else None
         case ToAction(verb, thing):
-            return _RELATION_OF.get(verb, verb), thing
+            return verb, thing
     return None
-
-
-_RELATION_OF = {"putting": "putting down"}

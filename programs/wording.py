@@ -115,7 +115,8 @@ class _Writer:
             case ExtremeAction(extreme):
                 return self.words.references[extreme]
             case ToAction(verb, thing):
-                return self.words.to_action.get(verb, f"{verb} {{o}}").format(o=self.a(thing))
+                said = self.words.to_action.get(verb)
+                return said.format(o=self.a(thing)) if said else self.related(verb, self.a(thing))
 
     def a(self, thing: Object) -> str:
         if isinstance(thing, str):

@@ -22,7 +22,7 @@ class Thing:
 
     Attributes:
         name: AGQA's name.
-        article: "a" or "some".
+        article: "a", "some" or "the".
         plural: Whether it is spoken of in the plural.
         charades: Charades' names of the objects that AGQA joins in it.
     """
@@ -116,7 +116,7 @@ class Vocabulary:
     Attributes:
         objects: By AGQA's name.
         relations: By AGQA's name.
-        to_action: What a program's ToAction says of an object, by its verb.
+        to_action: What a program's ToAction says of an object, by its relation, where the relation itself says less.
         actions: By AGQA's phrase.
         kinds: By name.
         rules: By name.

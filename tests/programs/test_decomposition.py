@@ -1,0 +1,180 @@
+"""Questions taken apart: the paper's example, the rules, and every text."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stressreel.programs.decomposition import Step, decompose
+from stressreel.programs.parsing import parse_program
+from stressreel.programs.questions import (
+    VIDEO,
+    ActionEquals,
+    ActionsIn,
+    Both,
+    EdgeAction,
+    EdgeObject,
+    ExtremeAction,
+    Interaction,
+    LengthChoose,
+    ObjectChoose,
+    ObjectEquals,
+    ObjectExists,
+    ObjectsOf,
+    OrderChoose,
+    Question,
+    RelationExists,
+    ToAction,
+    Window,
+    notation,
+)
+from stressreel.programs.wording import word
+from stressreel.templates.agqa import load_agqa
+
+from tests.support.compositional import roots
+
+GOLDEN = Path(__file__).with_name("golden_graphs.txt")
+PHOTO = Window("after", ("taking a picture of something",))
+FIGURE_1 = [
+    ("Object Exists", "Does a phone exist?", []),
+    ("Relation Exists", "Is the person touching something?", []),
+    ("Relation Exists", "Is the person photographing something?", []),
+    ("Object Exists", "Does a picture exist?", []),
+    ("Interaction", "Is the person taking a picture of something?", [("Interaction", [2, 3])]),
+    ("Exists After", "Is the person touching something after taking a picture of something?", [("After", [1, 4])]),
+    ("Object", "What is the person touching?", [("Interaction", [1])]),
+    (
+        "Object After",
+        "What is the person touching after taking a picture of something?",
+        [("Interaction", [5]), ("After", [6, 4])],
+    ),
+    (
+        "First Object",
+        "What is the first object that the person is touching after taking a picture of something?",
+        [("First", [7])],
+    ),
+    (
+        "Object Equals",
+        "Is the phone the first object that the person is touching after taking a picture of something?",
+        [("Equals", [0, 8])],
+    ),
+]
+
+
+def shown(steps: list[Step]) -> list[tuple[str, str, list[tuple[str, list[int]]]]]:
+    """Kind, text and rules of every step; children by number."""
+    place = {step.question: number for number, step in enumerate(steps)}
+    return [
+        (step.kind, word(step.question), [(rule, [place[child] for child in children]) for rule, children in step.rules])
+        for step in steps
+    ]
+
+
+def test_the_example_of_the_paper_is_taken_apart_as_its_figures_show() -> None:
+    program = (
+        "Equals(phone, OnlyItem(IterateUntil(forward, Localize(after, taking a picture of something), Exists(touching, "
+        "Filter(frame, [relations])), Filter(frame, [relations, touching, objects]))))"
+    )
+    assert shown(decompose(parse_program(program))) == FIGURE_1
+
+
+def test_the_texts_seen_in_the_authors_draft_come_out() -> None:
+    window = Window("between", ("going from standing to sitting", "sitting in a chair"))
+    taken = Interaction("holding", ObjectsOf("taking"), window)
+    steps = decompose(Both("xor", Interaction("holding", ObjectsOf("working on"), window), taken))
+    texts = {word(step.question) for step in steps}
+    assert {
+        "Does the object that they are working on exist between going from standing to sitting and sitting in a chair?",
+        "Does the object that they are working on exist before sitting in a chair?",
+        "Is the person sitting in a chair?",
+    } <= texts
+
+
+@given(roots())
+@settings(max_examples=150, deadline=None)
+def test_graphs_follow_the_rules(root: Question) -> None:
+    vocabulary = load_agqa()
+    steps = decompose(root)
+    place = {step.question: number for number, step in enumerate(steps)}
+    assert steps[-1].question == root
+    assert len(place) == len(steps)
+    used = {root}
+    for number, step in enumerate(steps):
+        kind = vocabulary.kinds[step.kind]
+        for name, children in step.rules:
+            rule = vocabulary.rules[name]
+            assert kind.group in rule.parents
+            allowed = rule.children * len(children) if rule.any_number else rule.children
+            assert len(children) == len(allowed) > 0
+            for child, groups in zip(children, allowed, strict=True):
+                assert place[child] < number
+                assert vocabulary.kinds[steps[place[child]].kind].group in groups
+            used |= {*children}
+    assert used == set(place)
+
+
+@given(st.lists(roots(), min_size=1, max_size=6))
+@settings(max_examples=150, deadline=None)
+def test_one_text_has_one_meaning(questions: list[Question]) -> None:
+    meant: dict[str, str] = {}
+    for root in questions:
+        for step in decompose(root)[:-1]:
+            program = notation(step.question)
+            assert meant.setdefault(word(step.question), program) == program
+
+
+@pytest.mark.parametrize("root", [ObjectExists("phone"), RelationExists("holding"), ExtremeAction("longest")])
+def test_isolated_roots_come_alone(root: Question) -> None:
+    assert [step.question for step in decompose(root)] == [root]
+
+
+def test_every_wording_is_frozen() -> None:
+    door, phone = "opening a door", "holding a phone"
+    lines = []
+    for root in [
+        *[Interaction(relation, "box") for relation in load_agqa().relations],
+        *[ObjectExists(thing) for thing in load_agqa().objects],
+        *[ObjectExists("bag", Window("after", (ToAction(verb, ObjectsOf("holding")),))) for verb in ("taking", "turning", "holding")],
+        *[ObjectExists("bag", Window("while", (action,))) for action in load_agqa().actions],
+        Interaction("behind", EdgeObject("last", "above"), Window("between", (door, ExtremeAction("longest")))),
+        Both("and", Interaction("in front of", "mirror", PHOTO), Interaction("behind", "table", PHOTO)),
+        Both("xor", Interaction("turning", "light"), Interaction("turning", "television")),
+        ObjectsOf(None, Window("before", (ExtremeAction("shortest"),))),
+        ObjectChoose("clothes", "medicine", EdgeObject("last", "holding", PHOTO)),
+        ObjectChoose("box", ObjectsOf("throwing"), ObjectsOf("holding")),
+        ObjectEquals("clothes", EdgeObject("first", "washing")),
+        ActionsIn(Window("after", (door,))),
+        EdgeAction("first", VIDEO),
+        EdgeAction("last", Window("before", (door,))),
+        LengthChoose("shorter", door, phone),
+        *[ActionEquals(door, LengthChoose(word, door, phone)) for word in ("longer", "shorter")],
+        *[OrderChoose(asked, door) for asked in (ObjectExists("clothes"), RelationExists("pouring into"))],
+        OrderChoose(decompose(ObjectExists("bag", Window("while", (phone,))))[-2].question, door),  # type: ignore[arg-type]
+    ]:
+        for kind, text, rules in shown(decompose(root)):
+            line = f"{kind}: {text} {'; '.join(f'{rule} {len(children)}' for rule, children in rules)}".rstrip()
+            if line not in lines:
+                lines.append(line)
+    text = "\n".join(lines) + "\n"
+    if os.environ.get("STRESSREEL_UPDATE_GOLDEN"):
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_an_action_and_a_relation_in_the_same_words_are_one_question() -> None:
+    vocabulary = load_agqa()
+    of_relations = {
+        word(Interaction(relation, thing)): notation(Interaction(relation, thing))
+        for relation in vocabulary.relations
+        for thing in vocabulary.objects
+    }
+    same = 0
+    for action in vocabulary.actions:
+        step = decompose(ObjectExists("bag", Window("while", (action,))))[-1]
+        asked = step.rules[0][1][1]
+        assert of_relations.get(word(asked), notation(asked)) == notation(asked)
+        same += isinstance(asked, Interaction)
+    assert 50 < same < len(vocabulary.actions)
