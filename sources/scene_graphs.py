@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Provenance = Literal["agqa", "charades", "drawn"]
 """Who says so: AGQA's scene graphs; Charades' actions alone, which are not exhaustive; or the drawing, which is."""
@@ -44,6 +44,8 @@ class SceneGraph:
         contacts: The frames in which the person has any contact with each object.
         actions: Instances of actions, by start.
         provenance: Who says so.
+        seen: Objects that are known to be in the video, touched or not: no question has "no" for its answer because one
+            of them is missing.
     """
 
     video_id: str
@@ -52,3 +54,37 @@ class SceneGraph:
     contacts: Mapping[str, Frames]
     actions: tuple[ActionSpan, ...]
     provenance: Provenance
+    seen: frozenset[str] = frozenset()
+
+
+def graph_as_json(graph: SceneGraph) -> dict[str, Any]:
+    """Return a graph as JSON values; sets of frames are hexadecimal numbers."""
+    return {
+        "times": list(graph.times),
+        "relations": {name: _written(things) for name, things in graph.relations.items()},
+        "contacts": _written(graph.contacts),
+        "actions": [[span.phrase, span.start, span.end, f"{span.frames:x}"] for span in graph.actions],
+        "provenance": graph.provenance,
+        "seen": sorted(graph.seen),
+    }
+
+
+def graph_from_json(video_id: str, content: Mapping[str, Any]) -> SceneGraph:
+    """Return the graph that `graph_as_json` wrote."""
+    return SceneGraph(
+        video_id,
+        tuple(content["times"]),
+        {name: _read(things) for name, things in content["relations"].items()},
+        _read(content["contacts"]),
+        tuple(ActionSpan(phrase, start, end, int(bits, 16)) for phrase, start, end, bits in content["actions"]),
+        content["provenance"],
+        frozenset(content["seen"]),
+    )
+
+
+def _written(things: Mapping[str, Frames]) -> dict[str, str]:
+    return {name: f"{frames:x}" for name, frames in things.items()}
+
+
+def _read(things: Mapping[str, str]) -> dict[str, Frames]:
+    return {name: int(bits, 16) for name, bits in things.items()}
