@@ -41,6 +41,7 @@ from .graph_answers import NO, REASONS, YES, Answer, Teller, answer, conjunction
 __all__ = ["REASONS", "Answer", "Conflict", "Filled", "answer", "fill"]
 
 AGQA, GRAPH = "agqa", "graph"
+_NOWHERE = ("empty_window", "no_such_action")
 Implied = tuple[int, str, str]  # a node, its answer, and the rule that implies it
 
 
@@ -190,7 +191,8 @@ class _Filler:
         contradicted = set()
         for number, value, rule in sorted(implied):
             claims = self.claims[number]
-            if value in claims:
+            # What never happens does not happen in a part of the video that is not there either; that is no answer.
+            if value in claims or (value == NO and self.reasons[number] in _NOWHERE):
                 continue
             if not claims:
                 changed.append(number)
@@ -352,6 +354,8 @@ def _edge(filler: _Filler, link: _Link) -> Iterator[Implied]:
 
 def _both(filler: _Filler, link: _Link) -> Iterator[Implied]:
     parent, one, other = link.nodes
+    if one == other:
+        return  # "a but not a" follows from nothing and tells nothing
     found = conjunction(link.rule.lower(), filler.values[one], filler.values[other])
     if found is not None:
         yield parent, found, link.rule
