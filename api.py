@@ -380,6 +380,8 @@ def explain_answer(output: FinishedOutput, predictions: Predictions, question: s
     benchmark = benchmark_of(output)
     scoring = scoring_of(benchmark)
     if scoring.explain is None:
-        raise UsageError(f"--question: the answers of {benchmark.name} are right or wrong, and there is no more to say.")
+        raise UsageError(
+            f"--question: the answers of {benchmark.name} are right or wrong, and there is no more to say."
+        )
     table = benchmark.question_tables(output.info)[0]
     return scoring.explain(output, question, of_output(predictions, table, output.info["fingerprint"]))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ..templates.agqa import Vocabulary, load_agqa
 from .questions import (
     VIDEO,
     Action,
@@ -30,7 +31,6 @@ from .questions import (
     ToAction,
     Window,
 )
-from ..templates.agqa import Vocabulary, load_agqa
 
 
 @lru_cache(maxsize=1 << 16)

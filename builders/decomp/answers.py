@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from ...sources.agqa_questions import (
+from ...programs.decomposition import Step
+from ...programs.questions import (
     VIDEO,
     Action,
     ActionEquals,
@@ -35,7 +36,6 @@ from ...sources.agqa_questions import (
 )
 from ...sources.scene_graphs import SceneGraph
 from ...templates.agqa import load_agqa
-from .decomposition import Step
 from .graph_answers import NO, REASONS, YES, Answer, Teller, answer, conjunction, verdict
 
 __all__ = ["REASONS", "Answer", "Conflict", "Filled", "answer", "fill"]

@@ -182,7 +182,9 @@ def check_videos(output: FinishedOutput) -> Iterator[str]:
             yield f"{video} is in {' and '.join(sorted(names))}"
     if VIDEOS.name in output.info["counts"]:
         there = Counter(row["video_id"] for row in output.rows(VIDEOS.name, ["video_id"]))
-        yield from (f"{video} is asked about, and not in config videos" for video in sorted(splits.keys() - there.keys()))
+        yield from (
+            f"{video} is asked about, and not in config videos" for video in sorted(splits.keys() - there.keys())
+        )
         yield from (f"{video} is in config videos {count} times" for video, count in there.items() if count > 1)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ...sources.agqa_questions import (
+from ...programs.questions import (
     Action,
     ActionEquals,
     ActionHappens,

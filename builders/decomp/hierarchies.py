@@ -10,11 +10,11 @@ from typing import Any
 
 from ...errors import InputError
 from ...metrics.answers import YES_NO
+from ...programs.parsing import parse_program
+from ...programs.questions import template_of
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...sources.agqa_hierarchies import ISOLATED, Hierarchy, HierarchyNode
-from ...programs.parsing import parse_program
-from ...programs.questions import template_of
 from ...templates.agqa import load_agqa
 from .video_graphs import BEFORE_AFTER, canonical_id, in_order
 
@@ -85,7 +85,9 @@ class PublishedGraphs:
                 for text in texts
                 for rule, children in found.rules.get(text, {}).items()
             ]
-            yield self._graph(found.nodes[found.text].key, found.old_program, [found.nodes[t].key for t in texts], edges)
+            yield self._graph(
+                found.nodes[found.text].key, found.old_program, [found.nodes[t].key for t in texts], edges
+            )
         for row in self.isolated:
             yield self._graph(row["key"], row.get("program", ""), [row["key"]], [])
 
@@ -166,7 +168,9 @@ def _published(graph: Row, by_key: Mapping[str, Row]) -> dict[str, Any]:
     texts = [row["question"] for row in nodes]
     if len(set(texts)) != len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
-        raise InputError(f"graph {graph['root']} asks {twice!r} twice, and the published layout names questions by text.")
+        raise InputError(
+            f"graph {graph['root']} asks {twice!r} twice, and the published layout names questions by text."
+        )
     hierarchy: dict[str, dict[str, list[str]]] = {}
     for edge in graph["edges"]:
         children = [texts[child] for child in edge["children"]]
@@ -178,9 +182,7 @@ def _published(graph: Row, by_key: Mapping[str, Row]) -> dict[str, Any]:
         "old_program": root["agqa_program"],
         "new_program": root["program"],
         "answer": root["answer"],
-        "subquestion": {
-            row["question"]: {name: row[column] for name, column in _FIELDS.items()} for row in nodes
-        },
+        "subquestion": {row["question"]: {name: row[column] for name, column in _FIELDS.items()} for row in nodes},
         "hierarchy": hierarchy,
     }
 

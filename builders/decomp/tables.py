@@ -17,7 +17,9 @@ QUESTIONS = Config(
         Column("question", "string", "its text; a root's is that of the source"),
         Column("answer", "string", "what is right; null if nothing decides it"),
         Column("reason", "string", "why the answer is null; else empty"),
-        Column("options", "strings", "what may be answered, if it is yes or no or one of two that are named; else empty"),
+        Column(
+            "options", "strings", "what may be answered, if it is yes or no or one of two that are named; else empty"
+        ),
         Column("kind", "string", "one of the 34 kinds"),
         Column("group", "string", "one of the 13 groups that scores are given for"),
         Column("banned", "bool", "whether the kind is left out of scores: its answers are lists, or hardly judged"),
@@ -26,7 +28,9 @@ QUESTIONS = Config(
         Column("is_root", "bool", "whether the source asks it"),
         Column("template", "string", "the root's template, one of AGQA's 27; empty for other questions"),
         Column("agqa_program", "string", "the root's program as AGQA writes it; null for other questions"),
-        Column("recomputed", "string", "a root's answer found again from the scene graph; null if that decides nothing"),
+        Column(
+            "recomputed", "string", "a root's answer found again from the scene graph; null if that decides nothing"
+        ),
         Column("novel_composition", "bool", "of roots: whether it combines what train never does; else null"),
         Column("more_steps", "bool", "of roots: whether it takes more steps than any in train; else null"),
     ),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...metrics.answers import YES_NO
-from ...records.schema import Row
+from ...programs.decomposition import Step, decompose
 from ...programs.questions import (
     LengthChoose,
     ObjectChoose,
@@ -17,11 +17,11 @@ from ...programs.questions import (
     notation,
     template_of,
 )
+from ...programs.wording import word
+from ...records.schema import Row
 from ...sources.scene_graphs import SceneGraph
 from ...templates.agqa import load_agqa
 from .answers import Answer, Filled, fill
-from ...programs.decomposition import Step, decompose
-from ...programs.wording import word
 
 BEFORE_AFTER = ("before", "after")
 _NUMBERS = re.compile(r"(\d+)")

@@ -68,7 +68,11 @@ def shown(steps: list[Step]) -> list[tuple[str, str, list[tuple[str, list[int]]]
     """Kind, text and rules of every step; children by number."""
     place = {step.question: number for number, step in enumerate(steps)}
     return [
-        (step.kind, word(step.question), [(rule, [place[child] for child in children]) for rule, children in step.rules])
+        (
+            step.kind,
+            word(step.question),
+            [(rule, [place[child] for child in children]) for rule, children in step.rules],
+        )
         for step in steps
     ]
 
@@ -137,7 +141,10 @@ def test_every_wording_is_frozen() -> None:
     for root in [
         *[Interaction(relation, "box") for relation in load_agqa().relations],
         *[ObjectExists(thing) for thing in load_agqa().objects],
-        *[ObjectExists("bag", Window("after", (ToAction(verb, ObjectsOf("holding")),))) for verb in ("taking", "turning", "holding")],
+        *[
+            ObjectExists("bag", Window("after", (ToAction(verb, ObjectsOf("holding")),)))
+            for verb in ("taking", "turning", "holding")
+        ],
         *[ObjectExists("bag", Window("while", (action,))) for action in load_agqa().actions],
         Interaction("behind", EdgeObject("last", "above"), Window("between", (door, ExtremeAction("longest")))),
         Both("and", Interaction("in front of", "mirror", PHOTO), Interaction("behind", "table", PHOTO)),

@@ -113,7 +113,9 @@ def test_damaged_programs_are_read_or_refused(question: Question, data: st.DataO
     assert parse_program(program_of(found)) == found
 
 
-@pytest.mark.parametrize("question", [ActionHappens("opening a door"), ObjectEquals("phone", ObjectsOf("holding", VIDEO))])
+@pytest.mark.parametrize(
+    "question", [ActionHappens("opening a door"), ObjectEquals("phone", ObjectsOf("holding", VIDEO))]
+)
 def test_sub_questions_that_agqa_does_not_ask_have_no_program(question: Question) -> None:
     with pytest.raises(ValueError, match="AGQA has no program"):
         program_of(question)

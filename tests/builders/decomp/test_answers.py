@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 from stressreel.builders.decomp.answers import Answer, Filled, answer, fill
-from stressreel.builders.decomp.decomposition import Step, decompose, kind_of
 from stressreel.builders.decomp.graph_answers import REASONS
-from stressreel.sources.agqa_programs import parse_program
-from stressreel.sources.agqa_questions import (
+from stressreel.programs.decomposition import Step, decompose, kind_of
+from stressreel.programs.parsing import parse_program
+from stressreel.programs.questions import (
     VIDEO,
     Action,
     ActionEquals,
