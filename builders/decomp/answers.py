@@ -40,7 +40,7 @@ from .graph_answers import NO, REASONS, YES, Answer, Teller, answer, conjunction
 
 __all__ = ["REASONS", "Answer", "Conflict", "Filled", "answer", "fill"]
 
-AGQA, GRAPH = "agqa", "graph"
+ROOT, GRAPH = "root", "graph"
 _NOWHERE = ("empty_window", "no_such_action")
 Implied = tuple[int, str, str]  # a node, its answer, and the rule that implies it
 
@@ -53,7 +53,7 @@ class Conflict:
         question: What they answer.
         kind: "recomputed": the graph against AGQA's answer of a root; "against_root": what other answers imply against
             it; "against_graph": what they imply against the graph; "implied": two implied answers.
-        sources: Where the two come from: "agqa", "graph" or the rule that implies one.
+        sources: Where the two come from: "root", "graph" or the rule that implies one.
         values: The two answers.
     """
 
@@ -69,17 +69,15 @@ class Filled:
 
     Attributes:
         answers: By question.
-        sources: Where each answer comes from: "agqa", "graph" or the rule that implies it; none without an answer.
+        sources: Where each answer comes from: "root", "graph" or the rule that implies it; none without an answer.
         conflicts: What contradicts, in the order of the questions' notation.
-        recomputed: How many roots the graph answers as well.
-        agreed: How many of these it answers as AGQA does.
+        recomputed: What the graph answers to roots, where it decides; the root's own answer stays.
     """
 
     answers: Mapping[Question, Answer]
     sources: Mapping[Question, str]
     conflicts: tuple[Conflict, ...]
-    recomputed: int
-    agreed: int
+    recomputed: Mapping[Question, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ class _Filler:
         self.conflicts: list[Conflict] = []
         # That Charades has one object of a verb does not mean that there was no other.
         self.complete = graph is None or graph.provenance != "charades"
-        self.recomputed = self.agreed = 0
+        self.recomputed: dict[Question, str] = {}
         self.links: list[list[_Link]] = [[] for _ in self.steps]
         self.by_relation: dict[tuple[str, Window], list[tuple[int, str]]] = defaultdict(list)
         self.speaking: dict[Object, list[int]] = defaultdict(list)
@@ -141,7 +139,7 @@ class _Filler:
             if value is not None:
                 sources[step.question] = self.claims[number][value]
         ordered = sorted(self.conflicts, key=lambda one: (notation(one.question), one.kind, one.sources, one.values))
-        return Filled(answers, sources, tuple(ordered), self.recomputed, self.agreed)
+        return Filled(answers, sources, tuple(ordered), self.recomputed)
 
     def connect(self, number: int, step: Step) -> None:
         """Note what the answer of a question has to do with."""
@@ -166,7 +164,7 @@ class _Filler:
         own = self.given.get(number)
         if own is not None:
             self.values[number] = own
-            self.claims[number][own] = AGQA
+            self.claims[number][own] = ROOT
         if self.teller is None:
             return
         found = self.teller.answer(question)
@@ -180,10 +178,9 @@ class _Filler:
             # A root asks whether the person interacts with the object, its node whether the object is there.
             found = self.teller.interacts(question)
         if found.value is not None:
-            self.recomputed += 1
-            self.agreed += found.value == own
+            self.recomputed[question] = found.value
             if found.value != own:
-                self.conflicts.append(Conflict(question, "recomputed", (AGQA, GRAPH), (own, found.value)))
+                self.conflicts.append(Conflict(question, "recomputed", (ROOT, GRAPH), (own, found.value)))
 
     def take(self, implied: set[Implied]) -> list[int]:
         """Take what follows; return the questions that have an answer now and had none."""
@@ -208,7 +205,7 @@ class _Filler:
 
     def contradict(self, number: int, value: str, rule: str) -> None:
         first, source = next(iter(self.claims[number].items()))
-        kind = {AGQA: "against_root", GRAPH: "against_graph"}.get(source, "implied")
+        kind = {ROOT: "against_root", GRAPH: "against_graph"}.get(source, "implied")
         self.conflicts.append(Conflict(self.steps[number].question, kind, (source, rule), (first, value)))
 
     def implied(self, number: int) -> Iterator[Implied]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -182,3 +183,12 @@ def graphs_of(video_id: str, roots: Sequence[Root], graph: SceneGraph | None) ->
         steps.append(taken)
     given = {root.question: root.answer for root in reversed(ordered)}
     return VideoGraphs(video_id, ordered, tuple(steps), keys, fill(list(nodes.values()), given, graph))
+
+
+def sub_questions(graphs: Iterator[Row]) -> Counter[str]:
+    """Count sub-questions by template of their root, as "<template>", and roots, as "<template> roots"."""
+    found = Counter[str]()
+    for graph in graphs:
+        found[graph["template"]] += len(graph["nodes"]) - 1
+        found[f"{graph['template']} roots"] += 1
+    return found
