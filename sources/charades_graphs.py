@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 
-from ..templates.agqa import load_agqa
+from ..templates.agqa import ANYTHING, load_agqa
 from .actions import AnnotatedVideo
 from .scene_graphs import ActionSpan, Frames, Provenance, SceneGraph
 
@@ -66,8 +66,8 @@ def graph_of(
 ) -> SceneGraph:
     """Make a graph whose relations are the verbs of its actions.
 
-    Every action brings contact with its object. It brings its verb's relation to it unless it is done to another thing:
-    something is put on a table, which is not the table put down.
+    Every action brings contact with its object, and its verb's relation to it; but the relation is to `ANYTHING` if the
+    action is done to another thing: something is put on a table, which is not the table put down.
 
     Args:
         video_id: The video.
@@ -83,8 +83,8 @@ def graph_of(
         words = load_agqa().actions[span.phrase]
         for thing in filter(None, (words.object, words.besides)):
             contacts[thing] |= span.frames
-        if words.verb and words.object and not words.loose:
-            relations[words.verb][words.object] |= span.frames
+        if words.verb and words.object:
+            relations[words.verb][ANYTHING if words.loose else words.object] |= span.frames
     plain = {name: dict(sorted(things.items())) for name, things in sorted(relations.items())}
     every = frozenset(seen) | frozenset(contacts)
     return SceneGraph(video_id, tuple(times), plain, dict(sorted(contacts.items())), ordered, provenance, every)

@@ -15,7 +15,7 @@ from ...sources.agqa_questions import Action, Edge, ExtremeAction, Object, Quest
 from ...sources.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates.agqa import ActionWords, load_agqa
 from ...templates.agqa_making import ANY, load_rules
-from .answers import Answer, teller
+from .graph_answers import Answer, Teller
 
 MARGIN = 1.0
 """Seconds by which a part of the video is taken shorter and longer."""
@@ -145,7 +145,7 @@ def view_of(graph: SceneGraph) -> View:
         if phrases[span.phrase] == 1 and span.phrase not in rules.never_in_time
     }
     held = {relation: _union(objects.values()) for relation, objects in graph.relations.items()}
-    return View(graph, teller(graph), single, dict(phrases), held, {k: dict(v) for k, v in verbs.items()}, {})
+    return View(graph, Teller(graph).answer, single, dict(phrases), held, {k: dict(v) for k, v in verbs.items()}, {})
 
 
 def _union(sets: Iterable[Frames]) -> Frames:
