@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Provenance = Literal["agqa", "charades", "drawn"]
-"""Who says so: AGQA's scene graphs; Charades' actions alone, which are not exhaustive; or the drawing, which is."""
+Provenance = Literal["agqa", "action_genome", "charades", "drawn"]
+"""Who says so: AGQA's scene graphs; Action Genome's frames with Charades' actions; Charades' actions alone, which are not
+exhaustive; or the drawing, which is."""
 
 Frames = int
 """A set of annotated frames as the bits of a number: bit i is frame i."""

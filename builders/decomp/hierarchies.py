@@ -16,6 +16,7 @@ from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...sources.agqa_hierarchies import ISOLATED, Hierarchy, HierarchyNode
 from ...templates.agqa import load_agqa
+from .answers import ROOT
 from .video_graphs import BEFORE_AFTER, canonical_id, in_order
 
 
@@ -61,6 +62,7 @@ class PublishedGraphs:
             "question": node.text,
             "answer": node.answer,
             "reason": "" if node.answer is not None else "not_published",
+            "decided_by": "" if node.answer is None else "published" if root is None else ROOT,
             "options": list(YES_NO if kind.answer == "yes/no" else two),
             "kind": kind.name,
             "group": kind.group,

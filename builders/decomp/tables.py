@@ -18,6 +18,12 @@ QUESTIONS = Config(
         Column("answer", "string", "what is right; null if nothing decides it"),
         Column("reason", "string", "why the answer is null; else empty"),
         Column(
+            "decided_by",
+            "string",
+            "what the answer comes from: `root` (the source's own), `graph` (the scene graph), or the rule by which it "
+            "follows from other answers; empty without an answer",
+        ),
+        Column(
             "options", "strings", "what may be answered, if it is yes or no or one of two that are named; else empty"
         ),
         Column("kind", "string", "one of the 34 kinds"),

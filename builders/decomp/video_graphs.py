@@ -22,7 +22,7 @@ from ...programs.wording import word
 from ...records.schema import Row
 from ...sources.scene_graphs import SceneGraph
 from ...templates.agqa import load_agqa
-from .answers import Answer, Filled, fill
+from .answers import ROOT, Answer, Filled, fill
 
 BEFORE_AFTER = ("before", "after")
 _NUMBERS = re.compile(r"(\d+)")
@@ -98,6 +98,7 @@ class VideoGraphs:
             "question": root.text if root else word(question),
             "answer": answer.value,
             "reason": answer.reason,
+            "decided_by": ROOT if root else self.filled.sources.get(question, ""),
             "options": list(options_of(question, kind.answer)),
             "kind": kind.name,
             "group": kind.group,

@@ -1,0 +1,242 @@
+"""Pairs of videos that the same question has different answers in, so that its words do not tell its answer.
+
+AGQA balances by dropping what is too frequent (Grunde-McLaughlin et al. 2021, section 3.5). Here every question of two
+answers is asked of two videos of the same split, with one answer in one and the other in the other: who sees the question
+alone is right half of the time, whatever they have learnt. Questions for a name are thinned until no answer stands out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...programs.questions import (
+    VIDEO,
+    Action,
+    ActionEquals,
+    ActionHappens,
+    Both,
+    EdgeObject,
+    ExtremeAction,
+    Interaction,
+    LengthChoose,
+    Object,
+    ObjectChoose,
+    ObjectEquals,
+    ObjectExists,
+    ObjectsOf,
+    OrderChoose,
+    Question,
+    RelationExists,
+    ToAction,
+    Window,
+    notation,
+)
+from ...seeds import digest_for, rng_for
+from .drop_rules import judge
+from .views import View
+
+TRIES = 40
+"""How many videos are looked at for the other answer of a question."""
+Need = tuple[str, str]
+"""What a video must have for a question to make sense: ("action", phrase), ("object", name) or ("relation", name)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of one video.
+
+    Attributes:
+        video_id: The video.
+        question: The question.
+        answer: Its answer.
+    """
+
+    video_id: str
+    question: Question
+    answer: str
+
+
+@dataclass(frozen=True, eq=False)
+class Partners:
+    """The videos of a split by what they have, in an order drawn by key.
+
+    Attributes:
+        views: All of them.
+        having: Those that have something, by what.
+        seed: The dataset's seed.
+    """
+
+    views: Sequence[View]
+    having: Mapping[Need, Sequence[int]]
+    seed: int
+
+    def candidates(self, view: View, question: Question, free: Callable[[View], bool]) -> Iterator[View]:
+        """Yield up to `TRIES` other videos that have all that a question needs, in an order drawn by the question.
+
+        Args:
+            view: The video that the question comes from.
+            question: The question.
+            free: Whether a video may have another question.
+        """
+        needs = sorted(needs_of(question))
+        lists = [self.having.get(need, ()) for need in needs]
+        shortest = min(lists, key=len) if lists else range(len(self.views))
+        if not shortest:
+            return
+        rng = rng_for(self.seed, "decomp", "partner", view.graph.video_id, notation(question))
+        start, tried = int(rng.integers(len(shortest))), 0
+        for place in range(len(shortest)):
+            other = self.views[shortest[(start + place) % len(shortest)]]
+            if other is not view and free(other) and all(_has(other, need) for need in needs):
+                yield other
+                tried += 1
+                if tried == TRIES:
+                    return
+
+    def pair(self, view: View, question: Question, free: Callable[[View], bool]) -> tuple[Asked, Asked] | None:
+        """Find a video in which a question has another answer.
+
+        Args:
+            view: The video that it comes from.
+            question: The question; one for an object is made a choice of the two videos' answers.
+            free: Whether a video may have another question.
+
+        Returns:
+            The question of both videos; None if no other video was found.
+        """
+        answer = judge(view, question)
+        if answer is None:
+            return None
+        for other in self.candidates(view, question, free):
+            contrary = judge(other, question)
+            if contrary is None or contrary == answer:
+                continue
+            asked = question
+            if isinstance(question, ObjectsOf | EdgeObject):
+                asked = self.choice(question, answer, contrary)
+                if judge(view, asked) != answer or judge(other, asked) != contrary:
+                    continue
+            return Asked(view.graph.video_id, asked, answer), Asked(other.graph.video_id, asked, contrary)
+        return None
+
+    def choice(self, question: ObjectsOf | EdgeObject, one: str, other: str) -> ObjectChoose:
+        """Make a choice of two objects, in an order that does not depend on the video."""
+        options = sorted((one, other))
+        if digest_for(self.seed, "decomp", "options", *options, notation(question))[0] % 2:
+            options.reverse()
+        return ObjectChoose(*options, question)
+
+
+def partners_of(views: Sequence[View], seed: int) -> Partners:
+    """Sort the videos of a split by what they have."""
+    having: dict[Need, list[int]] = defaultdict(list)
+    for number, view in enumerate(views):
+        for phrase in view.single:
+            having["action", phrase].append(number)
+        for name in view.graph.contacts:
+            having["object", name].append(number)
+        for relation in view.graph.relations:
+            having["relation", relation].append(number)
+    return Partners(views, dict(having), seed)
+
+
+def _has(view: View, need: Need) -> bool:
+    kind, name = need
+    if kind == "action":
+        return name in view.single
+    return name in (view.graph.contacts if kind == "object" else view.graph.relations)
+
+
+def needs_of(question: Question) -> set[Need]:
+    """Return what a video must have for a question to make sense there, whatever its answer."""
+    match question:
+        case ObjectExists(thing, window) | Interaction(_, thing, window):
+            return _of_object(thing) | _of_window(window)
+        case RelationExists(_, window):
+            return _of_window(window)
+        case Both(_, first, second):
+            return needs_of(first) | needs_of(second)
+        case ObjectsOf(relation, window) | EdgeObject(_, relation, window):
+            return _of_window(window) | ({("relation", relation)} if relation else set())
+        case ObjectEquals(thing, asked):
+            return _of_object(thing) | needs_of(asked)
+        case LengthChoose(_, one, other) | ActionEquals(_, LengthChoose(_, one, other)):
+            return _of_action(one) | _of_action(other)
+        case OrderChoose(ActionHappens(asked_action), action):
+            return _of_action(asked_action) | _of_action(action)
+        case OrderChoose(ObjectExists(thing), action):
+            named = {("object", thing)} if isinstance(thing, str) else _of_object(thing)
+            return _of_action(action) | named
+        case OrderChoose(RelationExists(relation), action):
+            return _of_action(action) | {("relation", relation)}
+    return set()
+
+
+def _of_window(window: Window) -> set[Need]:
+    return set().union(*map(_of_action, window.actions))
+
+
+def _of_action(action: Action) -> set[Need]:
+    match action:
+        case ToAction(verb, thing):
+            return {("relation", verb)} | needs_of(thing)
+        case ExtremeAction():
+            return set()
+    return {("action", action)}
+
+
+def _of_object(thing: Object) -> set[Need]:
+    return set() if isinstance(thing, str) else needs_of(thing)
+
+
+def thin(asked: Iterable[Asked], group: Callable[[Asked], Hashable], seed: int, most: str = "second") -> list[Asked]:
+    """Drop questions for names until no answer of a group stands out.
+
+    Args:
+        asked: The questions.
+        group: What questions are compared by.
+        seed: The dataset's seed; which ones of an answer go is drawn.
+        most: How often an answer may come: as often as the "second" most frequent answer of the group does, or the
+            "middle" one. An answer that has no other beside it goes, for it can be told from the question.
+
+    Returns:
+        What is left, in the same order.
+    """
+    questions = list(asked)
+    groups: dict[Hashable, dict[str, list[Asked]]] = defaultdict(lambda: defaultdict(list))
+    for each in questions:
+        groups[group(each)][each.answer].append(each)
+    kept: set[Asked] = set()
+    for answers in groups.values():
+        sizes = sorted((len(found) for found in answers.values()), reverse=True)
+        if len(sizes) < 2:
+            continue
+        limit = sizes[1] if most == "second" else sizes[len(sizes) // 2]
+        for found in answers.values():
+            drawn = sorted(
+                found, key=lambda each: digest_for(seed, "decomp", "thin", each.video_id, notation(each.question))
+            )
+            kept.update(drawn[:limit])
+    return [each for each in questions if each in kept]
+
+
+def content_of(asked: Asked) -> Hashable:
+    """Return what of a question for a name tells most of its answer: the relation, or the action that names a part."""
+    match asked.question:
+        case ObjectsOf(relation) | EdgeObject(_, relation):
+            return type(asked.question), relation
+    return type(asked.question), bool(_whole(asked.question))
+
+
+def _whole(question: Question) -> bool:
+    return getattr(question, "window", VIDEO) == VIDEO
+
+
+def answer_counts(asked: Iterable[Asked]) -> dict[Question, Counter[str]]:
+    """Count the answers of each question over all videos."""
+    counts: dict[Question, Counter[str]] = defaultdict(Counter)
+    for each in asked:
+        counts[each.question][each.answer] += 1
+    return dict(counts)

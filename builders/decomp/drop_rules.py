@@ -1,0 +1,350 @@
+"""Which questions may be asked about a video: AGQA's rules for what is dropped, and ours for annotations with gaps.
+
+Grunde-McLaughlin et al. 2021, supplement, and the benchmark's generator: nothing that is not unique, too close in time,
+obvious, or answered by the question itself. "No" needs more than that nothing is annotated: neither a look-alike nor a
+relation that goes with the one that is asked about.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ...programs.questions import (
+    VIDEO,
+    Action,
+    ActionEquals,
+    ActionHappens,
+    ActionsIn,
+    Both,
+    EdgeAction,
+    EdgeObject,
+    ExtremeAction,
+    Interaction,
+    LengthChoose,
+    Object,
+    ObjectChoose,
+    ObjectEquals,
+    ObjectExists,
+    ObjectsOf,
+    OrderChoose,
+    Question,
+    RelationExists,
+    ToAction,
+    Window,
+    template_of,
+)
+from ...templates.agqa import ActionWords, load_agqa
+from ...templates.agqa_making import Rules, load_rules
+from .views import Part, View
+
+MOST_STEPS = 8
+YES, NO = "yes", "no"
+_WINDOW_STEPS = {"video": 0, "before": 2, "after": 2, "while": 2, "between": 3}
+
+
+def judge(view: View, question: Question) -> str | None:
+    """Answer a question, if it may be asked about the video.
+
+    Args:
+        view: The video.
+        question: A question of one of AGQA's templates.
+
+    Returns:
+        Its answer by `answers.answer`; None if there is none, or if a rule drops the question.
+    """
+    if steps_of(question) > MOST_STEPS:
+        return None
+    value = view.tell(question).value
+    return value if value is not None and _Judge(view, load_rules()).keeps(question, value) else None
+
+
+def steps_of(question: Question) -> int:
+    """Count steps of reasoning as AGQA does: of the template, of parts of the video and of references."""
+    match question:
+        case Both(_, first, second):
+            extra = _object_steps(first.object) + _object_steps(second.object) + _window_steps(first.window)
+        case ObjectEquals(thing, asked):
+            extra = _object_steps(thing) + _window_steps(asked.window)
+        case ObjectChoose(one, other, asked):
+            extra = _object_steps(one) + _object_steps(other) + _window_steps(asked.window)
+        case LengthChoose(_, a, b) | ActionEquals(_, LengthChoose(_, a, b)):
+            extra = _action_steps(a) + _action_steps(b)
+        case OrderChoose(about, action):
+            extra = _action_steps(action)
+            extra += _object_steps(about.object) if isinstance(about, ObjectExists) else 0
+            extra += _action_steps(about.action) if isinstance(about, ActionHappens) else 0
+        case ExtremeAction():
+            extra = 0
+        case ObjectExists(thing, window) | Interaction(_, thing, window):
+            extra = _object_steps(thing) + _window_steps(window)
+        case _:
+            extra = _window_steps(question.window)
+    return load_rules().steps[template_of(question)] + extra
+
+
+def _object_steps(thing: Object) -> int:
+    return 0 if isinstance(thing, str) else 1
+
+
+def _action_steps(action: Action) -> int:
+    match action:
+        case ExtremeAction():
+            return 2
+        case ToAction(_, thing):
+            return 1 + _object_steps(thing)
+    return 0
+
+
+def _window_steps(window: Window) -> int:
+    return _WINDOW_STEPS[window.word] + sum(map(_action_steps, window.actions))
+
+
+class _Judge:
+    """The rules for one video."""
+
+    def __init__(self, view: View, rules: Rules) -> None:
+        self.view, self.rules = view, rules
+
+    def keeps(self, question: Question, value: str) -> bool:
+        match question:
+            case ObjectExists(thing, window):
+                return self.keeps_object(question, thing, window, value)
+            case RelationExists(relation, window):
+                return self.keeps_relation(relation, window, value)
+            case Interaction():
+                return self.keeps_interaction(question, value)
+            case Both():
+                return self.keeps_both(question, value)
+            case ObjectsOf():
+                return self.keeps_objects_of(question, value)
+            case EdgeObject():
+                return self.keeps_edge_object(question, value)
+            case ObjectEquals(thing, asked):
+                return self.keeps_equals(thing, asked, value)
+            case ObjectChoose():
+                return self.keeps_choose(question, value)
+            case ActionsIn(window):
+                return self.keeps_actions_in(window, value)
+            case EdgeAction():
+                return self.keeps_edge_action(question, value)
+            case ExtremeAction():
+                return self.keeps_extreme(value)
+            case LengthChoose():
+                return self.keeps_length(question)
+            case ActionEquals(_, compared):
+                return self.keeps_length(compared)
+            case OrderChoose():
+                return self.keeps_order(question, value)
+        return False
+
+    # Parts of questions.
+
+    def askable(self, thing: Object, relation: str | None, window: Window) -> str | None:
+        """Return an object that may be asked about; None if it may not."""
+        name = self.view.thing(thing)
+        if name is None or name in self.rules.unasked_objects or name not in load_agqa().objects:
+            return None
+        if not isinstance(thing, str):
+            if thing.relation == relation or window == VIDEO or thing.relation in self.rules.unasked_relations:
+                return None
+            if not self.sure_reference(thing):
+                return None
+        return None if name in self.things_of(window) else name
+
+    def sure_reference(self, thing: ObjectsOf | EdgeObject) -> bool:
+        """Tell whether a reader would find the same object."""
+        part = self.view.part(VIDEO)
+        if part is None or thing.relation is None:
+            return False
+        if isinstance(thing, EdgeObject):
+            return len(self.view.having(thing.relation, part[1])) > 1
+        return not self.view.doubtful(thing.relation, part[1], self.view.tell(thing).value or "")
+
+    def words(self, action: Action) -> ActionWords | None:
+        span = self.view.span(action)
+        return load_agqa().actions.get(span.phrase) if span else None
+
+    def done_in(self, window: Window) -> list[ActionWords]:
+        return [words for words in map(self.words, window.actions) if words]
+
+    def things_of(self, window: Window) -> set[str]:
+        """Return the objects of the actions that a part of the video is named by, which it would give away."""
+        return {name for words in self.done_in(window) for name in (words.object, words.besides) if name}
+
+    def sayable(self, relation: str | None, window: Window) -> bool:
+        """Tell whether a relation may be asked about in a part of the video."""
+        if relation is None:
+            return True
+        if relation in self.rules.unasked_relations or relation not in load_agqa().relations:
+            return False
+        return relation not in {words.verb for words in self.done_in(window)}
+
+    # Questions about objects and relations.
+
+    def keeps_object(self, question: ObjectExists, thing: Object, window: Window, value: str) -> bool:
+        part, name = self.view.part(window), self.askable(thing, None, window)
+        if part is None or name is None:
+            return False
+        contact = self.view.graph.contacts.get(name, 0)
+        if value == YES:
+            return bool(contact & part[0])
+        return self.view.missing(name, part[1], window == VIDEO)
+
+    def keeps_relation(self, relation: str, window: Window, value: str) -> bool:
+        part = self.view.part(window)
+        if part is None or not self.sayable(relation, window) or _is_single(relation):
+            return False
+        if value == YES:
+            return bool(self.view.held.get(relation, 0) & part[0])
+        return self.absent(relation, part)
+
+    def absent(self, relation: str, part: Part) -> bool:
+        return not any(frames & part[1] for frames in self.view.verbs.get(relation, {}).values()) and not (
+            self.view.doubtful(relation, part[1])
+        )
+
+    def keeps_interaction(self, question: Interaction, value: str) -> bool:
+        relation, window = question.relation, question.window
+        part, name = self.view.part(window), self.may_interact(question)
+        if part is None or name is None:
+            return False
+        if value == YES:
+            return bool(self.view.graph.relations[relation][name] & part[0])
+        return self.view.missing(name, part[1], window == VIDEO)
+
+    def may_interact(self, question: Interaction) -> str | None:
+        """Return the object, if the relation to it may be asked about; None if not."""
+        name = self.askable(question.object, question.relation, question.window)
+        if question.relation in self.rules.unasked_relations or (question.relation, name) in self.rules.obvious:
+            return None
+        return name
+
+    def keeps_both(self, question: Both, value: str) -> bool:
+        parts = question.first, question.second
+        names = [self.may_interact(part) for part in parts]
+        if None in names:
+            return False
+        alike = self.rules.alike.get(names[0] or "", frozenset())
+        if names[0] == names[1] or names[1] in alike:
+            return False
+        told = [self.view.tell(part).value for part in parts]
+        sure = [
+            answer is not None and self.keeps_interaction(part, answer)
+            for part, answer in zip(parts, told, strict=True)
+        ]
+        needs = (YES, YES) if question.word == "and" else (YES, NO)
+        if value == YES:
+            return all(sure)
+        return any(one and answer != need for one, answer, need in zip(sure, told, needs, strict=True))
+
+    def keeps_objects_of(self, question: ObjectsOf, value: str) -> bool:
+        relation, window = question.relation, question.window
+        part = self.view.part(window)
+        if part is None or not self.sayable(relation, window) or (relation and _is_single(relation)):
+            return False
+        if self.askable(value, relation, window) is None:
+            return False
+        found = [self.view.having(relation, frames) for frames in part]
+        return found[0] == found[1] == {value} and not (relation and self.view.doubtful(relation, part[1], value))
+
+    def keeps_edge_object(self, question: EdgeObject, value: str) -> bool:
+        relation, window = question.relation, question.window
+        part = self.view.part(window)
+        if part is None or not self.sayable(relation, window) or _is_single(relation):
+            return False
+        if window.word == ("before" if question.edge == "first" else "after"):
+            return False
+        if self.askable(value, relation, window) is None or len(self.view.having(relation, part[0])) < 2:
+            return False
+        ends = (self.view.edge(relation, frames, question.edge) for frames in part)
+        return all(found == {value} for found in ends)
+
+    def keeps_equals(self, thing: Object, asked: ObjectsOf | EdgeObject, value: str) -> bool:
+        right = judge(self.view, asked)
+        name = self.askable(thing, asked.relation, asked.window)
+        return right is not None and name is not None and (value == YES or name not in self.rules.alike.get(right, ()))
+
+    def keeps_choose(self, question: ObjectChoose, value: str) -> bool:
+        asked = question.question
+        names = [self.askable(thing, asked.relation, asked.window) for thing in (question.first, question.second)]
+        if None in names or judge(self.view, asked) != value or value not in names or names[0] == names[1]:
+            return False
+        wrong = names[names[0] == value] or ""
+        part = self.view.part(asked.window)
+        if part is None or wrong in self.rules.alike.get(value, ()):
+            return False
+        if isinstance(asked, EdgeObject):
+            return True
+        return not self.view.graph.contacts.get(wrong, 0) & part[1]
+
+    # Questions about actions.
+
+    def keeps_actions_in(self, window: Window, value: str) -> bool:
+        part, named = self.view.part(window), {words.phrase for words in self.done_in(window)}
+        if part is None or not template_of(ActionsIn(window)):
+            return False
+        spans = self.view.graph.actions
+        found = [{span.phrase for span in spans if span.frames & frames} - named for frames in part]
+        return found[0] == found[1] == {value}
+
+    def keeps_edge_action(self, question: EdgeAction, value: str) -> bool:
+        words, window = load_agqa().actions.get(value), question.window
+        part = self.view.part(window)
+        if part is None or words is None or len(self.view.phrases) < 2:
+            return False
+        if window.word == ("before" if question.edge == "first" else "after"):
+            return False
+        # An annotator may have missed what came before a thing was taken, and what came after it was put down.
+        return words.verb != ("taking" if question.edge == "first" else "putting down")
+
+    def keeps_extreme(self, value: str) -> bool:
+        known, words = load_agqa().actions, load_agqa().actions.get(value)
+        if words is None or len(self.view.phrases) < 3 or self.view.phrases[value] > 1:
+            return False
+        others = [known[phrase] for phrase in self.view.phrases if phrase != value]
+        return all((other.verb, other.object) != (words.verb, words.object) or not words.verb for other in others)
+
+    def keeps_length(self, question: LengthChoose) -> bool:
+        one, other = self.words(question.first), self.words(question.second)
+        if one is None or other is None or {one.verb, other.verb} & self.rules.transitions:
+            return False
+        return one.verb is None or (one.verb, one.object) != (other.verb, other.object)
+
+    def keeps_order(self, question: OrderChoose, value: str) -> bool:
+        done, span = self.words(question.action), self.view.span(question.action)
+        side: Window = Window("before" if value == "before" else "after", (question.action,))
+        part = self.view.part(side)
+        if done is None or span is None or part is None:
+            return False
+        match question.asked:
+            case ObjectExists(thing):
+                name = self.askable(thing, None, side)
+                found = self.view.graph.contacts.get(name, 0) if name else 0
+            case RelationExists(relation):
+                sayable = self.sayable(relation, side) and not _is_single(relation)
+                found = self.view.held.get(relation, 0) if sayable else 0
+                away = ((1 << len(self.view.graph.times)) - 1) & ~part[0]
+                if self.view.doubtful(relation, away):
+                    return False
+            case ActionHappens(action):
+                asked = self.words(action)
+                if asked is None or (asked.verb and (asked.verb, asked.object) == (done.verb, done.object)):
+                    return False
+                other = self.view.span(action)
+                found = other.frames if other else 0
+        return bool(found & part[0]) and not found & ~part[1]
+
+
+def _is_single(relation: str) -> bool:
+    """Tell whether only one object can have a relation, which gives the answer away."""
+    return relation in _singles()
+
+
+@cache
+def _singles() -> frozenset[str]:
+    things: dict[str, set[str]] = {}
+    for words in load_agqa().actions.values():
+        if words.verb and words.object and not words.loose:
+            things.setdefault(words.verb, set()).add(words.object)
+    verbs = (name for name, relation in load_agqa().relations.items() if relation.family == "verb")
+    return frozenset(name for name in verbs if len(things.get(name, ())) < 2)

@@ -1,0 +1,262 @@
+"""Questions that may be asked about a video: what its graph suggests, to be judged by the rules.
+
+For a question of yes or no they suggest what is true; where it is not true, another video shows (`balance`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from ...programs.questions import (
+    VIDEO,
+    Action,
+    ActionEquals,
+    ActionHappens,
+    ActionsIn,
+    Both,
+    Comparison,
+    Conjunction,
+    Edge,
+    EdgeAction,
+    EdgeObject,
+    ExtremeAction,
+    Interaction,
+    LengthChoose,
+    Object,
+    ObjectEquals,
+    ObjectExists,
+    ObjectsOf,
+    OrderChoose,
+    Question,
+    RelationExists,
+    ToAction,
+    Window,
+)
+from ...templates.agqa import load_agqa
+from .views import View
+
+INDIRECT_OBJECT, INDIRECT_ACTION = 0.25, 0.15
+"""How often an object is referred to by what is done with it, and an action by its length or its object's reference."""
+IN_VIDEO = 0.25
+"""How often a question is of the whole video, where parts of it may be asked about as well."""
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, eq=False)
+class Proposer:
+    """Draws questions about one video.
+
+    Attributes:
+        view: The video.
+        rng: Of its draws.
+    """
+
+    view: View
+    rng: np.random.Generator
+
+    def propose(self, template: str, count: int) -> Iterator[Question]:
+        """Yield up to `count` questions of a template, none twice; of a choice of objects what is asked.
+
+        Args:
+            template: One of `TEMPLATES`.
+            count: How many to draw.
+        """
+        found: set[Question] = set()
+        make = _MAKERS[template]
+        for _ in range(count):
+            question = make(self)
+            if question is not None and question not in found:
+                found.add(question)
+                yield question
+
+    def pick(self, items: Sequence[Item]) -> Item | None:
+        return items[int(self.rng.integers(len(items)))] if items else None
+
+    def happens(self, share: float) -> bool:
+        return bool(self.rng.random() < share)
+
+    # Parts of questions.
+
+    def window(self, *words: str) -> Window:
+        """Draw a part of the video."""
+        actions = list(self.view.single)
+        if not actions or self.happens(IN_VIDEO):
+            return VIDEO
+        word = self.pick(words or ("before", "after", "while", "between")) or "video"
+        if word != "between":
+            action = self.action(actions)
+            return Window(word, (action,)) if action else VIDEO  # type: ignore[arg-type]
+        pairs = [
+            (one, other)
+            for one in actions
+            for other in actions
+            if self.view.single[one].end + 3 <= self.view.single[other].start
+        ]
+        pair = self.pick(pairs)
+        return Window("between", pair) if pair else VIDEO
+
+    def action(self, phrases: Sequence[str]) -> Action | None:
+        """Draw an action, named or referred to."""
+        phrase = self.pick(phrases)
+        if phrase is None or not self.happens(INDIRECT_ACTION):
+            return phrase
+        indirect = [extreme for extreme in _EXTREMES if self.view.tell(extreme).value == phrase]
+        words = load_agqa().actions[phrase]
+        if words.verb and words.object and not words.loose and words.verb in load_agqa().to_action:
+            reference = self.reference(words.object, words.verb)
+            if reference:
+                indirect_to = ToAction(words.verb, reference)
+                return indirect_to if self.view.span(indirect_to) else phrase
+        return self.pick(indirect) or phrase
+
+    def thing(self, name: str, relation: str | None, window: Window) -> Object:
+        """Name an object, or refer to it by something else that is done with it."""
+        if window == VIDEO or not self.happens(INDIRECT_OBJECT):
+            return name
+        return self.reference(name, relation) or name
+
+    def reference(self, name: str, relation: str | None) -> ObjectsOf | EdgeObject | None:
+        """Draw a question that the object is the answer of, by another relation."""
+        relations = self.view.graph.relations
+        others = [verb for verb, objects in relations.items() if name in objects and verb != relation]
+        asked: list[ObjectsOf | EdgeObject] = []
+        for verb in others:
+            if len(relations[verb]) == 1:
+                asked.append(ObjectsOf(verb))
+            else:
+                asked += [EdgeObject("first", verb), EdgeObject("last", verb)]
+        return self.pick([each for each in asked if self.view.tell(each).value == name])
+
+    def held_in(self, window: Window) -> list[tuple[str, str]]:
+        """Return relations with their objects in a part of the video."""
+        part = self.view.part(window)
+        if part is None:
+            return []
+        relations = self.view.graph.relations.items()
+        return [(relation, name) for relation, all_ in relations for name, bits in all_.items() if bits & part[0]]
+
+    # Templates.
+
+    def exists(self) -> Question | None:
+        window = self.window()
+        name = self.pick(sorted(self.view.having(None, (self.view.part(window) or (0, 0))[0])))
+        return ObjectExists(self.thing(name, None, window), window) if name else None
+
+    def relation_exists(self) -> Question | None:
+        window = self.window()
+        held = self.pick(self.held_in(window))
+        return RelationExists(held[0], window) if held else None
+
+    def interaction(self, window: Window | None = None) -> Interaction | None:
+        window = window or self.window()
+        held = self.pick(self.held_in(window))
+        return Interaction(held[0], self.thing(held[1], held[0], window), window) if held else None
+
+    def both(self, word: Conjunction) -> Question | None:
+        first = self.interaction()
+        second = self.interaction(first.window) if first and word == "and" else None
+        if first and word == "xor":
+            # What is not so is often so at another time; which of the two is not, other videos decide.
+            second = self.interaction(VIDEO)
+            second = second and Interaction(second.relation, second.object, first.window)
+        return Both(word, first, second) if first and second and first != second else None
+
+    def objects_of(self) -> ObjectsOf | None:
+        window = self.window()
+        held = self.pick(self.held_in(window))
+        return ObjectsOf(held[0], window) if held else None
+
+    def edge_object(self, edge: Edge) -> EdgeObject | None:
+        window = self.window(*_EDGE_WINDOWS[edge])
+        relations = [name for name, objects in self.view.graph.relations.items() if len(objects) > 1]
+        relation = self.pick(relations)
+        return EdgeObject(edge, relation, window) if relation else None
+
+    def equals(self, edge: Edge) -> Question | None:
+        asked = self.edge_object(edge)
+        right = self.view.tell(asked).value if asked else None
+        return ObjectEquals(right, asked) if asked and right else None
+
+    def actions_in(self, word: str) -> Question | None:
+        action = self.action(list(self.view.single))
+        return ActionsIn(Window(word, (action,))) if action else None  # type: ignore[arg-type]
+
+    def edge_action(self, edge: Edge) -> Question:
+        words = _EDGE_WINDOWS[edge]
+        return EdgeAction(edge, VIDEO if self.happens(0.5) else self.window(words[0]))
+
+    def compared(self, word: Comparison) -> LengthChoose | None:
+        pair = self.pair()
+        return LengthChoose(word, *pair) if pair else None
+
+    def pair(self) -> tuple[str, str] | None:
+        """Draw two actions, in alphabetical order or against it."""
+        actions = list(self.view.single)
+        if len(actions) < 2:
+            return None
+        one, other = self.rng.choice(len(actions), 2, replace=False)
+        return actions[int(one)], actions[int(other)]
+
+    def order(self, what: str) -> Question | None:
+        if what == "action":
+            pair = self.pair()
+            return OrderChoose(ActionHappens(pair[0]), pair[1]) if pair else None
+        action = self.action(list(self.view.single))
+        if action is None:
+            return None
+        names = list(self.view.graph.contacts) if what == "object" else list(self.view.graph.relations)
+        name = self.pick(names)
+        if name is None:
+            return None
+        return OrderChoose(ObjectExists(name) if what == "object" else RelationExists(name), action)
+
+
+_EXTREMES = (ExtremeAction("longest"), ExtremeAction("shortest"))
+_EDGE_WINDOWS: Mapping[Edge, tuple[str, ...]] = {
+    "first": ("after", "while", "between"),
+    "last": ("before", "while", "between"),
+}
+
+
+def _verified(comparison: Comparison) -> Callable[[Proposer], Question | None]:
+    def make(proposer: Proposer) -> Question | None:
+        compared = proposer.compared(comparison)
+        return compared and ActionEquals(compared.first, compared)
+
+    return make
+
+
+_MAKERS: Mapping[str, Callable[[Proposer], Question | None]] = {
+    "objExists": Proposer.exists,
+    "objRelExists": Proposer.interaction,
+    "relExists": Proposer.relation_exists,
+    "andObjRelExists": lambda of: of.both("and"),
+    "xorObjRelExists": lambda of: of.both("xor"),
+    "objWhatGeneral": lambda of: ObjectsOf(None, of.window()),
+    "objWhat": Proposer.objects_of,
+    "objWhatChoose": Proposer.objects_of,
+    "actWhatBefore": lambda of: of.actions_in("before"),
+    "actWhatAfterAll": lambda of: of.actions_in("after"),
+    "objFirst": lambda of: of.edge_object("first"),
+    "objLast": lambda of: of.edge_object("last"),
+    "objFirstChoose": lambda of: of.edge_object("first"),
+    "objLastChoose": lambda of: of.edge_object("last"),
+    "objFirstVerify": lambda of: of.equals("first"),
+    "objLastVerify": lambda of: of.equals("last"),
+    "actFirst": lambda of: of.edge_action("first"),
+    "actLast": lambda of: of.edge_action("last"),
+    "actLengthLongerChoose": lambda of: of.compared("longer"),
+    "actLengthShorterChoose": lambda of: of.compared("shorter"),
+    "actLengthLongerVerify": _verified("longer"),
+    "actLengthShorterVerify": _verified("shorter"),
+    "actLongest": lambda of: ExtremeAction("longest"),
+    "actShortest": lambda of: ExtremeAction("shortest"),
+    "actTime": lambda of: of.order("action"),
+    "relTime": lambda of: of.order("relation"),
+    "objTime": lambda of: of.order("object"),
+}
+"""How a question of each template is drawn; of a choice of objects, the question that it chooses an answer of."""

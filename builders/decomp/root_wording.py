@@ -1,0 +1,181 @@
+"""The text of the questions that we make: natural English in the past tense, several wordings of each template.
+
+The wordings are data (`templates/agqa_frames.yaml`); which one is used is drawn by a key that does not know the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...programs.questions import (
+    VIDEO,
+    Action,
+    ActionEquals,
+    ActionHappens,
+    ActionsIn,
+    Both,
+    EdgeAction,
+    EdgeObject,
+    ExtremeAction,
+    Interaction,
+    LengthChoose,
+    Object,
+    ObjectChoose,
+    ObjectEquals,
+    ObjectExists,
+    ObjectsOf,
+    OrderChoose,
+    Question,
+    RelationExists,
+    Window,
+    template_of,
+)
+from ...seeds import Key, rng_for
+from ...templates.agqa import load_agqa
+from ...templates.agqa_making import load_frames
+
+FRONTED = 0.3
+"""How often the part of the video comes first: "Before opening a door, were they …"."""
+
+
+def word_root(question: Question, *key: Key, seed: int = 0) -> str:
+    """Word a question of one of AGQA's templates.
+
+    Args:
+        question: The question.
+        key: What the draw of its wording is for, such as the video's id.
+        seed: The dataset's seed.
+
+    Returns:
+        A sentence with a question mark.
+
+    Raises:
+        KeyError: The question is of no template.
+    """
+    return _Writer(rng_for(seed, "decomp", "wording", *key)).root(question)
+
+
+class _Writer:
+    """Words one question, with the draws for it."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng, self.words, self.frames = rng, load_agqa(), load_frames()
+
+    def draw(self, wordings: Sequence[str]) -> str:
+        return wordings[int(self.rng.integers(len(wordings)))]
+
+    def root(self, question: Question) -> str:
+        frame = self.draw(self.frames.frames[template_of(question)])
+        window = _window_of(question)
+        when = self.window(window)
+        slots = self.slots(question)
+        # "… the object they were sitting on after tidying up a closet" does not say what was after it.
+        front = bool(when) and (self.rng.random() < FRONTED or _has_reference(question))
+        text = frame.format(**slots, t="" if front or not when else f" {when}")
+        if front:
+            text = f"{when[0].upper()}{when[1:]}, {text[0].lower()}{text[1:]}"
+        return text
+
+    def slots(self, question: Question) -> dict[str, str]:
+        match question:
+            case ObjectExists(thing):
+                return {"o": self.a(thing)}
+            case RelationExists(relation):
+                return self.anything(relation)
+            case Interaction(relation, thing):
+                return self.related("r_o", relation, self.a(thing))
+            case Both(_, one, other):
+                first = self.related("r_o", one.relation, self.a(one.object))
+                return first | self.related("s_p", other.relation, self.a(other.object))
+            case ObjectsOf() | EdgeObject():
+                return self.what(question)
+            case ObjectChoose(one_thing, other_thing, asked):
+                return {"o": self.a(one_thing), "p": self.a(other_thing)} | self.what(asked)
+            case ObjectEquals(thing, asked):
+                return {"o": self.a(thing)} | self.what(asked)
+            case LengthChoose(_, one_action, other_action) | ActionEquals(_, LengthChoose(_, one_action, other_action)):
+                return {"a": self.action(one_action), "b": self.action(other_action)}
+            case OrderChoose(asked_of, action):
+                return self.slots_of_order(asked_of) | {"a": self.action(action)}
+        return {}
+
+    def slots_of_order(self, asked: ObjectExists | RelationExists | ActionHappens) -> dict[str, str]:
+        if isinstance(asked, ActionHappens):
+            said = self.action(asked.action)
+            return {"b": said, "b_base": self.frames.tense(said, past=False)}
+        return self.slots(asked)
+
+    def related(self, slot: str, relation: str, thing: str) -> dict[str, str]:
+        pattern = self.words.relation(relation).pattern
+        base = self.frames.relation(pattern, relation, past=False)
+        return {slot: _fill(pattern, thing), f"{slot}_base": _fill(base, thing)}
+
+    def anything(self, relation: str) -> dict[str, str]:
+        said = self.words.relation(relation).anything
+        base = self.frames.relation(said, relation, past=False)
+        return {"r_any": said, "r_any_base": _fill(base, "something")}
+
+    def what(self, asked: ObjectsOf | EdgeObject) -> dict[str, str]:
+        if not asked.relation:
+            return {}
+        pattern = self.words.relation(asked.relation).pattern
+        tenses = {f"r_{name}": self.frames.relation(pattern, asked.relation, past) for name, past in _TENSES}
+        return {name: _fill(text, "") for name, text in ({"r": pattern} | tenses).items()}
+
+    def window(self, window: Window) -> str:
+        if window == VIDEO:
+            return ""
+        said = [self.action(action) for action in window.actions]
+        slots = dict(zip("ab", said, strict=False)) | {"a_past": self.frames.tense(said[0], past=True)}
+        return self.draw(self.frames.windows[window.word]).format(**slots)
+
+    def action(self, action: Action) -> str:
+        match action:
+            case str():
+                return action
+            case ExtremeAction(extreme):
+                return self.draw(self.frames.references[extreme])
+        # "throwing the object they were taking somewhere" says too little: nothing may follow a reference.
+        return _fill(self.words.relation(action.verb).pattern, self.a(action.object))
+
+    def a(self, thing: Object) -> str:
+        if isinstance(thing, str):
+            return f"{self.words.thing(thing).article} {thing}"
+        name = f"{thing.edge}_object" if isinstance(thing, EdgeObject) else "object" if thing.relation else "any_object"
+        return self.draw(self.frames.references[name]).format(**self.what(thing))
+
+
+_TENSES = (("base", False), ("past", True))
+
+
+def _fill(pattern: str, thing: str) -> str:
+    return re.sub(r" +", " ", pattern.replace("{o}", thing)).strip()
+
+
+def _has_reference(question: Question) -> bool:
+    match question:
+        case Both(_, one, other):
+            things: tuple[Object, ...] = (one.object, other.object)
+        case ObjectChoose(first, second):
+            things = (first, second)
+        case ObjectExists(thing) | Interaction(_, thing) | ObjectEquals(thing):
+            things = (thing,)
+        case _:
+            things = ()
+    return not all(isinstance(thing, str) for thing in things)
+
+
+def _window_of(question: Question) -> Window:
+    match question:
+        case Both(_, first, _):
+            return first.window
+        case ObjectEquals(_, asked) | ObjectChoose(_, _, asked):
+            return asked.window
+        case (
+            ObjectExists() | RelationExists() | Interaction() | ObjectsOf() | EdgeObject() | ActionsIn() | EdgeAction()
+        ):
+            return question.window
+    return VIDEO

@@ -1,0 +1,141 @@
+"""How compositional questions are asked that we make ourselves, and which ones are not made.
+
+`agqa_frames.yaml` has the wordings, `agqa_making.yaml` the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from string import Formatter
+
+from ..errors import InputError
+from . import read_table, validating
+from .agqa import Vocabulary, load_agqa
+
+FRAMES, RULES = "agqa_frames", "agqa_making"
+SLOTS = frozenset(("o", "p", "t", "r", "r_base", "r_past", "r_o", "r_o_base", "s_p", "s_p_base", "r_any", "r_any_base"))
+ACTION_SLOTS = frozenset(("a", "a_past", "b", "b_base"))
+ANY = "any"
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Wordings of questions in the past tense.
+
+    Attributes:
+        gerunds: Present and past of every gerund.
+        places: Present and past of relations that are no gerunds, with `{o}` for the object.
+        windows: What a part of the video is called, by its word.
+        references: What stands for an answer.
+        frames: The wordings of each template.
+    """
+
+    gerunds: Mapping[str, tuple[str, str]]
+    places: Mapping[str, tuple[str, str]]
+    windows: Mapping[str, Sequence[str]]
+    references: Mapping[str, Sequence[str]]
+    frames: Mapping[str, Sequence[str]]
+
+    def tense(self, phrase: str, past: bool) -> str:
+        """Put a gerund phrase into the present or the past: "reaching for and grabbing it", "reached for and grabbed it".
+
+        Raises:
+            InputError: It begins with a gerund that the table has not.
+        """
+        first, *words = phrase.split(" ")
+        if first not in self.gerunds:
+            raise InputError(f"templates/{FRAMES}.yaml has no tenses of {first!r}, which {phrase!r} begins with")
+        said = [self.gerunds[first][past]]
+        for before, word in zip([first, *words], words, strict=False):
+            said.append(self.gerunds[word][past] if before == "and" and word in self.gerunds else word)
+        return " ".join(said)
+
+    def relation(self, pattern: str, name: str, past: bool) -> str:
+        """Put a relation's pattern, which has `{o}`, into the present or the past."""
+        return self.places[name][past] if name in self.places else self.tense(pattern, past)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is not made.
+
+    Attributes:
+        unasked_objects: Objects that nothing is asked about.
+        unasked_relations: Relations that nothing is asked about.
+        obvious: Pairs of relation and object that go without saying.
+        alike: For each object those that it may be taken for.
+        transitions: Relations whose actions are not compared in length.
+        never_in_time: Actions that no part of the video is named by.
+        doubtful: For each relation those that make a "no" doubtful; `ANY` for any contact.
+        steps: Steps of reasoning of each template.
+    """
+
+    unasked_objects: frozenset[str]
+    unasked_relations: frozenset[str]
+    obvious: frozenset[tuple[str, str]]
+    alike: Mapping[str, frozenset[str]]
+    transitions: frozenset[str]
+    never_in_time: frozenset[str]
+    doubtful: Mapping[str, frozenset[str]]
+    steps: Mapping[str, int]
+
+
+@cache
+def load_frames() -> Frames:
+    """Load and validate `agqa_frames.yaml`.
+
+    Raises:
+        InputError: The table is damaged: a frame has an unknown slot, or an action or relation has no tenses.
+    """
+    with validating(FRAMES):
+        table = read_table(FRAMES)
+        both = {part: {name: tuple(two) for name, two in table[part].items()} for part in ("gerunds", "places")}
+        several = {part: {k: tuple(v) for k, v in table[part].items()} for part in ("windows", "references", "frames")}
+        found = Frames(both["gerunds"], both["places"], **several)
+    texts = [text for part in (found.windows, found.frames) for wordings in part.values() for text in wordings]
+    if unknown := {name for text in texts for _, name, _, _ in Formatter().parse(text) if name} - SLOTS - ACTION_SLOTS:
+        raise InputError(f"templates/{FRAMES}.yaml: a frame has unknown slots: {', '.join(sorted(unknown))}")
+    _check_tenses(found, load_agqa())
+    return found
+
+
+def _check_tenses(frames: Frames, words: Vocabulary) -> None:
+    for phrase in words.actions:
+        frames.tense(phrase, past=True)
+    rules = load_rules()
+    for relation in words.relations.values():
+        if relation.family != "attention" and relation.name not in rules.unasked_relations:
+            frames.relation(relation.pattern, relation.name, past=True)
+
+
+@cache
+def load_rules() -> Rules:
+    """Load and validate `agqa_making.yaml`.
+
+    Raises:
+        InputError: The table is damaged: it names an object, a relation or an action that there is not.
+    """
+    words = load_agqa()
+    with validating(RULES):
+        table = read_table(RULES)
+        groups = [frozenset(group) for group in table["look_alike"]]
+        rules = Rules(
+            frozenset(table["unasked_objects"]),
+            frozenset(table["unasked_relations"]),
+            frozenset((relation, thing) for relation, thing in table["obvious"]),
+            {name: frozenset().union(*(group for group in groups if name in group)) - {name} for name in words.objects},
+            frozenset(table["transitions"]),
+            frozenset(table["never_in_time"]),
+            {name: frozenset([others] if others == ANY else others) for name, others in table["doubtful"].items()},
+            dict(table["steps"]),
+        )
+    named = {thing for group in groups for thing in group} | rules.unasked_objects | {o for _, o in rules.obvious}
+    relations = rules.unasked_relations | rules.transitions | {r for r, _ in rules.obvious} | {*rules.doubtful}
+    relations = relations.union(*rules.doubtful.values()) - {ANY}
+    unknown = (named - {"person", *words.objects}) | (relations - {*words.relations})
+    unknown |= rules.never_in_time - {*words.actions}
+    if unknown:
+        raise InputError(f"templates/{RULES}.yaml: unknown words: {', '.join(sorted(unknown))}")
+    return rules
