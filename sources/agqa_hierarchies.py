@@ -14,7 +14,17 @@ from typing import Any
 from ..errors import InputError
 from ..records.documents import parse_json, read_text, shortened
 from ..records.files import sha256_file
+from ..records.source import Source
 
+AGQA_DECOMP = Source(
+    "agqa_decomp",
+    "AGQA-Decomp",
+    {"license": "unknown"},
+    terms="no licence is stated for its questions and graphs; its videos are those of Charades, for non-commercial use",
+    citation="Gandhi et al. 2022, Measuring Compositional Consistency for Video Question Answering (CVPR 2022)",
+    link="https://agqa-decomp.cs.washington.edu",
+    video_folders=("Charades_v1_480", "Charades_v1", "."),
+)
 ISOLATED = "isolated.json"
 SPLITS = ("train", "test")
 

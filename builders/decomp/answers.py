@@ -407,9 +407,10 @@ def _choose(filler: _Filler, link: _Link) -> Iterator[Implied]:
     value, question = filler.values[parent], filler.steps[parent].question
     if isinstance(question, OrderChoose):
         # Not the other way: what is so before the action and not after it may be so at its first frame alone.
-        if value in ("before", "after"):
-            yield one, verdict(value == "before"), link.rule
-            yield other, verdict(value == "after"), link.rule
+        there_only = isinstance(question.asked, ObjectExists)  # interacted with then; it may be there all the time
+        for node, side in ((one, "before"), (other, "after")):
+            if value == side or (value in ("before", "after") and not there_only):
+                yield node, verdict(value == side), link.rule
         return
     if not isinstance(question, ObjectChoose):
         return

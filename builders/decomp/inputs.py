@@ -9,18 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import UsageError
+from ...programs.questions import TEMPLATES
 from ...records.plan import Plan, Unit
 from ...records.source import Source
 from ...records.versions import tool_versions
 from ...samples.cache import cached_sample
-from ...sources.agqa_hierarchies import SPLITS, find_hierarchies, folder_hashes, read_isolated
+from ...sources.agqa_hierarchies import AGQA_DECOMP, SPLITS, find_hierarchies, folder_hashes, read_isolated
 from ...sources.charades import CHARADES, read_charades
 from ...sources.charades import SAMPLE as CHARADES_SAMPLE
+from ...sources.charades_graphs import charades_graph
 from ...sources.scene_graphs import SceneGraph, graph_as_json
+from .making import MadeQuestion, Making, make_split
 from .plan import plan_decomp, unit_of
 from .readers import MadeReader, PublishedReader
 from .render import Reader
 from .settings import SAMPLE, DecompSettings
+
+EVERY = 4  # questions of a template and video, at most
 
 
 @dataclass(frozen=True)
@@ -84,9 +89,50 @@ def read_inputs(settings: DecompSettings, tools: Mapping[str, str] | None = None
     return Inputs(plan, found.reader, found.source, found.places, found.warnings)
 
 
+def source_named(settings: DecompSettings) -> Source:
+    """Return whose questions and videos settings name."""
+    if settings.collection == "charades":
+        return CHARADES_SAMPLE if settings.charades == SAMPLE else CHARADES
+    return AGQA_DECOMP
+
+
 def splits_of(settings: DecompSettings) -> tuple[str, ...]:
     """Return the splits to build."""
     return SPLITS if settings.split == "all" else (settings.split,)
+
+
+def _of_charades(settings: DecompSettings) -> _Found:
+    sample = settings.charades == SAMPLE
+    folder = cached_sample("charades") if sample else Path(str(settings.charades))
+    annotations = read_charades(folder, splits_of(settings))
+    notes = Counter(annotations.counts)
+    graphs: dict[str, list[SceneGraph]] = {}
+    for video in annotations.videos:
+        graphs.setdefault(video.split, []).append(charades_graph(video, notes))
+    making = Making(seed=settings.seed, per_video=settings.most_per_video or len(TEMPLATES) * EVERY, paired=not sample)
+    units = []
+    for split, members in graphs.items():
+        made = make_split(split, members, making)
+        notes.update({f"questions_{reason}": count for reason, count in made.lost.items()})
+        for graph in members:
+            if questions := made.questions[graph.video_id]:
+                roots = [root_as_json(f"{graph.video_id}-{number}", q) for number, q in enumerate(questions)]
+                payload = {"roots": roots, "graph": graph_as_json(graph)}
+                units.append(unit_of(graph.video_id, split, payload, settings, float(len(roots))))
+    notes["videos_without_questions"] = len(annotations.videos) - len(units)
+    return _Found(units, MadeReader(), source_named(settings), [folder], annotations.hashes, notes)
+
+
+def root_as_json(key: str, made: MadeQuestion) -> dict[str, Any]:
+    """Return what a unit keeps of a question that was made."""
+    return {
+        "key": key,
+        "text": made.text,
+        "answer": made.answer,
+        "program": made.program,
+        "novel_composition": made.novel_comp,
+        "more_steps": made.more_steps,
+    }
 
 
 def _of_hierarchies(settings: DecompSettings) -> _Found:
@@ -112,4 +158,4 @@ def _of_hierarchies(settings: DecompSettings) -> _Found:
     return _Found(units, PublishedReader(files), AGQA_DECOMP, [folder], hashes, notes)
 
 
-_READERS = {"charades": _of_charades, "agqa": _of_agqa, "release_hierarchies": _of_hierarchies}
+_READERS = {"charades": _of_charades, "release_hierarchies": _of_hierarchies}

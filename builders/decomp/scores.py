@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...errors import InputError
 from ...metrics.bootstrap import estimates
 from ...metrics.compositional_accuracy import count, headline, measure, tables
 from ...metrics.inputs import ALL, ScoreOptions, read_columns
@@ -22,7 +21,6 @@ from ...metrics.scores import Scores
 from ...metrics.scoring import Scoring
 from ...records.output import FinishedOutput
 from ...records.schema import Row
-from .tables import GRAPHS, QUESTIONS
 from .video_rows import VideoRows, by_video
 
 COLUMNS = ("key", "video_id", "question", "answer", "kind", "program", "is_root")
