@@ -107,9 +107,9 @@ def count(
     Returns:
         The sums, and what was not answered. Cells are parts joined by "|":
         "accuracy|<group>|<answer>"; "CA", "RWR" and "RWR-<n>" of "rule|<rule>" or "group|<group>";
-        "IC|rule|<rule>|<counter>" and "IC|group|<group>|<rule>|<counter>"; "cP", "cR", "cP⁻" and "cR⁻" of a slice (all, main, sub, binary, open);
-        and the moments of both shares of a graph, "graph|IC", "graph|accuracy", "graph|IC²", "graph|accuracy²",
-        "graph|IC·accuracy". Values of "IC" are 1 if consistent.
+        "IC|rule|<rule>|<counter>" and "IC|group|<group>|<rule>|<counter>", 1 if consistent; "cP", "cR", "cP⁻" and "cR⁻"
+        of a slice ("cP|all", main, sub, binary, open); and the moments of both shares of a graph, "graph|IC",
+        "graph|accuracy", "graph|IC²", "graph|accuracy²", "graph|IC·accuracy".
 
     Raises:
         InputError: A graph cannot be used (`question_graphs.check_graph`), a video comes twice, or there are no graphs.
