@@ -1,0 +1,195 @@
+"""A picture of one question's graph of sub-questions, and of where the answer to it goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from ..metrics.question_paths import RIGHT, UNASKED, UNKNOWN, WRONG, QuestionPath, Step
+from .plots import BLUE, GREY, INK, PALE, WIDTH_IN, _png, _short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FILLS = {RIGHT: "#dcefdc", WRONG: "#f6d3d6", UNKNOWN: "#f1f3f5", UNASKED: "#ffffff"}
+PATH = "#c8385a"
+IN_A_ROW = 4
+LINE_IN, PAD_IN, GAP_IN = 0.155, 0.10, 0.55
+"""Height of a line of text, space around a text, and space between rows, in inches."""
+LETTER_IN = 0.078
+MOST_LETTERS = 160
+TOO_MANY = 60
+"""Questions that a picture can show."""
+
+
+def question_graph_png(path: QuestionPath) -> bytes:
+    """Draw a question's graph: the question on top, what it is made of below, coloured by verdict.
+
+    The error path is drawn in red, rules by which answers contradict one another in blue. Of a graph of more than 60
+    questions only those nearest to the question are drawn, and the picture says so.
+
+    Args:
+        path: The graph with its verdicts; see `metrics.question_paths.question_path`.
+
+    Returns:
+        A PNG, as wide as all figures of cards.
+    """
+    rows, hidden = layers(path)
+    count = max(len(row) for row in rows)
+    box_in = (WIDTH_IN - 0.3) / max(count, 2) - 0.15
+    texts = {place: _lines(path.steps[place], box_in) for row in rows for place in row}
+    heights = [max(len(texts[place]) for place in row) * LINE_IN + 2 * PAD_IN for row in rows]
+    tops = [sum(heights[:number]) + number * GAP_IN for number in range(len(rows))]
+    height = tops[-1] + heights[-1]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        where: dict[int, tuple[float, float, float]] = {}
+        for row, top in zip(rows, tops, strict=True):
+            for number, place in enumerate(row):
+                across = (number + 0.5) * (WIDTH_IN - 0.3) / len(row)
+                tall = len(texts[place]) * LINE_IN + 2 * PAD_IN
+                where[place] = across, top, top + tall
+                _box(axes, path.steps[place], texts[place], where[place], box_in)
+        _edges(axes, path, where)
+        _legend(axes, path, hidden)
+        axes.set_xlim(0, WIDTH_IN - 0.3)
+        axes.set_ylim(height + 0.05, -0.05)
+        axes.set_axis_off()
+
+    return _png(draw, height + 0.75)
+
+
+def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
+    """Place questions in rows: every one below all of its parents, and below their middle as far as there is room.
+
+    Returns:
+        Positions of questions in `path.steps`, row by row, and the number of those left out.
+    """
+    last = len(path.steps) - 1
+    parents: dict[int, list[int]] = {}
+    for parent, _, children in path.edges:
+        for child in children:
+            parents.setdefault(child, []).append(parent)
+    depth = {last: 0}
+    for place in range(last - 1, -1, -1):  # parents come after their children
+        above = [depth[parent] for parent in parents.get(place, ()) if parent in depth]
+        if above:
+            depth[place] = max(above) + 1
+    shown = sorted(depth, key=lambda place: (depth[place], -place))[:TOO_MANY]
+    rows: list[list[int]] = []
+    middle: dict[int, float] = {}
+    for level in range(max(depth[place] for place in shown) + 1):
+        mine = [place for place in shown if depth[place] == level]
+        wanted = {
+            place: [middle[parent] for parent in parents.get(place, ()) if parent in middle] or [0.5] for place in mine
+        }
+        mine.sort(key=lambda place: (sum(wanted[place]) / len(wanted[place]), place))
+        parts = ceil(len(mine) / IN_A_ROW)
+        for part in range(parts):
+            row = mine[part::parts]
+            rows.append(row)
+            middle |= {place: (number + 0.5) / len(row) for number, place in enumerate(row)}
+    return rows, len(depth) - len(shown)
+
+
+def _lines(step: Step, box_in: float) -> list[str]:
+    """Break what a box says into lines."""
+    width = max(8, int(box_in / LETTER_IN))
+    said = "not answered" if step.prediction is None else f"“{_short(step.prediction, 30)}”"
+    if step.verdict == WRONG:
+        said += f", right: {_short(str(step.node.answer), 30)}"
+    elif step.verdict != RIGHT:
+        said = step.verdict if step.prediction is None else f"{said}, {step.verdict}"
+    texts = (step.node.kind, _short(step.node.text, MOST_LETTERS), said)
+    return [line for text in texts for line in wrap(text, width)]
+
+
+def _box(axes: Axes, step: Step, lines: Sequence[str], where: tuple[float, float, float], box_in: float) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    across, top, bottom = where
+    axes.add_patch(
+        FancyBboxPatch(
+            (across - box_in / 2, top),
+            box_in,
+            bottom - top,
+            boxstyle="round,pad=0,rounding_size=0.06",
+            facecolor=FILLS[step.verdict],
+            edgecolor=PATH if step.on_path else GREY,
+            linewidth=1.8 if step.on_path else 0.9,
+            linestyle="--" if step.verdict == UNASKED else "-",
+            zorder=2,
+        )
+    )
+    for number, line in enumerate(lines):
+        axes.text(
+            across,
+            top + PAD_IN + (number + 0.5) * LINE_IN,
+            line,
+            ha="center",
+            va="center",
+            fontsize=7.5,
+            color=PALE if line == step.node.kind else INK,
+            zorder=3,
+        )
+
+
+def _edges(axes: Axes, path: QuestionPath, where: dict[int, tuple[float, float, float]]) -> None:
+    """Draw arrows from parents to children, and each rule's name once, below its parent."""
+    rules: dict[int, list[str]] = {}
+    for parent, rule, children in path.edges:
+        if parent not in where:
+            continue
+        contradicts = (parent, rule) in path.contradictions
+        for child in dict.fromkeys(children):
+            if child in where:
+                on_path = (parent, child) in path.error_edges
+                axes.annotate(
+                    "",
+                    xy=(where[child][0], where[child][1]),
+                    xytext=(where[parent][0], where[parent][2]),
+                    arrowprops={
+                        "arrowstyle": "-|>",
+                        "color": PATH if on_path else BLUE if contradicts else GREY,
+                        "linewidth": 2.0 if on_path else 1.4 if contradicts else 0.9,
+                        "linestyle": "--" if contradicts else "-",
+                        "shrinkA": 0,
+                        "shrinkB": 1,
+                    },
+                    zorder=1,  # behind the boxes that it crosses
+                )
+        rules.setdefault(parent, []).append(f"{rule} ↯" if contradicts else rule)
+    for parent, names in rules.items():
+        across, _, bottom = where[parent]
+        axes.text(
+            across,
+            bottom + 0.11,
+            ", ".join(names),
+            ha="center",
+            va="center",
+            fontsize=7.5,
+            style="italic",
+            color=BLUE if any("↯" in name for name in names) else PALE,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85},
+            zorder=4,
+        )
+
+
+def _legend(axes: Axes, path: QuestionPath, hidden: int) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    there = {step.verdict for step in path.steps}
+    keys: list[Patch | Line2D] = [
+        Patch(facecolor=colour, edgecolor=GREY, label=verdict) for verdict, colour in FILLS.items() if verdict in there
+    ]
+    if path.error_edges:
+        keys.append(Line2D([], [], color=PATH, linewidth=2, label="error path"))
+    if path.contradictions:
+        keys.append(Line2D([], [], color=BLUE, linewidth=1.4, linestyle="--", label="↯ contradiction"))
+    title = f"{hidden} more questions are not drawn" if hidden else None
+    axes.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=len(keys), title=title)
