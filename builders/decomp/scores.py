@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...data_cards.question_graph import question_graph_png
+from ...errors import InputError
 from ...metrics.bootstrap import estimates
 from ...metrics.compositional_accuracy import count, headline, measure, tables
 from ...metrics.inputs import ALL, ScoreOptions, read_columns
@@ -17,8 +19,9 @@ from ...metrics.question_graphs import (
     constant_predictions,
     most_common_predictions,
 )
+from ...metrics.question_paths import question_path, question_path_text
 from ...metrics.scores import Scores
-from ...metrics.scoring import Scoring
+from ...metrics.scoring import Explanation, Scoring
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from .video_rows import VideoRows, by_video
@@ -28,7 +31,7 @@ COLUMNS = ("key", "video_id", "question", "answer", "kind", "program", "is_root"
 
 def scoring() -> Scoring:
     """Return how predictions on question graphs are scored."""
-    return Scoring(answers=score_answers, measure=measure, released=True)
+    return Scoring(answers=score_answers, measure=measure, released=True, explain=explain)
 
 
 def node_of(row: Row) -> Node:
@@ -117,3 +120,21 @@ def notes(graphs: int, isolated: int, missing: int, *, released: bool) -> tuple[
     if released:
         found.append("Scored as the released scorer does: texts compared as given, questions told apart by their text.")
     return tuple(found)
+
+
+def explain(output: FinishedOutput, question: str, predictions: Predictions) -> Explanation:
+    """Explain how a root was answered: which of its sub-questions are right, and where answers contradict one another.
+
+    Raises:
+        InputError: No root has that key.
+    """
+    for rows in by_video(output):
+        if any(graph["root"] == question for graph in rows.graphs):
+            video = graphs_of_video(rows)
+            given = match(predictions, list(video.nodes), partial=True).given
+            path = question_path(video, question, {key: str(value) for key, value in given.items()})
+            return Explanation(question_path_text(path), question_graph_png(path))
+    raise InputError(
+        f"no root of {output.path} has the key {question!r}. Roots are the rows of config `questions` whose `is_root` is "
+        "true; their keys have no underscore and number behind them."
+    )

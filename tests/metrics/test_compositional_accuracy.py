@@ -263,7 +263,7 @@ def test_consistency_of_a_graph_by_hand() -> None:
     assert found["IC|group|Interaction|Interaction|Yes"] == (0, 1)
     result = score(figure_one(), said)
     assert result["IC"] == NONE
-    assert (result["IC, defined"], result["IC, Interaction"], result["IC, Equals parents"]) == (0, 0, 0)
+    assert (result["IC of defined counters"], result["IC, Interaction"], result["IC, Equals parents"]) == (0, 0, 0)
     assert "IC, Between" not in result
 
 
@@ -272,7 +272,7 @@ def test_consistency_of_a_rule_needs_both_counters_and_of_all_needs_eighteen() -
     video = one_graph(parts, [("p", "And", ["a", "b"])])
     one_sided = score(video, truths(video))
     assert np.isnan([one_sided[name] for name in ("IC, And", "IC, Conjunction parents", "IC")]).all()
-    assert one_sided["IC, defined"] == 1
+    assert one_sided["IC of defined counters"] == 1
     both = score(video, {"a": "yes", "b": "no", "p": "yes"})
     assert both["IC, And"] == 0
     assert both["IC, Conjunction parents"] == NONE  # Xor was never counted
@@ -334,7 +334,7 @@ def test_who_is_always_right_is_consistent(released: bool) -> None:
     counted = count(videos, truths(*videos), released=released)[0]
     assert sum(name.startswith("IC|rule|") for name in counted.cells) == 18
     found = values(counted)
-    for name in ("accuracy", "CA", "CA, parents", "IC", "IC, defined", "c-F1", "IC, And", "IC, Equals parents"):
+    for name in ("accuracy", "CA", "CA, parents", "IC", "IC of defined counters", "c-F1", "IC, And", "IC, Equals parents"):
         assert found[name] == pytest.approx(1), name
     assert np.isnan([found[name] for name in ("RWR", "Delta", "IC–accuracy correlation")]).all()
 
