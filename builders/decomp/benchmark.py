@@ -28,6 +28,7 @@ BENCHMARK = Benchmark(
     checks=late(".checks", "decomp_checks", __package__),
     items=late(".items", "items", __package__),
     question_tables=lambda info: ["questions"],
+    card=late(".card", "card", __package__),
     scoring=late(".scores", "scoring", __package__),
     layout=late(".hierarchies", "published_layout", __package__),
     sample={"charades": "sample"},

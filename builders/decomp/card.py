@@ -1,0 +1,72 @@
+"""What the card of question graphs says; the words are in `card.md.j2`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ...data_cards.card import Card
+from ...data_cards.statistics import named
+from ...records.output import FinishedOutput
+from ...records.source import source_of
+from .graph_answers import REASONS
+from .statistics import PAPER_MEAN, DecompStatistics, guesser_names, measure_decomp
+
+TITLES = {
+    "sample": "Question graphs on the built-in sample of stressreel",
+    "charades": "Question graphs from Charades, built with stressreel",
+    "agqa": "AGQA's questions as graphs, built with stressreel",
+    "agqa_decomp": "AGQA-Decomp's published graphs, read by stressreel",
+}
+GUESSERS = {
+    "text": "the commonest answer to the same question in train",
+    "words": "the commonest answer to the same words in any order",
+    "naive_bayes": "naive Bayes on words and pairs of words",
+    "regression": "logistic regression on words and pairs of words",
+}
+MORE_REASONS = {"not_published": "The published graph has no answer."}
+NOTES = {
+    "questions_held_out": "questions left out of train: they have a composition or a number of steps that is held out",
+    "questions_no_partner": "questions left out: no other video has the other answer to them",
+    "questions_thinned": "questions left out: their answer would stand out",
+    "videos_without_questions": "annotated videos about which nothing is asked",
+    "isolated_roots": "roots of `isolated.json`",
+}
+SKIPS = {"missing_video": "the video is not there", "unreadable_video": "the video does not open"}
+
+
+def card() -> Card:
+    """Return what the card of question graphs says."""
+    return Card(Path(__file__).parent / "card.md.j2", measure_decomp, context, front_matter)
+
+
+def front_matter(output: FinishedOutput) -> dict[str, Any]:
+    """Return the fields of the YAML head that depend on the benchmark."""
+    return {
+        "pretty_name": TITLES[source_of(output.info).key],
+        "language": ["en"],
+        **source_of(output.info).license,
+        "task_categories": ["video-text-to-text", "visual-question-answering"],
+        "tags": ["video", "video-question-answering", "compositionality", "diagnostic", "agqa-decomp", "stressreel"],
+    }
+
+
+def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any]:
+    """Return the fields of the template."""
+    info = output.info
+    place = {row["key"]: number for number, row in enumerate(measured.example)}
+    return {
+        "title": TITLES[source_of(info).key],
+        "stats": measured,
+        "settings": info["settings"],
+        "splits": output.splits("questions"),
+        "mean": measured.sub_questions / max(1, measured.graphs),
+        "paper_mean": PAPER_MEAN,
+        "reasons": {REASONS.get(code) or MORE_REASONS.get(code, code): n for code, n in measured.reasons.most_common()},
+        "guessers": {name: GUESSERS[name] for name in guesser_names()},
+        "place": place,
+        "notes": named({name: n for name, n in info["notes"].items() if isinstance(n, int)}, NOTES),
+        "skips": named(info["skips"]["by_reason"], SKIPS),
+        "show_tables": True,
+        "footage": "video" if "videos" in info["counts"] else "",
+    }

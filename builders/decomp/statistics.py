@@ -1,0 +1,168 @@
+"""What the card of question graphs counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from ...metrics.blind import GUESSERS, Read, blind_shares
+from ...metrics.bootstrap import estimates
+from ...metrics.compositional_accuracy import count, measure
+from ...metrics.question_graphs import constant_predictions, most_common_predictions
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from .scores import read_graphs
+from .tables import QUESTIONS
+from .video_rows import by_video
+
+TRAIN, TEST = "train", "test"
+PAPER_MEAN = 11.49
+MOST_READ = 200_000
+
+
+@dataclass
+class Kind:
+    """Questions of a kind: how many, roots among them, with an answer, and with "yes" of those answered yes or no."""
+
+    group: str
+    banned: bool
+    questions: int = 0
+    roots: int = 0
+    answered: int = 0
+    yes: int = 0
+    no: int = 0
+
+
+@dataclass
+class Template:
+    """Roots of a template: how many, and all their sub-questions."""
+
+    roots: int = 0
+    sub_questions: int = 0
+
+    @property
+    def mean(self) -> float:
+        """Sub-questions of a root."""
+        return self.sub_questions / self.roots
+
+
+@dataclass
+class DecompStatistics:
+    """Everything that the card says, counted from the tables.
+
+    Attributes:
+        kinds: By name, in the order of frequency.
+        templates: By name.
+        rules: How often each rule composes a question of a graph.
+        depths: Graphs by depth.
+        reasons: Questions without an answer, by reason.
+        recomputed: Roots whose answer was found again from the scene graph, and how many of these differ.
+        isolated: Roots that no rule takes apart.
+        sub_questions: Sub-questions of all graphs, a shared one counted in each.
+        blind: For each template the share that each guesser gets right; learnt in train, asked in test.
+        constants: Consistency of constant answers.
+        example: A graph with its questions, the root last.
+    """
+
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    templates: dict[str, Template] = field(default_factory=dict)
+    rules: Counter[str] = field(default_factory=Counter)
+    depths: Counter[int] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    recomputed: tuple[int, int] = (0, 0)
+    isolated: int = 0
+    sub_questions: int = 0
+    blind: dict[str, dict[str, float]] = field(default_factory=dict)
+    asked: Counter[str] = field(default_factory=Counter)
+    constants: dict[str, dict[str, float]] = field(default_factory=dict)
+    example: list[Row] = field(default_factory=list)
+
+    @property
+    def graphs(self) -> int:
+        """Number of roots."""
+        return sum(template.roots for template in self.templates.values())
+
+
+def measure_decomp(output: FinishedOutput) -> DecompStatistics:
+    """Count everything that the card says."""
+    found = DecompStatistics()
+    again = differing = 0
+    for video in by_video(output):
+        for row in video.questions.values():
+            _count_question(found, row)
+            if row["is_root"] and row["recomputed"] is not None:
+                again += 1
+                differing += row["recomputed"] != row["answer"]
+        for graph in video.graphs:
+            template = found.templates.setdefault(graph["template"] or "unknown", Template())
+            template.roots += 1
+            template.sub_questions += len(graph["nodes"]) - 1
+            found.isolated += graph["isolated"]
+            found.sub_questions += len(graph["nodes"]) - 1
+            found.depths[graph["depth"]] += 1
+            found.rules.update(edge["rule"] for edge in graph["edges"])
+            if len(graph["nodes"]) == 10 and not found.example:
+                found.example = [video.questions[key] for key in graph["nodes"]]
+    found.recomputed = again, differing
+    found.kinds = dict(sorted(found.kinds.items(), key=lambda item: (-item[1].questions, item[0])))
+    found.templates = dict(sorted(found.templates.items()))
+    found.blind = _blind(output, found.asked)
+    found.constants = _constants(output)
+    return found
+
+
+def _count_question(found: DecompStatistics, row: Row) -> None:
+    kind = found.kinds.setdefault(row["kind"], Kind(row["group"], row["banned"]))
+    kind.questions += 1
+    kind.roots += row["is_root"]
+    kind.answered += row["answer"] is not None
+    kind.yes += row["answer"] == "yes"
+    kind.no += row["answer"] == "no"
+    if row["reason"]:
+        found.reasons[row["reason"]] += 1
+
+
+def _blind(output: FinishedOutput, asked: Counter[str]) -> dict[str, dict[str, float]]:
+    """Let guessers who see no video learn the roots of train, and ask them those of test."""
+    splits = output.splits(QUESTIONS.name)
+    if TRAIN not in splits or TEST not in splits:
+        return {}
+    reads = {split: _reads(output, split) for split in (TRAIN, TEST)}
+    asked.update(read.kind for read in reads[TEST])
+    return blind_shares(reads[TRAIN], reads[TEST])
+
+
+def _reads(output: FinishedOutput, split: str) -> list[Read]:
+    columns = ["question", "answer", "options", "is_root", "template"]
+    found = []
+    for row in output.rows(QUESTIONS.name, columns, split):
+        if row["is_root"] and row["answer"] is not None:
+            options, answer = row["options"], row["answer"]
+            choice = len(options) == 2 and options != ["no", "yes"] and options != ["before", "after"]
+            place = ("first", "second")[options.index(answer)] if choice and answer in options else answer
+            found.append(Read(row["question"], place, row["template"]))
+            if len(found) == MOST_READ:
+                break
+    return found
+
+
+def _constants(output: FinishedOutput) -> dict[str, dict[str, float]]:
+    """Score who always says yes, and who says the commonest answer to each kind, on the split that scores are of."""
+    split = TEST if TEST in output.splits(QUESTIONS.name) else "all"
+    nodes = [node for video in read_graphs(output, split) for node in video.nodes.values()]
+    found = {}
+    for name, given in (
+        ("always yes", constant_predictions(nodes)),
+        ("the commonest answer to the kind", most_common_predictions(nodes)),
+    ):
+        counted, _ = count(read_graphs(output, split), given)
+        scored = estimates(counted, measure(counted.cells), seed=0, resamples=100)
+        found[name] = {key: scored[key].value for key in ("accuracy", "CA", "IC of defined counters") if key in scored}
+    return found
+
+
+def guesser_names() -> list[str]:
+    """Name the guessers."""
+    return list(GUESSERS)
+
+
