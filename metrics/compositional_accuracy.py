@@ -424,11 +424,11 @@ def _consistencies(
         for rule, counter in COUNTERS
         for cell in [f"IC|{BY_RULE}|{rule}|{counter}"]
     )
-    names = [("IC", OVERALL), ("IC (defined)", "Overall, of those that counted")]
     names = [
         *((f"IC{_behind(BY_RULE, rule)}", f"rule {rule}") for rule in CONSISTENCY),
         *((f"IC{_behind(BY_GROUP, group)}", f"group {group}") for group in CONSISTENCY_OF_GROUP),
-        *names,
+        ("IC", OVERALL),
+        ("IC (defined)", "Overall, of counters that counted"),
     ]
     return (
         Table(
