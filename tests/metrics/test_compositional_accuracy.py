@@ -712,11 +712,9 @@ def test_both_ways_of_reading_agree_on_composition_where_answers_and_keys_are_in
     given: tuple[list[VideoGraphs], dict[str, str]],
 ) -> None:
     videos, said = given
-    if not slow_counts(videos, said):
-        return
+    # Isolated questions count differently on purpose; one video more always has something to score.
     videos = [replace(video, graphs=[graph for graph in video.graphs if graph.edges]) for video in videos]
-    if not slow_counts(videos, said):
-        return
+    videos.append(one_graph({"x": ("Interaction", "yes")}, video="v9"))
     ours, theirs = (mine(count(videos, said, released=released)[0]) for released in (False, True))
     for name in ours.keys() | theirs.keys():
         if not name.startswith("IC|") or not ("Equals" in name or "Choose" in name):
