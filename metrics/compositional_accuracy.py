@@ -11,7 +11,7 @@ two ways of reading. Compositional precision, recall and F1 are those of VA³ (L
   parent without other children is not counted. By rule each (parent, rule) counts, by group of the parent each parent,
   with the children of all its rules; CA, RWR and Delta without a name are those over all rules.
 * **IC** of a rule: mean of its two counters; of a group: mean of the counters of its rules; overall: mean of all 18. It
-  is not defined where a counter never counted. Ours is "IC of defined counters": the mean of those counters that did.
+  is not defined where a counter never counted. Ours is "IC (defined)": the mean of those counters that did.
 * **cP**: with A "the parent is right" and B "all its children are", cP = P(B | A), cR = P(A | B), c-F1 their harmonic
   mean; cP⁻, cR⁻ and c-F1⁻ are the same of not A and not B. Parents and children are those of CA, so cR is CA by
   parents.
@@ -253,7 +253,7 @@ def _add_graph(sums: _Sums, consistent: float, right: float) -> None:
 def measure(cells: Sequence[str]) -> Measure:
     """Return the scores as a function of the means of `count`'s cells.
 
-    The scores are "accuracy", "accuracy of <group>", "CA", "RWR", "Delta", "IC", "IC of defined counters", "c-F1", "c-F1⁻" and
+    The scores are "accuracy", "accuracy of <group>", "CA", "RWR", "Delta", "IC", "IC (defined)", "c-F1", "c-F1⁻" and
     "IC–accuracy correlation", and with a comma behind what they are of: "CA, After", "CA, parents", "CA, Choose
     parents", the same of RWR and Delta, "IC, After" and "IC, Choose parents". What no cell is about is left out.
 
@@ -287,7 +287,7 @@ def measure(cells: Sequence[str]) -> Measure:
         counters = [mean("IC", BY_RULE, *counter) for counter in COUNTERS]
         if any(name.startswith("IC|") for name in means):
             found["IC"] = np.mean(counters, axis=0)
-            found["IC of defined counters"] = _mean_of_defined(counters)
+            found["IC (defined)"] = _mean_of_defined(counters)
         for by, rules in ((BY_RULE, {rule: (rule,) for rule in CONSISTENCY}), (BY_GROUP, CONSISTENCY_OF_GROUP)):
             for name, allowed in rules.items():
                 within = () if by == BY_RULE else (name,)
@@ -424,11 +424,11 @@ def _consistencies(
         for rule, counter in COUNTERS
         for cell in [f"IC|{BY_RULE}|{rule}|{counter}"]
     )
-    names = [("IC", OVERALL), ("IC of defined counters", "Overall, of those that counted")]
     names = [
         *((f"IC{_behind(BY_RULE, rule)}", f"rule {rule}") for rule in CONSISTENCY),
         *((f"IC{_behind(BY_GROUP, group)}", f"group {group}") for group in CONSISTENCY_OF_GROUP),
-        *names,
+        ("IC", OVERALL),
+        ("IC (defined)", "Overall, of counters that counted"),
     ]
     return (
         Table(

@@ -96,8 +96,8 @@ def question_path(
     verdicts = [_verdict(node, right) for node, right in zip(nodes, answers.right, strict=True)]
     below = [{child for children in rules.get(place, {}).values() for child in children} for place in range(len(nodes))]
     leads: list[bool] = []
-    for verdict, children in zip(verdicts, below, strict=True):
-        passes = verdict in (UNKNOWN, UNASKED) and any(leads[child] for child in children)
+    for verdict, under in zip(verdicts, below, strict=True):
+        passes = verdict in (UNKNOWN, UNASKED) and any(leads[child] for child in under)
         leads.append(verdict == WRONG or passes)
     on_path = [False] * len(nodes)
     on_path[-1] = verdicts[-1] == WRONG

@@ -157,7 +157,7 @@ def _constants(output: FinishedOutput) -> dict[str, dict[str, float]]:
     ):
         counted, _ = count(read_graphs(output, split), given)
         scored = estimates(counted, measure(counted.cells), seed=0, resamples=100)
-        found[name] = {key: scored[key].value for key in ("accuracy", "CA", "IC of defined counters") if key in scored}
+        found[name] = {key: scored[key].value for key in ("accuracy", "CA", "IC (defined)") if key in scored}
     return found
 
 

@@ -263,7 +263,7 @@ def test_consistency_of_a_graph_by_hand() -> None:
     assert found["IC|group|Interaction|Interaction|Yes"] == (0, 1)
     result = score(figure_one(), said)
     assert result["IC"] == NONE
-    assert (result["IC of defined counters"], result["IC, Interaction"], result["IC, Equals parents"]) == (0, 0, 0)
+    assert (result["IC (defined)"], result["IC, Interaction"], result["IC, Equals parents"]) == (0, 0, 0)
     assert "IC, Between" not in result
 
 
@@ -272,7 +272,7 @@ def test_consistency_of_a_rule_needs_both_counters_and_of_all_needs_eighteen() -
     video = one_graph(parts, [("p", "And", ["a", "b"])])
     one_sided = score(video, truths(video))
     assert np.isnan([one_sided[name] for name in ("IC, And", "IC, Conjunction parents", "IC")]).all()
-    assert one_sided["IC of defined counters"] == 1
+    assert one_sided["IC (defined)"] == 1
     both = score(video, {"a": "yes", "b": "no", "p": "yes"})
     assert both["IC, And"] == 0
     assert both["IC, Conjunction parents"] == NONE  # Xor was never counted
@@ -334,7 +334,7 @@ def test_who_is_always_right_is_consistent(released: bool) -> None:
     counted = count(videos, truths(*videos), released=released)[0]
     assert sum(name.startswith("IC|rule|") for name in counted.cells) == 18
     found = values(counted)
-    for name in ("accuracy", "CA", "CA, parents", "IC", "IC of defined counters", "c-F1", "IC, And", "IC, Equals parents"):
+    for name in ("accuracy", "CA", "CA, parents", "IC", "IC (defined)", "c-F1", "IC, And", "IC, Equals parents"):
         assert found[name] == pytest.approx(1), name
     assert np.isnan([found[name] for name in ("RWR", "Delta", "IC–accuracy correlation")]).all()
 
@@ -432,7 +432,7 @@ def test_scores_have_intervals_from_the_cells_alone() -> None:
     scored = estimates(counted, measure(counted.cells))
     shown = headline(scored)
     assert list(shown)[:2] == ["accuracy", "accuracy of Object Exists"]
-    assert {"CA", "RWR", "Delta", "IC", "c-F1", "IC–accuracy correlation"} < set(shown)
+    assert {"CA", "RWR", "Delta", "IC", "IC (defined)", "c-F1", "IC–accuracy correlation"} < set(shown)
     assert not any(", " in name for name in shown)
     for name in ("accuracy", "accuracy of Interaction", "CA", "RWR", "Delta", "IC"):
         assert shown[name].low < shown[name].value < shown[name].high, name
@@ -680,7 +680,7 @@ def mine(counted: Tally) -> dict[str, tuple[int, int]]:
     return {name: of for name, of in cells(counted).items() if not name.startswith(("cP", "cR", "graph"))}
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(random_videos(sane=False))
 def test_released_counts_are_those_of_the_second_program(given: tuple[list[VideoGraphs], dict[str, str]]) -> None:
     videos, said = given
@@ -706,17 +706,15 @@ def test_released_counts_are_those_of_the_second_program(given: tuple[list[Video
         assert (found[name] if shares else 0) == pytest.approx(np.mean(shares) if shares else 0)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(random_videos(sane=True))
 def test_both_ways_of_reading_agree_on_composition_where_answers_and_keys_are_in_order(
     given: tuple[list[VideoGraphs], dict[str, str]],
 ) -> None:
     videos, said = given
-    if not slow_counts(videos, said):
-        return
+    # Isolated questions count differently on purpose; one video more always has something to score.
     videos = [replace(video, graphs=[graph for graph in video.graphs if graph.edges]) for video in videos]
-    if not slow_counts(videos, said):
-        return
+    videos.append(one_graph({"x": ("Interaction", "yes")}, video="v9"))
     ours, theirs = (mine(count(videos, said, released=released)[0]) for released in (False, True))
     for name in ours.keys() | theirs.keys():
         if not name.startswith("IC|") or not ("Equals" in name or "Choose" in name):

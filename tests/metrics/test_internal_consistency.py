@@ -1,5 +1,7 @@
 """Contradictions within a graph: every line of the table of counters, and what is not counted."""
 
+from dataclasses import replace
+
 import pytest
 from stressreel.metrics.internal_consistency import (
     CONSISTENCY,
@@ -252,6 +254,17 @@ def test_an_option_is_found_by_a_part_of_its_text_by_the_released_scorer_alone()
 def test_options_that_are_not_compared_with_anything_are_not_counted(released: bool) -> None:
     video = small("Choose", "Choose", "Object Equals", "Object Equals")
     assert judge(video, "Choose", said("phone", "yes", "no"), released=released) == UNCOUNTED
+
+
+@pytest.mark.parametrize("released", [True, False])
+@pytest.mark.parametrize("compared", ["is phone", "is dish"])
+def test_both_options_have_to_be_compared_with_something(compared: str, released: bool) -> None:
+    video = choice()
+    graph = video.graphs[0]
+    kept = tuple(edge for edge in graph.edges if graph.nodes[edge.parent] in (compared, "root"))
+    video = replace(video, graphs=[replace(graph, edges=kept)])
+    said_of = {"root": compared.removeprefix("is "), "is phone": "yes", "is dish": "no"}
+    assert judge(video, "Choose", said_of, released=released) == UNCOUNTED
 
 
 @pytest.mark.parametrize("rule", ["First", "Last", "Longer Choose", "Shorter Choose"])
