@@ -136,8 +136,7 @@ def root_as_json(key: str, made: MadeQuestion) -> dict[str, Any]:
 
 
 def _of_hierarchies(settings: DecompSettings) -> _Found:
-    folder = settings.release_hierarchies
-    assert folder is not None
+    folder = Path(settings.release_hierarchies or "")
     hashes: dict[str, str] = {}
     files: dict[str, str] = {}
     units, notes = [], Counter[str]()
