@@ -183,6 +183,8 @@ def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> 
         for start, end in spans:
             handle.seek(start)
             part = handle.read(end - start)
+            if len(part) < end - start:
+                raise InputError(f"{path.name} ends at byte {start + len(part)}, within rows. {ADVICE}")
             try:
                 found = parse_json("{" + part.decode() + "}", once)
             except ValueError as error:
@@ -217,9 +219,9 @@ class _Window:
     def byte(self) -> int:
         return self.begins + self.at
 
-    def more(self, count: int = CHUNK) -> bool:
+    def more(self, count: int = 0) -> bool:
         """Read on, and forget what is behind; False at the end of the file."""
-        found = self.handle.read(count)
+        found = self.handle.read(max(CHUNK, count))
         self.ended = not found
         self.text = self.text[self.at :] + found.decode("latin-1")
         self.begins, self.at = self.byte, 0
@@ -244,7 +246,7 @@ class _Window:
             except json.JSONDecodeError as error:
                 if held > LONGEST_ROW:
                     self.refuse(f"a row of at most {LONGEST_ROW:,} bytes of JSON", identity, str(error))
-                if not self.more(max(CHUNK, held)):
+                if not self.more(held):
                     self.refuse("JSON", identity, str(error))
             except RecursionError:
                 self.refuse("lists and objects a few levels deep", identity, "thousands of levels")
