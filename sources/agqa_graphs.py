@@ -2,8 +2,8 @@
 
 The two files are pickles in which vertices hold each other, 443 and 168 MB (Grunde-McLaughlin et al. 2021). A pickle
 can run code, ask for any amount of memory and bring an interpreter down, and it can only be read whole. So another
-process reads it, admits nothing but builtin values, and writes what questions need; that is kept in the user's cache, by
-the file's hash, so that workers need not read the pickle again.
+process reads it, admits nothing but builtin values, and writes what questions need; that is kept in the user's cache,
+by the file's hash, so that workers need not read the pickle again.
 """
 
 from __future__ import annotations
