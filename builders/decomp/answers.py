@@ -174,8 +174,8 @@ class _Filler:
                 self.values[number] = found.value
                 self.claims[number][found.value] = GRAPH
             return
-        if isinstance(question, ObjectExists) and found.value == YES:
-            # A root asks whether the person interacts with the object, its node whether the object is there.
+        if isinstance(question, ObjectExists) and found.value == YES and self.teller.graph.provenance == "agqa":
+            # AGQA's root asks whether the person interacts with the object, our node whether the object is there.
             found = self.teller.interacts(question)
         if found.value is not None:
             self.recomputed[question] = found.value

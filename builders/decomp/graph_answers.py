@@ -445,10 +445,13 @@ class Teller:
         return verdict(self._value(question.question) in self._phrases(question.action))
 
     def _order(self, question: OrderChoose) -> str:
-        other: Frames = 0
+        during = self._single(question.action).frames
+        before, after = _below(during), self.all & ~_until(during)
+        other: Frames = 0  # what must not be on the other side either
         match question.asked:
             case ObjectExists(thing):
-                frames = self.graph.contacts.get(self._thing(thing), 0)
+                frames = self.graph.contacts.get(name := self._thing(thing), 0)
+                other = self.seen.get(name, 0)  # the questions it is composed of ask whether the object is there
             case RelationExists(relation):
                 frames = 0
                 for name in self._having(relation, self.all):
@@ -459,14 +462,12 @@ class Teller:
                 words = self.words.actions.get(asked.phrase)
                 if words and words.verb and words.object:
                     # What the action is made of, at another time, leaves it unclear: AGQA drops such questions.
-                    other = self.graph.relations.get(words.verb, {}).get(words.object, 0)
-        during = self._single(question.action).frames
-        before, after = _below(during), self.all & ~_until(during)
+                    other = self.graph.relations.get(words.verb, {}).get(words.object, 0) & (before | after)
         if frames & ~before & ~after:
             raise _UndecidedError("at_the_same_time")
-        sides = [word for word, part in (("before", before), ("after", after)) if part & frames]
-        if len(sides) == 1 and not other & (after if sides == ["before"] else before):
-            return sides[0]
+        sides = [(word, part) for word, part in (("before", before), ("after", after)) if part & frames]
+        if len(sides) == 1 and not other & ~sides[0][1]:
+            return sides[0][0]
         raise _UndecidedError("both_sides" if sides else "neither_side")
 
 

@@ -112,6 +112,7 @@ def prepare(folder: Path, shared: Path | None, *, quick: bool) -> None:
         quick: Only what readers that are not slow need.
     """
     _annotations(folder, shared / "data" if shared else None)
+    _agqa(folder)
     _predictions(folder)
     _build(folder, "build-clavi", "--charades", folder / "charades", "--no-render", "--limit", 3, out="clavi")
     if quick:
@@ -244,6 +245,16 @@ SAID = (
 )
 
 
+def _agqa(folder: Path) -> None:
+    sys.path.append(str(Path(__file__).parents[1] / "support"))
+    from agqa_files import row, write_graphs
+
+    rows = {identity: row(identity) for identity in ("YSKX3-1", "LSKA2-1", "YSKX3-2")}
+    (folder / "agqa").mkdir(parents=True)
+    (folder / "agqa" / "test_balanced.txt").write_text(json.dumps(rows), encoding="utf-8")
+    write_graphs(folder / "agqa" / "AGQA_test_stsgs.pkl")
+
+
 def _predictions(folder: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -342,6 +353,28 @@ def read_clips(folder: Path) -> None:
             read_youcook2(path, ("train", "validation") if whole else ("validation",))
 
     every(*(partial(read, path) for path in sorted(folder.iterdir())))
+
+
+def read_agqa_rows(folder: Path) -> None:
+    from stressreel.sources.agqa import index_rows, iterate_rows, read_rows
+
+    path = folder / "test_balanced.txt"
+
+    def by_video() -> None:
+        index = index_rows(path)
+        for video in index.spans:
+            read_rows(path, index.of(video), index.stamp)
+
+    every(lambda: [*iterate_rows(path)], by_video)
+
+
+def read_agqa_graphs(folder: Path) -> None:
+    from stressreel.sources.agqa_graphs import open_graphs
+
+    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+    graphs = open_graphs(folder / "AGQA_test_stsgs.pkl")
+    for video in graphs.spans:
+        graphs.read(video)
 
 
 def read_segment_files(folder: Path) -> None:
@@ -525,6 +558,8 @@ READERS = (
         2.5,
         "segments",
     ),
+    Reader("AGQA's questions", _files("json", "test_balanced.txt"), read_agqa_rows, 2, "agqa"),
+    Reader("AGQA's scene graphs", _files("bytes", "AGQA_test_stsgs.pkl"), read_agqa_graphs, 0.2, "agqa", slow=True),
     Reader("captions", {"captions.csv": "csv", "captions.jsonl": "json"}, read_clips, 2.5, "captions"),
     Reader(
         "questions and CausalChaos",
