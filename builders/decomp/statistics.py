@@ -164,5 +164,3 @@ def _constants(output: FinishedOutput) -> dict[str, dict[str, float]]:
 def guesser_names() -> list[str]:
     """Name the guessers."""
     return list(GUESSERS)
-
-

@@ -11,8 +11,8 @@ import pytest
 from agqa_files import two_videos, video_graph, write_graphs
 from stressreel.builders.decomp.answers import answer
 from stressreel.errors import InputError, UsageError
+from stressreel.programs.parsing import parse_program
 from stressreel.sources.agqa_graphs import find_graph_files, id_names, open_graphs, read_graphs
-from stressreel.sources.agqa_programs import parse_program
 from stressreel.sources.scene_graphs import SceneGraph
 from stressreel.templates.agqa import load_agqa
 
