@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -137,10 +137,14 @@ def iterate_rows(path: Path) -> Iterator[QuestionRow]:
         yield _row(path, start, identity, value)
 
 
-def index_rows(path: Path) -> RowIndex:
+def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) -> RowIndex:
     """Find out where each video's rows lie, in one pass.
 
     Memory: 16 bytes for each stretch of rows of one video, and the videos' names.
+
+    Args:
+        path: The file.
+        look: Called with every row, so that what it refuses is known before any work.
 
     Raises:
         UsageError: There is no such file.
@@ -161,6 +165,8 @@ def index_rows(path: Path) -> RowIndex:
             flat.extend((start, end))
         counts[video] += 1
         last = video
+        if look:
+            look(_row(path, start, identity, value))
     return RowIndex(path, stamp, spans, dict(counts))
 
 

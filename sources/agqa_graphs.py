@@ -26,7 +26,7 @@ from ..records.files import atomic, canonical_json, output_error, sha256_file, s
 from ..templates import read_table
 from ..templates.agqa import load_agqa
 from .files import find_file
-from .scene_graphs import ActionSpan, Frames, SceneGraph
+from .scene_graphs import ActionSpan, Frames, SceneGraph, graph_as_json, graph_from_json
 from .tables import is_file_name
 
 VERSION = 1
@@ -61,7 +61,7 @@ class GraphFile:
         try:
             with open(self.path, "rb") as handle:
                 handle.seek(span[0])
-                return _from_json(parse_json(handle.read(span[1]).decode()))
+                return graph_from_json(video_id, parse_json(handle.read(span[1]).decode()))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{self.path} is damaged ({error}). Remove its folder, and it is made again.") from error
 
@@ -225,7 +225,7 @@ def convert(path: Path, folder: Path, names: Mapping[str, str]) -> None:
     at = 0
     with atomic(folder / "graphs.jsonl") as temporary, open(temporary, "wb") as handle:
         for graph in read_graphs(path, names):
-            line = canonical_json(_as_json(graph)).encode() + b"\n"
+            line = canonical_json({"video": graph.video_id, **graph_as_json(graph)}).encode() + b"\n"
             handle.write(line)
             spans[graph.video_id] = at, len(line)
             at += len(line)
@@ -401,32 +401,3 @@ class _Converter:
             return inside
         middle = (start + end) / 2
         return 1 << min(range(len(self.times)), key=lambda number: abs(self.times[number] - middle))
-
-
-def _as_json(graph: SceneGraph) -> dict[str, Any]:
-    """Return a graph as JSON; sets of frames as hexadecimal numbers."""
-    return {
-        "video": graph.video_id,
-        "times": graph.times,
-        "relations": {
-            relation: {thing: f"{frames:x}" for thing, frames in objects.items()}
-            for relation, objects in graph.relations.items()
-        },
-        "contacts": {thing: f"{frames:x}" for thing, frames in graph.contacts.items()},
-        "actions": [[span.phrase, span.start, span.end, f"{span.frames:x}"] for span in graph.actions],
-        "provenance": graph.provenance,
-    }
-
-
-def _from_json(value: Mapping[str, Any]) -> SceneGraph:
-    return SceneGraph(
-        value["video"],
-        tuple(value["times"]),
-        {
-            relation: {thing: int(frames, 16) for thing, frames in objects.items()}
-            for relation, objects in value["relations"].items()
-        },
-        {thing: int(frames, 16) for thing, frames in value["contacts"].items()},
-        tuple(ActionSpan(phrase, start, end, int(frames, 16)) for phrase, start, end, frames in value["actions"]),
-        value["provenance"],
-    )

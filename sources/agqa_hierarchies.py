@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from ..records.documents import parse_json, read_text, shortened
 from ..records.files import sha256_file
 from ..records.source import Source
@@ -89,8 +89,11 @@ def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
         folder: The folder of a split, or one that holds those of both; a split is told by its folder's name.
 
     Raises:
-        InputError: There are none.
+        UsageError: There is no such folder.
+        InputError: It has none.
     """
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}. --release-hierarchies takes that of the published hierarchies.")
     found = []
     for place in (folder, *sorted(path for path in folder.iterdir() if path.is_dir())):
         files = {path.stem: path for path in sorted(place.glob("*.json")) if path.name != ISOLATED}

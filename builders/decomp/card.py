@@ -59,6 +59,7 @@ def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any
         "title": TITLES[source_of(info).key],
         "stats": measured,
         "settings": info["settings"],
+        "scene_graphs": any(name.endswith(".pkl") for name in info["inputs"]),
         "splits": output.splits("questions"),
         "mean": measured.sub_questions / max(1, measured.graphs),
         "paper_mean": PAPER_MEAN,

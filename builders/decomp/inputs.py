@@ -10,10 +10,13 @@ from typing import Any
 
 from ...errors import UsageError
 from ...programs.questions import TEMPLATES
+from ...records.files import sha256_file
 from ...records.plan import Plan, Unit
 from ...records.source import Source
 from ...records.versions import tool_versions
 from ...samples.cache import cached_sample
+from ...sources.agqa import AGQA, find_question_files, index_rows
+from ...sources.agqa_graphs import find_graph_files, open_graphs
 from ...sources.agqa_hierarchies import AGQA_DECOMP, SPLITS, find_hierarchies, folder_hashes, read_isolated
 from ...sources.charades import CHARADES, read_charades
 from ...sources.charades import SAMPLE as CHARADES_SAMPLE
@@ -21,7 +24,7 @@ from ...sources.charades_graphs import charades_graph
 from ...sources.scene_graphs import SceneGraph, graph_as_json
 from .making import MadeQuestion, Making, make_split
 from .plan import plan_decomp, unit_of
-from .readers import MadeReader, PublishedReader
+from .readers import AgqaReader, MadeReader, PublishedReader, root_of_row
 from .render import Reader
 from .settings import SAMPLE, DecompSettings
 
@@ -93,7 +96,7 @@ def source_named(settings: DecompSettings) -> Source:
     """Return whose questions and videos settings name."""
     if settings.collection == "charades":
         return CHARADES_SAMPLE if settings.charades == SAMPLE else CHARADES
-    return AGQA_DECOMP
+    return AGQA if settings.collection == "agqa" else AGQA_DECOMP
 
 
 def splits_of(settings: DecompSettings) -> tuple[str, ...]:
@@ -121,6 +124,31 @@ def _of_charades(settings: DecompSettings) -> _Found:
                 units.append(unit_of(graph.video_id, split, payload, settings, float(len(roots))))
     notes["videos_without_questions"] = len(annotations.videos) - len(units)
     return _Found(units, MadeReader(), source_named(settings), [folder], annotations.hashes, notes)
+
+
+def _of_agqa(settings: DecompSettings) -> _Found:
+    splits = splits_of(settings)
+    path = Path(settings.agqa or "")
+    files = {split: file for split, file in find_question_files(path, splits).items() if split in splits}
+    if not files:
+        raise UsageError(f"--split {settings.split}: {path} holds no questions of that split.")
+    found = find_graph_files(settings.graphs, splits) if settings.graphs else {}
+    pickles = {split: file for split, file in found.items() if split in files}
+    graphs = {split: open_graphs(file) for split, file in pickles.items()}
+    hashes = {file.name: sha256_file(file) for file in (*files.values(), *pickles.values())}
+    notes = Counter[str]()
+    units, stamps = [], {}
+    for split, file in files.items():
+        index = index_rows(file, root_of_row)
+        stamps[split] = index.stamp
+        for video, count in index.counts.items():
+            units.append(unit_of(video, split, {"spans": index.of(video)}, settings, float(count)))
+            notes["questions"] += count
+            notes["videos_without_scene_graph"] += split in graphs and video not in graphs[split].spans
+    places = [path.parent if path.is_file() else path]
+    reader = AgqaReader({split: str(file) for split, file in files.items()}, stamps, graphs)
+    missing = [f"there are no scene graphs of {split}" for split in files if settings.graphs and split not in graphs]
+    return _Found(units, reader, AGQA, places, hashes, notes, missing)
 
 
 def root_as_json(key: str, made: MadeQuestion) -> dict[str, Any]:
@@ -157,4 +185,4 @@ def _of_hierarchies(settings: DecompSettings) -> _Found:
     return _Found(units, PublishedReader(files), AGQA_DECOMP, [folder], hashes, notes)
 
 
-_READERS = {"charades": _of_charades, "release_hierarchies": _of_hierarchies}
+_READERS = {"charades": _of_charades, "agqa": _of_agqa, "release_hierarchies": _of_hierarchies}

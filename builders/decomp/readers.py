@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...programs.parsing import parse_program
 from ...records.plan import Unit
+from ...sources.agqa import QuestionRow, read_rows
+from ...sources.agqa_graphs import GraphFile
 from ...sources.agqa_hierarchies import read_hierarchies
 from ...sources.scene_graphs import graph_from_json
 from .hierarchies import PublishedGraphs
@@ -28,6 +31,44 @@ class MadeReader:
 def root_of_json(row: Mapping[str, Any]) -> Root:
     """Return a root from a unit's payload."""
     return Root(**row, question=parse_program(row["program"]))
+
+
+@dataclass(frozen=True)
+class AgqaReader:
+    """Reads AGQA's questions by their place in its files; a unit holds the place.
+
+    Attributes:
+        files: The file of each split.
+        stamps: What these looked like when they were indexed.
+        graphs: The scene graphs of each split, if there are any.
+    """
+
+    files: Mapping[str, str]
+    stamps: Mapping[str, str]
+    graphs: Mapping[str, GraphFile]
+
+    def read(self, unit: Unit) -> VideoGraphs:
+        """Return the questions and graphs of a unit's video."""
+        spans = [(begin, end) for begin, end in unit.payload["spans"]]
+        rows = read_rows(Path(self.files[unit.split]), spans, self.stamps[unit.split])
+        graphs = self.graphs.get(unit.split)
+        return graphs_of(unit.id, [root_of_row(row) for row in rows], graphs.read(unit.id) if graphs else None)
+
+
+def root_of_row(row: QuestionRow) -> Root:
+    """Return a root from a row of AGQA.
+
+    Raises:
+        InputError: Its program cannot be read.
+    """
+    try:
+        question = parse_program(row.program)
+    except InputError as error:
+        raise InputError(f"{row.id}: {error}") from error
+    flags = row.flags
+    return Root(
+        row.id, row.question, question, row.answer, row.program, flags.get("novel_comp"), flags.get("more_steps")
+    )
 
 
 @dataclass(frozen=True)

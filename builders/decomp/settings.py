@@ -49,26 +49,22 @@ class DecompSettings(BuildSettings):
     agqa: Path | None = option(
         None,
         "AGQA 2.0's questions: the folder of train_balanced.txt and test_balanced.txt, or one such file.",
-        exists=True,
         content=False,
     )
     release_hierarchies: Path | None = option(
         None,
         "The published hierarchies of AGQA-Decomp: a folder of <video>.json files, or the folder of the splits' folders.",
-        exists=True,
         content=False,
     )
     graphs: Path | None = option(
         None,
         "AGQA's scene graphs (AGQA_train_stsgs.pkl, AGQA_test_stsgs.pkl), or their folder: answers of sub-questions.",
-        exists=True,
         content=False,
         counts=of_agqa,
     )
     action_genome: Path | None = option(
         None,
         "Folder of Action Genome's annotations: contact and spatial relations beside Charades' actions.",
-        exists=True,
         content=False,
         counts=of_charades,
     )
