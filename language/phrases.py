@@ -13,7 +13,8 @@ from . import gerunds
 from .gerund_wording import Gerund, fold_noun
 from .inflection import is_verb_form, verb_lemma
 from .lexicon import word_lists, words
-from .orders import opens_order, order_phrase, without_openers
+from .order_words import opens_order, without_openers
+from .orders import order_phrase
 from .tag_repairs.clipped_words import folded
 from .tagger import load_tagger
 from .words import StyleOption, tokenize
