@@ -66,6 +66,17 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
         if token.lower in lists.starters and token.tag.startswith("JJ"):
             tokens[number] = replace(token, tag="NN")
             continue
+        if (
+            token.lower == "brown"
+            and behind in ("and", "then")
+            and number > 1
+            and after_lower in ("", "on", "the", "it")
+        ):
+            tokens[number] = replace(token, tag="VB")
+            continue
+        if token.lower == "seasoning" and before and before.tag in ("NN", "NNS") and after_lower in ("and", ",", ""):
+            tokens[number] = replace(token, tag="NN")  # "oils seasoning and beef"
+            continue
         if token.lower in lists.never_nouns and behind in ("and", "then") and number > 1:
             if not follows.startswith(("NN", "JJ", "CC", "VB")):
                 tokens[number] = replace(token, tag="VB")

@@ -96,11 +96,13 @@ def _turned(caption: Caption) -> Gerund:
             raise Refused("run_on")  # "heat water to boil and add salt": joined to which verb?
         if token.tag == "VBG" and number - 1 in orders and not is_modifier(tokens, number, 0, stop):
             raise Refused("run_on")  # "cook flipping midway"
+    if any(tokens[order + 1].lower in lists.steps and tokens[order + 2].lower in ("and", ",") for order in orders[:-1]):
+        raise Refused("run_on")  # "peel slice and grate the cucumber"
     if any(later == order + 1 for order, later in pairwise(orders)):
         raise Refused("run_on")  # "add cut pieces": which of them is the verb?
     _check_clauses(tokens, told, orders, stop, lists)
     _check_objects(tokens, orders, lists)
-    if any(token.lower in ("not", "n't", "never", "don't", "without") for token in tokens[: orders[-1]]):
+    if any(token.lower in ("not", "n't", "never", "don't", "dont", "without") for token in tokens[: orders[-1]]):
         raise Refused("negated")
     parts = _parts(tokens, orders, start, stop, lists)
     found = finished(parts)
@@ -165,6 +167,13 @@ def _check_clauses(
 
 def _check_objects(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> None:
     """Refuse a first order that lacks its object: "place on a plate", which tells of no thing that is placed."""
+    for one, other in pairwise(tokens):
+        if (one.lower, other.lower) == ("and", "of"):
+            raise Refused("cut_off")
+    for order in orders:
+        joined = order + 2 < len(tokens) and tokens[order + 1].lower in ("and", "or") and order + 2 not in orders
+        if joined and tokens[order + 2].tag.startswith(("NN", "JJ", "DT")):
+            raise Refused("cut_off")  # "cover and pot"
     number, first = orders[0] + 1, tokens[orders[0]].lower
     if any(tokens[n].tag in ("VBN", "VBD") and tokens[n + 1].lower == "to" for n in (number,) if n + 1 < len(tokens)):
         raise Refused("cut_off")  # "add minced to the bowl"

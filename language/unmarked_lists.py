@@ -47,7 +47,9 @@ def missing_marks(
         if begins and not listed:
             found[begins[-1]] = "and"
             things = lists.starters | lists.alone
-            if len(begins) == 1 and _is_loose(tokens, begins[0], end):
+            if any(_opens_pair(tokens, place, lists) for place in begins):
+                pass
+            elif len(begins) == 1 and _is_loose(tokens, begins[0], end):
                 if tokens[begins[0] - 1].lower in lists.alone or tokens[end - 1].lower not in lists.dishes:
                     raise Refused("run_on")  # "a cup of water tomato puree", "coriander lemon juice"
                 del found[begins[0]]
@@ -90,6 +92,8 @@ def _begins_thing(tokens: Sequence[Token], number: int, end: int, pairs: frozens
     if not before.tag.startswith("NN") or tokens[number].text in ("'s", "'"):
         return False
     rest = tokens[number + 1 : end]
+    if _opens_pair(tokens, number, lists) and before.lower not in lists.unopened | lists.welded | lists.origins:
+        return True
     nouns = [other for other in rest if other.tag.startswith("NN")]
     if before.lower in ("many", "few", "several", "more"):
         return False
@@ -117,6 +121,10 @@ def _begins_thing(tokens: Sequence[Token], number: int, end: int, pairs: frozens
         return True
     behind = token.lower not in lists.heads or token.lower in lists.alone
     return before.lower in lists.breakers and behind
+
+
+def _opens_pair(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
+    return number + 1 < len(tokens) and f"{tokens[number].lower}_{tokens[number + 1].lower}" in lists.openings
 
 
 def _is_loose(tokens: Sequence[Token], number: int, end: int) -> bool:
