@@ -63,6 +63,9 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
         ):
             tokens[number] = replace(token, tag="NN")  # "on a baking plate"
             continue
+        if token.lower == "top" and behind == "on" and token.tag == "JJ":
+            tokens[number] = replace(token, tag="NN")
+            continue
         if token.lower in lists.starters and token.tag.startswith("JJ"):
             tokens[number] = replace(token, tag="NN")
             continue
@@ -127,7 +130,9 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
         joint = behind in ("and", "then") or (behind == "," and token.lower in lists.hidden)
         later = tokens[number + 2].tag if number + 2 < len(tokens) else ""
         governs = follows in ("DT", "PRP", "PRP$") or (after is not None and after.lower == "and" and later == "VB")
-        adverbial = after is None or follows.startswith("RB") or after.lower in ("with", "until", "for", "till")
+        adverbial = (
+            after is None or follows.startswith("RB") or after.lower in ("with", "until", "for", "till", "further")
+        )
         act = token.lower in certain or (opens_order(token.lower) and token.lower not in words("order_nouns"))
         thing = before.tag.startswith(("NN", "RB", "RP")) or behind == "it"
         well = after is not None and after.lower in ("well", "together", "thoroughly")
@@ -145,6 +150,14 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
     return tokens
 
 
+def is_purpose(tokens: Sequence[Token], number: int) -> bool:
+    """Return whether "to" stands before a verb: "roll over to completely cover the stuffing"."""
+    place = number - 1
+    while place > 0 and is_manner(tokens[place].lower):
+        place -= 1
+    return place > 0 and tokens[place].lower == "to"
+
+
 def is_hidden_still(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
     """Return whether a word is an order after all, though nothing tells so for certain: "the lid on simmer …"."""
     token, before = tokens[number], tokens[number - 1]
@@ -153,7 +166,7 @@ def is_hidden_still(tokens: Sequence[Token], number: int, lists: WordLists) -> b
     if token.lower in lists.hidden and token.tag.startswith(("NN", "JJ", "VBP")):
         return not (before.tag.startswith(("DT", "JJ", "CD", "PRP$", "VB")) and number > 1) and token.lower != "fry"
     after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
-    if "to" not in [other.lower for other in tokens[max(0, number - 3) : number]]:
+    if not is_purpose(tokens, number):
         thing = before.lower in lists.materials or f"{before.lower}_{token.lower}" in lists.pairs
         governs = before.tag.startswith(("NN", "RB", "RP", "CC")) and after in lists.governed and not thing
         if token.lower in lists.never_nouns or (token.lower in lists.phrasal and governs):

@@ -23,7 +23,7 @@ from .gerund_wording import Gerund, Part, finished, fold_noun
 from .inflection import inflect, is_verb_form, readings, verb_lemma
 from .lexicon import WordLists, word_lists, words
 from .noun_phrases import is_modifier
-from .order_words import is_hidden_still, is_manner, opens_order, with_hidden_orders, without_openers
+from .order_words import is_hidden_still, is_manner, is_purpose, opens_order, with_hidden_orders, without_openers
 from .plain_captions import Refused
 from .tag_repairs.clipped_words import folded
 from .tagger import load_tagger
@@ -80,14 +80,14 @@ def _plain(text: str) -> str:
 
 
 def _turned(caption: Caption) -> Gerund:
-    tokens, lists = _place_last(with_hidden_orders(caption)), word_lists("orders")
+    tokens, lists = _place_last(_without_time(with_hidden_orders(caption))), word_lists("orders")
     start = without_openers([token.lower for token in tokens])
     told = clauses(Caption(caption.text, tuple(tokens), "imperative"))
     orders = [c.verb.main for c in told if c.verb.form == "order" and _is_known(c.verb.lemma)]
     if not orders or orders[0] != start:
         raise Refused("no_verb")
     stop = _stop(tokens, orders, lists)
-    orders = [number for number in orders if number < stop]
+    orders = [number for number in orders if number < stop and not is_purpose(tokens, number)]
     if any(is_hidden_still(tokens, number, lists) for number in range(orders[0] + 1, stop) if number not in orders):
         raise Refused("run_on")
     for number in range(orders[0] + 1, stop):
@@ -177,7 +177,11 @@ def _check_objects(tokens: Sequence[Token], orders: Sequence[int], lists: WordLi
     number, first = orders[0] + 1, tokens[orders[0]].lower
     if any(tokens[n].tag in ("VBN", "VBD") and tokens[n + 1].lower == "to" for n in (number,) if n + 1 < len(tokens)):
         raise Refused("cut_off")  # "add minced to the bowl"
-    if first not in lists.movers or number + 1 >= len(tokens):
+    if first not in lists.movers:
+        return
+    if number + 1 >= len(tokens) and tokens[-1].lower in ("", "up", "down", first):
+        raise Refused("cut_off")  # "roll up"
+    if number + 1 >= len(tokens):
         return
     number += tokens[number].lower in ("up", "down", "out", "back")
     word = tokens[number].lower if number + 1 < len(tokens) else ""
@@ -187,6 +191,21 @@ def _check_objects(tokens: Sequence[Token], orders: Sequence[int], lists: WordLi
     placed = first == "put" and ((word == "on" and rest & {"a", "the"}) or (word == "in" and rest & lists.places))
     if moved or held or placed:
         raise Refused("cut_off")
+
+
+def _without_time(tokens: list[Token]) -> list[Token]:
+    """Cut off a clause in front that tells when: "when bubbles form flip the pancake"."""
+    lists = word_lists("orders")
+    start = without_openers([token.lower for token in tokens])
+    if start >= len(tokens) or tokens[start].lower not in lists.time_openers:
+        return tokens
+    for number in range(start + 2, len(tokens) - 1):
+        before, after = tokens[number - 1], tokens[number + 1]
+        bound = before.tag in ("DT", "TO", "MD", "CC", "PRP$", "IN", "CD") or after.lower == ","
+        acts = tokens[number].lower in lists.hidden and after.tag.startswith(("DT", "NN", "JJ", "PRP", "CD", "VBN"))
+        if acts and not bound:
+            return [replace(tokens[number], tag="VB"), *tokens[number + 1 :]]
+    return tokens
 
 
 def _place_last(tokens: list[Token]) -> list[Token]:
@@ -199,12 +218,14 @@ def _place_last(tokens: list[Token]) -> list[Token]:
     start = without_openers([token.lower for token in tokens])
     if start >= len(tokens) or tokens[start].lower not in lists.fronted:
         return tokens
-    verbs = [
-        n for n in range(start + 1, len(tokens)) if tokens[n].tag in ("VB", "VBP") and opens_order(tokens[n].lower)
-    ]
-    if not verbs:
+    behind = range(start + 2, len(tokens))
+    verbs = [n for n in behind if tokens[n].tag in ("VB", "VBP") and opens_order(tokens[n].lower)]
+    hidden = [n for n in behind if tokens[n].lower in lists.hidden and tokens[n - 1].tag.startswith(("NN", ","))]
+    if not verbs and not hidden:
         return tokens
-    first = verbs[0]
+    first = min([*verbs, *hidden])
+    tokens = [replace(token, tag="VB") if n == first else token for n, token in enumerate(tokens)]
+    verbs = [first, *(n for n in verbs if n > first)]
     place = tokens[start:first]
     if place[-1].text == ",":
         place = place[:-1]
