@@ -49,6 +49,7 @@ REASONS = {
 LONGEST = 24  # words; longer ones make questions about two events that nobody reads
 _LONGEST_TEXT = 2000  # characters; no question has as many
 _CLOSING = re.compile(r"[\s?.!…,;:]+$")
+_ONE_WORD = re.compile(r"\binfront\b", re.IGNORECASE)
 _INSIDE = re.compile(r"[?!;…\n]|\.\s|\.$|\.\.")
 _QUOTES = re.compile(r"[\"“”«»()\[\]]|(?<!\w)['‘]|(?<![sS])'(?!\w)")
 _OPENER = re.compile(r"(?:so |and |but )?why(?: exactly)? ", re.IGNORECASE)
@@ -183,7 +184,7 @@ def _read(question: str, names: tuple[str, ...], genders: dict[str, str]) -> Eve
 def _words(question: str, names: tuple[str, ...]) -> tuple[str, list[_Word]]:
     """Return the auxiliary of a why-question and the words behind it."""
     text = " ".join(question.replace("`", "'").replace("’", "'").split())
-    text = _CLOSING.sub("", text)
+    text = _ONE_WORD.sub("in front", _CLOSING.sub("", text))
     if not text:
         raise Refused("empty")
     if _INSIDE.search(text):
@@ -231,6 +232,8 @@ def _named(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> list[_
             words.append(_Word(canonical[number], True, joined))
         elif strange and token.lower not in _MODALS and (token.text[:1].isupper() or number == 1):
             words.append(_Word(with_capital(token.text), True, joined))
+        elif token.lower in lists.proper:
+            words.append(_Word(with_capital(token.lower), joined=joined))
         else:
             words.append(_Word(token.lower, joined=joined))
     return words

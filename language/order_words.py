@@ -63,6 +63,9 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
         ):
             tokens[number] = replace(token, tag="NN")  # "on a baking plate"
             continue
+        if token.lower == "puree" and behind in lists.foods:
+            tokens[number] = replace(token, tag="NN")
+            continue
         if token.lower == "top" and behind == "on" and token.tag == "JJ":
             tokens[number] = replace(token, tag="NN")
             continue
@@ -84,7 +87,11 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
             if not follows.startswith(("NN", "JJ", "CC", "VB")):
                 tokens[number] = replace(token, tag="VB")
             continue
-        used = behind in ("baking", "serving", "cutting", "mixing", "frying") and number > 1 and token.tag == "VB"
+        used = (
+            behind in ("baking", "cooking", "serving", "cutting", "mixing", "frying")
+            and number > 1
+            and token.tag == "VB"
+        )
         if used and tokens[number - 2].tag in ("DT", "JJ", "IN") and "NOUN" in readings(token.text):
             tokens[number] = replace(token, tag="NN")  # "on a baking plate"
             continue

@@ -100,7 +100,11 @@ def _begins_thing(tokens: Sequence[Token], number: int, end: int, pairs: frozens
     if token.tag in ("DT", "CD"):
         unit = rest[0].lower if rest else ""
         return bool(nouns) and unit not in lists.units and token.lower not in ("each", "all", "both", "half")
-    if f"{before.lower}_{token.lower}" in pairs or token.tag == "VBG":
+    sauce = number + 1 < end and tokens[number + 1].lower in ("sauce", "paste")
+    if sauce and f"{before.lower}_{token.lower}" in lists.named:
+        return False
+    apart = before.lower in ("garlic", "ginger", "tomato") and number > 1 and tokens[number - 2].lower in lists.cut_up
+    if (f"{before.lower}_{token.lower}" in pairs and not apart) or token.tag == "VBG":
         return False
     if token.lower in lists.colours and number + 2 < len(tokens) and tokens[number + 1].lower == "and":
         return tokens[number + 2].tag.startswith("JJ")  # "celery | red and green bell peppers"
