@@ -12,9 +12,9 @@ from typing import Any
 
 from ..errors import InputError, UsageError
 from ..language.event_questions import Event
+from ..language.free_phrases import free_phrase
 from ..language.gerund_wording import fold_noun
 from ..language.phrases import phrase
-from ..language.sentences import sentence
 from ..records.documents import parse_json, read_text
 from ..records.source import Source, sample_source
 from .actions import Action, Annotations
@@ -116,7 +116,7 @@ def read_segments(
 
 
 def _action(row: _Row, as_is: bool) -> Action | str:
-    found = phrase(row.text, as_is=True) if as_is else sentence(row.text)
+    found = phrase(row.text, as_is=True) if as_is else free_phrase(row.text)
     if isinstance(found, str):
         return found
     objects, words = found.objects, found.words

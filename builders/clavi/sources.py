@@ -11,7 +11,7 @@ from typing import Any
 from ...errors import UsageError, VideoError
 from ...language import gerunds, phrases
 from ...language.event_questions import event_identity
-from ...language.sentences import sentence_identity
+from ...language.free_phrases import free_phrase_identity
 from ...records.source import Source
 from ...samples.cache import cached_sample
 from ...sources.actions import Annotations
@@ -143,7 +143,7 @@ COLLECTIONS = {
     "youcook2": Annotated(
         _steps, YOUCOOK2_STEPS, shelves=("raw_videos/*/*", "*/*", "raw_videos", "training", "validation")
     ),
-    "segments": Annotated(_segments, SEGMENTS, wording=sentence_identity),
+    "segments": Annotated(_segments, SEGMENTS, wording=free_phrase_identity),
 }
 
 

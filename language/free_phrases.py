@@ -18,7 +18,9 @@ from .event_questions import Event, event
 from .gerund_wording import Gerund
 from .inflection import inflect, is_plural_noun, is_verb_form, readings, verb_lemma
 from .lexicon import lexicon_hashes, word_lists
+from .lexicon import words as lexicon_words
 from .phrases import LONGEST_TEXT, phrase, phrase_identity
+from .tag_repairs.clipped_words import is_act
 from .words import Token, tokenize
 
 _NAME = re.compile(r"[A-Z][a-z]+")
@@ -26,7 +28,7 @@ _NO_NAME = re.compile(r"\w+(?:er|ers|or|ors|ist|ists|ing|man|men|ant|ants|ed|ly)
 _BEING = {"is": True, "was": True, "are": False, "were": False}  # whether singular
 
 
-def sentence(text: str) -> Gerund | Event | str:
+def free_phrase(text: str) -> Gerund | Event | str:
     """Turn a free phrase into a gerund phrase, or into a statement where its subject is an animal or has a name.
 
     Never raises; whatever is not certain is refused.
@@ -37,11 +39,11 @@ def sentence(text: str) -> Gerund | Event | str:
     Returns:
         The phrase or the event, or a reason code of `phrases.REASONS` or `event_questions.REASONS`.
     """
-    return "long" if len(text) > LONGEST_TEXT else _sentence(text)
+    return "long" if len(text) > LONGEST_TEXT else _read(text)
 
 
-def sentence_identity() -> dict[str, str]:
-    """Return what decides sentences besides the texts and the code: the word lists by hash, and the tagger."""
+def free_phrase_identity() -> dict[str, str]:
+    """Return what decides free phrases besides the texts and the code: the word lists by hash, and the tagger."""
     return {**phrase_identity(), **lexicon_hashes("stories")}
 
 
@@ -67,7 +69,7 @@ class _Subject:
 
 
 @lru_cache(maxsize=1 << 14)
-def _sentence(text: str) -> Gerund | Event | str:
+def _read(text: str) -> Gerund | Event | str:
     tokens = tokenize(text)
     start = _behind_openers(tokens)
     subject = _named(tokens, start) or _common(tokens, start)
@@ -75,16 +77,45 @@ def _sentence(text: str) -> Gerund | Event | str:
         return _stated(text, tokens, subject)
     if subject is not None and subject.stop < len(tokens):
         text = f"{'a person' if subject.singular else 'people'} {text[tokens[subject.stop].start :]}"
+    elif start < len(tokens) and tokens[start].lower.endswith("ed") and is_verb_form(tokens[start].lower, "VBN"):
+        return "no_verb"  # "animated pirates sing"
     found = phrase(text)
-    return "run_on" if isinstance(found, Gerund) and _has_verb_left(found.phrase) else found
+    if not isinstance(found, Gerund):
+        return found
+    given = sum(token.lower in ("and", ",", "then", "&", ";") for token in tokenize(text))
+    joined = found.phrase.split().count("and") > given  # "demonstrates the small motor uses" has two verbs and no "and"
+    asked = is_verb_form(found.phrase.partition(" ")[0], "VBG") and not _opens_alone(tokens, start)
+    return "run_on" if asked and (joined or _has_verb_left(found.phrase)) else found
+
+
+def _opens_alone(tokens: Sequence[Token], start: int) -> bool:
+    """Return whether a phrase begins with its verb: a gerund or an order, which have been checked as such."""
+    word = tokens[start].lower if start < len(tokens) else ""
+    return word.endswith("ing") or is_verb_form(word, "VB")
 
 
 def _has_verb_left(text: str) -> bool:
-    """Return whether a verb in -s was taken for a noun: "painting the wall and steps back"."""
+    """Return whether a verb was taken for a noun: "painting the wall and steps back", "the white top talks to …"."""
     words = text.split()
-    behind = [*words[1:], ""]
-    joined = (n for n in range(1, len(words)) if words[n - 1] in ("and", "then") and is_verb_form(words[n], "VBZ"))
-    return any("VERB" in readings(words[n]) and _is_governed(behind[n]) for n in joined)
+    openers, lists = word_lists("orders").clause_openers | {"as", "how", "what"}, word_lists("stories")
+    for before, word, behind in zip(words, words[1:], [*words[2:], ""], strict=False):
+        if "VERB" not in readings(word) or word in CLOSED:
+            continue
+        finite, base = is_verb_form(word, "VBZ"), is_verb_form(word, "VB")
+        placed = behind in word_lists("clipped").prepositions or behind == "to"
+        acts = is_act(word) or verb_lemma(word) in lists.told
+        joined = before in ("and", "then") and (finite or base)
+        if joined and (_is_governed(behind) or (placed and acts and word not in lexicon_words("order_nouns"))):
+            return True
+        noun = "NOUN" in readings(before) and before not in CLOSED and before not in word_lists("clipped").determiners
+        doing = (
+            is_verb_form(before, "VBG") and is_verb_form(word, "VBG") and word not in word_lists("clipped").ing_nouns
+        )
+        if doing and verb_lemma(before) not in lists.led:
+            return True  # "dancing doing salsa"
+        if finite and placed and acts and noun and not openers & set(words):
+            return True
+    return False
 
 
 def _is_governed(word: str) -> bool:
