@@ -37,7 +37,11 @@ def main_end(tokens: Sequence[Token], place: int, lists: WordLists) -> int:
 
 
 def check_state(tokens: Sequence[Token], place: int, end: int, lemma: str, auxiliary: str, lists: WordLists) -> None:
-    """Refuse what does not happen at a time."""
+    """Refuse what does not happen at a time.
+
+    Raises:
+        Refused: It is a state.
+    """
     behind = [token.lower for token in tokens[place + 1 : end]]
     events = word_lists("clipped").events
     if lemma in lists.states and not any(f"{lemma}_{word}" in events for word in behind[:4]):
@@ -51,7 +55,11 @@ def check_state(tokens: Sequence[Token], place: int, end: int, lemma: str, auxil
 
 
 def check_end(stated: Sequence[Word], place: int, end: int, lemma: str, lists: WordLists) -> None:
-    """Refuse what breaks off."""
+    """Refuse what breaks off.
+
+    Raises:
+        Refused: It does.
+    """
     last = stated[end - 1]
     if last.lower in lists.unended and not last.name:
         raise Refused("cut_off")
@@ -64,6 +72,9 @@ def check_pronouns(stated: Sequence[Word], tokens: Sequence[Token], subject: int
 
     "His" and "himself" can mean the subject; "him", "it" and "them" mean somebody or something else that stands before
     them, as "it" in "grabbed the cup and threw it".
+
+    Raises:
+        Refused: There is such a pronoun.
     """
     lists = word_lists("stories")
     single = not is_plural(stated[subject - 1]) and not any(word.lower == "and" for word in stated[:subject])

@@ -42,7 +42,11 @@ def _class(words: Sequence[Word], number: int, lists: WordLists) -> str:
 
 
 def subject_stop(words: Sequence[Word], auxiliary: str, lists: WordLists) -> tuple[int, str]:
-    """Find the main verb, and the form in which it stands: "base", "ing" or "participle"."""
+    """Find the main verb, and the form in which it stands: "base", "ing" or "participle".
+
+    Raises:
+        Refused: There is no subject or verb, two readings differ, or what is asked about is no event.
+    """
     classes = [_class(words, number, lists) for number in range(len(words))]
     fitting = [
         n for n in range(1, len(words)) if _SUBJECT.fullmatch("".join(classes[:n])) and _ends_noun(words, n, lists)

@@ -19,6 +19,7 @@ from .gerund_wording import Gerund
 from .inflection import inflect, is_plural_noun, is_verb_form, readings, verb_lemma
 from .lexicon import lexicon_hashes, word_lists
 from .lexicon import words as lexicon_words
+from .order_words import opens_order
 from .phrases import LONGEST_TEXT, phrase, phrase_identity
 from .tag_repairs.clipped_words import is_act
 from .words import Token, tokenize
@@ -91,7 +92,7 @@ def _read(text: str) -> Gerund | Event | str:
 def _opens_alone(tokens: Sequence[Token], start: int) -> bool:
     """Return whether a phrase begins with its verb: a gerund or an order, which have been checked as such."""
     word = tokens[start].lower if start < len(tokens) else ""
-    return word.endswith("ing") or is_verb_form(word, "VB")
+    return word.endswith("ing") or opens_order(word)
 
 
 def _has_verb_left(text: str) -> bool:

@@ -63,37 +63,8 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
         ):
             tokens[number] = replace(token, tag="NN")  # "on a baking plate"
             continue
-        if token.lower == "puree" and behind in lists.foods:
-            tokens[number] = replace(token, tag="NN")
-            continue
-        if token.lower == "top" and behind == "on" and token.tag == "JJ":
-            tokens[number] = replace(token, tag="NN")
-            continue
-        if token.lower in lists.starters and token.tag.startswith("JJ"):
-            tokens[number] = replace(token, tag="NN")
-            continue
-        if (
-            token.lower == "brown"
-            and behind in ("and", "then")
-            and number > 1
-            and after_lower in ("", "on", "the", "it")
-        ):
-            tokens[number] = replace(token, tag="VB")
-            continue
-        if token.lower == "seasoning" and before and before.tag in ("NN", "NNS") and after_lower in ("and", ",", ""):
-            tokens[number] = replace(token, tag="NN")  # "oils seasoning and beef"
-            continue
-        if token.lower in lists.never_nouns and behind in ("and", "then") and number > 1:
-            if not follows.startswith(("NN", "JJ", "CC", "VB")):
-                tokens[number] = replace(token, tag="VB")
-            continue
-        used = (
-            behind in ("baking", "cooking", "serving", "cutting", "mixing", "frying")
-            and number > 1
-            and token.tag == "VB"
-        )
-        if used and tokens[number - 2].tag in ("DT", "JJ", "IN") and "NOUN" in readings(token.text):
-            tokens[number] = replace(token, tag="NN")  # "on a baking plate"
+        if told := _tag_by_place(tokens, number, lists):
+            tokens[number] = replace(token, tag=told)
             continue
         if token.lower == "heat" and behind in ("medium", "high", "low", "moderate"):
             tokens[number] = replace(token, tag="NN")
@@ -155,6 +126,31 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
         ):
             tokens[number] = replace(token, tag="VB")
     return tokens
+
+
+def _tag_by_place(tokens: Sequence[Token], number: int, lists: WordLists) -> str:
+    """Return the tag that a word has for certain beside the words that stand around it; "" where that tells nothing."""
+    token, behind = tokens[number], tokens[number - 1].lower if number else ""
+    after = tokens[number + 1] if number + 1 < len(tokens) else None
+    next_word, next_tag = (after.lower, after.tag) if after else ("", "")
+    earlier = tokens[number - 2] if number > 1 else None
+    if (token.lower == "puree" and behind in lists.foods) or (token.lower == "top" and behind == "on"):
+        return "NN"
+    if token.lower in lists.starters and token.tag.startswith("JJ"):
+        return "NN"
+    if earlier is None:
+        return ""
+    if token.lower == "brown" and behind in ("and", "then") and next_word in ("", "on", "the", "it"):
+        described = "ADJ" in readings(earlier.text) or not earlier.tag.startswith(("NN", "PRP"))
+        return "JJ" if described else "VB"  # "until golden and brown", "add the meat and brown"
+    if token.lower == "seasoning" and tokens[number - 1].tag.startswith("NN") and next_word in ("and", ",", ""):
+        return "NN"  # "oils seasoning and beef"
+    if token.lower in lists.never_nouns and behind in ("and", "then"):
+        return token.tag if next_tag.startswith(("NN", "JJ", "CC", "VB")) else "VB"
+    used = behind in ("baking", "cooking", "serving", "cutting", "mixing", "frying") and token.tag in ("VB", "NN")
+    if used and earlier.tag in ("DT", "JJ", "IN") and "NOUN" in readings(token.text):
+        return "NN"  # "on a baking plate"
+    return ""
 
 
 def is_purpose(tokens: Sequence[Token], number: int) -> bool:

@@ -87,7 +87,8 @@ def _phrase(text: str) -> Gerund | str:
         found = order_phrase(_as_order(text))
         return gerunds.gerund(text) if isinstance(found, str) else found
     subject = first in words("order_nouns") and is_verb_form(behind, "VBZ")  # "water boils"
-    subject = subject or (behind == "of" and "NOUN" in readings(first))  # "view of a city"
+    if behind == "of" and "NOUN" in readings(first) and opens_order(first):
+        return "other_subject"  # "view of a city"
     if opens_order(first) and behind not in word_lists("clipped").finite and not subject:
         return order_phrase(text)
     return gerunds.gerund(text)
@@ -97,9 +98,10 @@ def _as_order(text: str) -> str:
     """Write a gerund phrase as the order that it is the gerund of: its first verb, and those that "and" joins."""
     tokens = tokenize(text)
     pieces, place, opens, joint = [], 0, True, False
-    for token in tokens:
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         word = token.lower
-        lemma = _ing_lemma(word)
+        thing = after is not None and f"{word}_{after.lower}" in word_lists("orders").openings  # "baking powder"
+        lemma = "" if thing else _ing_lemma(word)
         pieces.append(text[place : token.start])
         pieces.append(lemma if lemma and (opens or joint) else token.text)
         opens = opens and not lemma
