@@ -26,6 +26,7 @@ from .words import Token, tokenize
 
 _NAME = re.compile(r"[A-Z][a-z]+")
 _NO_NAME = re.compile(r"\w+(?:er|ers|or|ors|ist|ists|ing|man|men|ant|ants|ed|ly)", re.IGNORECASE)
+_DOUBLED = {("a", "people"), ("an", "another"), ("another", "another"), ("a", "persons"), ("another", "people")}
 _BEING = {"is": True, "was": True, "are": False, "were": False}  # whether singular
 
 
@@ -99,16 +100,26 @@ def _has_verb_left(text: str) -> bool:
     """Return whether a verb was taken for a noun: "painting the wall and steps back", "the white top talks to …"."""
     words = text.split()
     openers, lists = word_lists("orders").clause_openers | {"as", "how", "what"}, word_lists("stories")
-    for before, word, behind in zip(words, words[1:], [*words[2:], ""], strict=False):
+    for number, (before, word, behind) in enumerate(zip(words, words[1:], [*words[2:], ""], strict=False)):
+        owned = (
+            before in ("person", "people") and set(readings(word)) == {"NOUN"} and word not in openers
+        )  # "a womans clothes"
+        if owned or (before, word) in _DOUBLED:
+            return True
         if "VERB" not in readings(word) or word in CLOSED:
             continue
         finite, base = is_verb_form(word, "VBZ"), is_verb_form(word, "VB")
         placed = behind in word_lists("clipped").prepositions or behind == "to"
+        placed = placed or (behind == "and" and is_verb_form((*words, "", "")[number + 3], "VBG"))
         acts = is_act(word) or verb_lemma(word) in lists.told
         joined = before in ("and", "then") and (finite or base)
         if joined and (_is_governed(behind) or (placed and acts and word not in lexicon_words("order_nouns"))):
             return True
-        noun = "NOUN" in readings(before) and before not in CLOSED and before not in word_lists("clipped").determiners
+        noun = (
+            ("NOUN" in readings(before) or before == "top")
+            and before not in CLOSED
+            and before not in word_lists("clipped").determiners
+        )
         doing = (
             is_verb_form(before, "VBG") and is_verb_form(word, "VBG") and word not in word_lists("clipped").ing_nouns
         )
@@ -152,9 +163,8 @@ def _named(tokens: Sequence[Token], start: int) -> _Subject | None:
 def _is_name(token: Token) -> bool:
     known = set(readings(token.text))
     ordinary = token.lower in CLOSED or token.lower in word_lists("stories").subject_determiners
-    return (
-        bool(_NAME.fullmatch(token.text)) and known <= {"VERB"} and not ordinary and not _NO_NAME.fullmatch(token.text)
-    )
+    made = not known and _NO_NAME.fullmatch(token.text)  # "Unboxer", which no dictionary has; "peter" is a verb to it
+    return bool(_NAME.fullmatch(token.text)) and known <= {"VERB"} and not ordinary and not made
 
 
 def _common(tokens: Sequence[Token], start: int) -> _Subject | None:

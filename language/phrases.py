@@ -89,6 +89,8 @@ def _phrase(text: str) -> Gerund | str:
     subject = first in words("order_nouns") and is_verb_form(behind, "VBZ")  # "water boils"
     if behind == "of" and "NOUN" in readings(first) and opens_order(first):
         return "other_subject"  # "view of a city"
+    if opens_order(first) and behind in ("is", "are", "was", "were"):
+        return "other_subject"  # "peter is washing the car"
     if opens_order(first) and behind not in word_lists("clipped").finite and not subject:
         return order_phrase(text)
     return gerunds.gerund(text)
