@@ -28,8 +28,9 @@ from .event_checks import check_end, check_pronouns, check_state, main_end
 from .event_subjects import agreeing, subject_stop
 from .event_words import MODALS, Word, is_adverb, is_base, is_pronoun, with_names, written
 from .gerund_wording import Part, nouns_of
+from .gerunds import phrase_identity
 from .inflection import inflect, is_verb_form, readings, verb_lemma
-from .lexicon import lexicon_hashes, word_lists
+from .lexicon import word_lists
 from .plain_captions import Refused
 from .tag_repairs.clipped_words import folded, is_act
 from .tagger import load_tagger
@@ -99,7 +100,7 @@ def event(question: str, cast: Cast | None = None) -> Event | str:
 
 def event_identity() -> dict[str, str]:
     """Return what decides events besides the questions and the code: the word lists by hash, and the tagger."""
-    return {**lexicon_hashes("clipped", "lexicon", "stories"), "tagger": load_tagger("pattern").name}
+    return phrase_identity("stories")
 
 
 @lru_cache(maxsize=1 << 14)
