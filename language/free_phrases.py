@@ -99,6 +99,8 @@ def _opens_alone(tokens: Sequence[Token], start: int) -> bool:
 def _has_verb_left(text: str) -> bool:
     """Return whether a verb was taken for a noun: "painting the wall and steps back", "the white top talks to …"."""
     words = text.split()
+    if words[1:2] == ["of"] and "NOUN" in readings(verb_lemma(words[0])):
+        return True  # "viewing of two people", which was "a view of two people"
     openers, lists = word_lists("orders").clause_openers | {"as", "how", "what"}, word_lists("stories")
     for number, (before, word, behind) in enumerate(zip(words, words[1:], [*words[2:], ""], strict=False)):
         owned = (
