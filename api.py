@@ -73,13 +73,15 @@ def run_build(
     """
     from .data_cards.card import write_card
     from .runtime.build import Options, run
+    from .runtime.collection import uncollected
     from .runtime.estimates import in_words
     from .runtime.output import claim
 
     if options.out is None and not options.dry_run:
         raise UsageError("--out is missing: the folder to build in.")
     settings = settled(settings)
-    prepared = benchmark.prepare(settings, dry_run=options.dry_run, progress=options.progress)
+    with uncollected():
+        prepared = benchmark.prepare(settings, dry_run=options.dry_run, progress=options.progress)
     for warning in prepared.warnings:
         say(f"note: {warning}")
     workers = options.workers or os.cpu_count() or 1

@@ -8,6 +8,12 @@
 (b) the floor: the segment decoded once and encoded twice, in one thread, nothing reordered, nothing else written;
 (c) build-clavi with 1 and with 2 workers, the whole command from start-up to dataset card.
 All with the same preset and crf; medians over the rounds. Needs the extra `bench` (imageio-ffmpeg).
+
+    python benchmarks/clavi.py --long                  # pairs of a source of seven minutes
+
+V and V′ of single pairs from all over a 640x360 source of seven minutes with a keyframe every 250 frames, by
+build-clavi's code and by two ffmpeg commands that seek to the pair first (one thread, the same cuts, size, preset and
+crf). CPU must follow the clip and not the source.
 """
 
 from __future__ import annotations
@@ -31,10 +37,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 from stressreel.builders.clavi.inputs import read_plan
-from stressreel.builders.clavi.render import pieces
-from stressreel.builders.clavi.settings import ClaviSettings
+from stressreel.builders.clavi.render import ClaviBuilder, pieces
+from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.sources import Given
-from stressreel.records.plan import Plan
+from stressreel.records.plan import Plan, Unit
 from stressreel.sources.charades import COLUMNS
 from stressreel.video.decode import decode, upright
 from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
@@ -42,6 +48,7 @@ from stressreel.video.index import index_frames
 
 RATE = Fraction(30000, 1001)
 WIDTH, HEIGHT, BLOCK = 854, 480, 16
+LONG_S, LONG_RATE, LONG_SIZE, LONG_KEYFRAMES, LONG_PAIRS = 420, 25, (640, 360), 250, 4
 LENGTHS = (24.83, 30.33, 31.79, 32.92, 41.29, 46.08)
 Frames = Iterator[NDArray[np.uint8]]
 
@@ -129,6 +136,77 @@ def command(folder: Path, out: Path, settings: EncodeSettings, workers: int) -> 
     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
 
 
+def make_long_source(folder: Path, clip: Path | None) -> Path:
+    """Write a source of seven minutes and its segments; return the segments."""
+    pictures = [cv2.resize(picture, LONG_SIZE, interpolation=cv2.INTER_AREA) for picture in texture(clip)]
+    with av.open(str(folder / "LONG.mp4"), "w") as container:
+        options = {"preset": "veryfast", "crf": "23", "g": str(LONG_KEYFRAMES)}
+        stream = container.add_stream("libx264", LONG_RATE, options=options)
+        stream.width, stream.height = LONG_SIZE
+        stream.pix_fmt = "yuv420p"
+        for picture in coded(pictures, LONG_S * LONG_RATE):
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, "rgb24")))
+        container.mux(stream.encode())
+    rows = [("video", "start", "end", "phrase", "split")]
+    starts = range(3, LONG_S - 12, 13)
+    rows += [("LONG", str(at), str(at + 7.4), f"opening box{at}", "train") for at in starts]
+    rows += [("OTHER", "0", "5", "eating bread", "train")]  # so that there is a negative control
+    with open(folder / "segments.csv", "w", newline="", encoding="utf-8") as handle:
+        csv.writer(handle).writerows(rows)
+    return folder / "segments.csv"
+
+
+def seeking_ffmpeg(unit: Unit, source: Path, out: Path, settings: EncodeSettings) -> None:
+    """Write V and V′ of a pair by two ffmpeg commands that seek before they decode."""
+    import imageio_ffmpeg
+
+    cut = unit.payload
+    start, length = cut["out_a"], f"{cut['out_b'] - cut['out_a']:.3f}"
+    read = ["-threads", "1", "-ss", str(start), "-t", length, "-i", str(source)]
+    spans = [(cut["in_b"], cut["out_b"]), (cut["in_a"], cut["in_b"]), (cut["out_a"], cut["in_a"])]
+    trims = ";".join(
+        f"[0:v]trim={first - start:.3f}:{last - start:.3f},setpts=PTS-STARTPTS[p{n}]"
+        for n, (first, last) in enumerate(spans)
+    )
+    joined = ["-filter_complex_threads", "1", "-filter_complex", f"{trims};[p0][p1][p2]concat=n=3[v]", "-map", "[v]"]
+    codec = ["-an", "-c:v", "libx264", "-preset", settings.preset, "-crf", str(settings.crf), "-threads", "1"]
+    for number, arguments in enumerate(([], joined), 1):
+        command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", *read, *arguments, *codec]
+        subprocess.run([*command, str(out / f"f{number}.mp4")], check=True)
+
+
+def long_source(clip: Path | None, rounds: int, settings: EncodeSettings) -> None:
+    """Measure pairs of a long source and print."""
+    with tempfile.TemporaryDirectory(prefix="bench-clavi-") as name:
+        folder = Path(name)
+        table = make_long_source(folder, clip)
+        chosen = decided(ClaviSettings(segments=str(table), max_span=30, crf=settings.crf, preset=settings.preset))
+        plan = read_plan(Given(table, chosen), pairs=(), limit=None, version="1.0.0", tools={})
+        units = sorted(
+            (unit for unit in plan.units if unit.source_id == "LONG"), key=lambda unit: unit.payload["out_a"]
+        )
+        units = units[:: max(1, len(units) // LONG_PAIRS)][:LONG_PAIRS]
+        source = folder / "LONG.mp4"
+        builder = ClaviBuilder(chosen, {"LONG": str(source)})
+        mine: list[float] = []
+        theirs: list[float] = []
+        print(f"{len(units)} pairs of {LONG_S} s, {LONG_SIZE}, {source.stat().st_size / 2**20:.0f} MB, {settings}")
+        print(f"{'from':>8}{'to':>8}{'build-clavi':>13}{'ffmpeg':>9}{'ratio':>7}   CPU s, medians of {rounds}")
+        for unit in units:
+            one: list[float] = []
+            two: list[float] = []
+            for _ in range(rounds):
+                one.append(in_child(lambda unit=unit: builder.render(unit, folder))[0])
+                two.append(in_child(lambda unit=unit: seeking_ffmpeg(unit, source, folder, settings))[0])
+            mine.append(statistics.median(one))
+            theirs.append(statistics.median(two))
+            cut = unit.payload
+            print(
+                f"{cut['out_a']:8.1f}{cut['out_b']:8.1f}{mine[-1]:13.2f}{theirs[-1]:9.2f}{mine[-1] / theirs[-1]:7.2f}"
+            )
+        print(f"{'all':>16}{sum(mine):13.2f}{sum(theirs):9.2f}{sum(mine) / sum(theirs):7.2f}")
+
+
 def in_child(work: Callable[[], None]) -> tuple[float, float, float]:
     """Run in a forked process; give CPU seconds, wall seconds and the largest process's peak memory in MB."""
     started = time.perf_counter()
@@ -157,10 +235,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--texture", type=Path)
+    parser.add_argument("--long", action="store_true", help="measure pairs of a source of seven minutes")
     parser.add_argument("--preset", default="veryfast")
     parser.add_argument("--crf", type=int, default=23)
     arguments = parser.parse_args()
     settings = EncodeSettings(arguments.crf, arguments.preset)
+    if arguments.long:
+        long_source(arguments.texture, arguments.rounds, settings)
+        return
     with tempfile.TemporaryDirectory(prefix="bench-clavi-") as name:
         base = Path(name)
         folder, out = base / "charades", base / "out"

@@ -7,13 +7,15 @@ reader (`orders.py`, `gerunds.py`); a gerund is read as the order that it is the
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from . import gerunds
 from .gerund_wording import Gerund, fold_noun
-from .inflection import is_verb_form, verb_lemma
+from .inflection import is_verb_form, readings, verb_lemma
 from .lexicon import word_lists, words
-from .orders import opens_order, order_phrase, without_openers
+from .order_words import opens_order, without_openers
+from .orders import order_phrase
 from .tag_repairs.clipped_words import folded
 from .tagger import load_tagger
 from .words import StyleOption, tokenize
@@ -24,6 +26,9 @@ REASONS = gerunds.REASONS | {
 }
 LONGEST = 24  # words
 LONGEST_TEXT = 2000  # characters; no phrase has as many
+_SEEN = re.compile(r"^\s*(?:(?:we|you|i)(?: can| then)? see|the video shows|(?:the|this) clip shows)\s+", re.IGNORECASE)
+_INSIDE = re.compile(r"\b(?:we|you|i)(?: can)? see\b", re.IGNORECASE)
+_EXERCISE = re.compile(r"\b(push|pull|sit|chin|press|step) (ups)\b", re.IGNORECASE)
 
 
 def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
@@ -63,8 +68,16 @@ def phrase_identity() -> dict[str, str]:
     return gerunds.phrase_identity("orders")
 
 
+def _plain(text: str) -> str:
+    """Leave out that it is seen, and write exercises as one word: "we see a man doing push ups"."""
+    return _EXERCISE.sub(r"\1-\2", _SEEN.sub("", text))
+
+
 @lru_cache(maxsize=1 << 14)
 def _phrase(text: str) -> Gerund | str:
+    text = _plain(text)
+    if _INSIDE.search(text):
+        return "other_subject"  # "first time we see the bridge"
     tokens = [token.lower for token in tokenize(text) if token.is_word]
     at = without_openers(tokens)
     if at >= len(tokens):
@@ -74,6 +87,10 @@ def _phrase(text: str) -> Gerund | str:
         found = order_phrase(_as_order(text))
         return gerunds.gerund(text) if isinstance(found, str) else found
     subject = first in words("order_nouns") and is_verb_form(behind, "VBZ")  # "water boils"
+    if behind == "of" and "NOUN" in readings(first) and opens_order(first):
+        return "other_subject"  # "view of a city"
+    if opens_order(first) and behind in ("is", "are", "was", "were"):
+        return "other_subject"  # "peter is washing the car"
     if opens_order(first) and behind not in word_lists("clipped").finite and not subject:
         return order_phrase(text)
     return gerunds.gerund(text)
@@ -83,9 +100,10 @@ def _as_order(text: str) -> str:
     """Write a gerund phrase as the order that it is the gerund of: its first verb, and those that "and" joins."""
     tokens = tokenize(text)
     pieces, place, opens, joint = [], 0, True, False
-    for token in tokens:
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         word = token.lower
-        lemma = _ing_lemma(word)
+        thing = after is not None and f"{word}_{after.lower}" in word_lists("orders").openings  # "baking powder"
+        lemma = "" if thing else _ing_lemma(word)
         pieces.append(text[place : token.start])
         pieces.append(lemma if lemma and (opens or joint) else token.text)
         opens = opens and not lemma

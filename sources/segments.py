@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, UsageError
-from ..language.gerund_wording import Gerund, fold_noun
+from ..language.event_questions import Event
+from ..language.free_phrases import free_phrase
+from ..language.gerund_wording import fold_noun
 from ..language.phrases import phrase
 from ..records.documents import parse_json, read_text
 from ..records.source import Source, sample_source
@@ -114,14 +116,15 @@ def read_segments(
 
 
 def _action(row: _Row, as_is: bool) -> Action | str:
-    found = phrase(row.text, as_is=as_is)
-    if not isinstance(found, Gerund):
+    found = phrase(row.text, as_is=True) if as_is else free_phrase(row.text)
+    if isinstance(found, str):
         return found
     objects, words = found.objects, found.words
     if row.objects:
         objects = frozenset(fold_noun(name.strip().lower()) for name in row.objects.split(";") if name.strip())
         words |= objects
-    return Action(row.group or found.phrase, row.text, found.phrase, found.verb, objects, words=words)
+    asked = found.asked if isinstance(found, Event) else ""
+    return Action(row.group or found.phrase, row.text, found.phrase, found.verb, objects, words=words, asked=asked)
 
 
 # Formats

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 from pathlib import Path
 
@@ -188,3 +189,17 @@ def _zero(container: av.container.InputContainer) -> Fraction:
         if stream.start_time is not None and stream.time_base
     ]
     return min(starts, default=Fraction(0))
+
+
+@lru_cache(maxsize=256)
+def _index_of(path: Path, size: int, changed_ns: int, decode: bool) -> FrameIndex:
+    return index_frames(path, decode=decode)
+
+
+def remembered_index(path: Path, *, decode: bool = False) -> FrameIndex:
+    """List the frames of a video as `index_frames` does, once while the file does not change."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return index_frames(path, decode=decode)
+    return _index_of(path, stat.st_size, stat.st_mtime_ns, decode)

@@ -8,7 +8,7 @@ subject is drawn from those of the source. What is left to see is measured in th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -24,6 +24,7 @@ ROUNDS = 30
 LIMIT = 100.0  # how much likelier than at first a phrase may become, or less likely
 GRAIN = 1000  # weights are whole multiples of 1 / GRAIN, so that the last bits decide nothing
 TRIES = 12
+BLOCK = 256  # sources whose phrases are weighed at a time
 
 
 def content_words(action: Action) -> frozenset[str]:
@@ -48,7 +49,8 @@ class Controls:
     sameness: Sameness
     seed: int
     _speakers: dict[str, list[str]] = field(default_factory=dict, repr=False)
-    _fitting: dict[tuple[str, bool], NDArray[np.intp]] = field(default_factory=dict, repr=False)
+    _fitting: dict[tuple[str, bool], NDArray[np.uint8]] = field(default_factory=dict, repr=False)
+    _some: dict[tuple[str, bool], bool] = field(default_factory=dict, repr=False)
     _cumulated: dict[tuple[str, str], tuple[NDArray[np.intp], NDArray[np.int64]]] = field(
         default_factory=dict, repr=False
     )
@@ -62,35 +64,43 @@ class Controls:
         return {word: np.array(some, np.intp) for word, some in places.items()}
 
     @cached_property
-    def _subjects(self) -> NDArray[np.object_]:
-        return np.array([action.subject for action in self.pool], object)
+    def _with_subject(self) -> dict[str, NDArray[np.intp]]:
+        places: dict[str, list[int]] = {}
+        for place, action in enumerate(self.pool):
+            places.setdefault(action.subject, []).append(place)
+        return {subject: np.array(some, np.intp) for subject, some in places.items()}
 
     @cached_property
     def _asked(self) -> NDArray[np.bool_]:
         return np.array([bool(action.asked) for action in self.pool], np.bool_)
 
-    def fitting(self, video: AnnotatedVideo, asked: bool) -> NDArray[np.intp]:
-        """Return the places in the pool of what may be a control in a video.
+    def fitting(self, video: AnnotatedVideo, asked: bool) -> NDArray[np.bool_]:
+        """Return of each phrase of the pool whether it may be a control in a video.
 
         It shares no content word with any event, and is a statement as A and B are, or a gerund phrase as they are;
         the subject of a statement is one of the video's.
         """
         key = (video.id, asked)
         if key not in self._fitting:
+            fits = self._asked == asked
+            if asked:
+                there = np.zeros(len(self.pool), np.bool_)
+                for subject in {segment.action.subject for segment in video.segments} & self._with_subject.keys():
+                    there[self._with_subject[subject]] = True
+                fits &= there
             annotated = {*video.verbs, *video.objects}
             annotated |= {word for segment in video.segments for word in content_words(segment.action)}
-            fits = self._asked == asked
             for word in annotated & self._with_word.keys():
                 fits[self._with_word[word]] = False
-            if asked:
-                subjects = {segment.action.subject for segment in video.segments}
-                fits &= np.array([subject in subjects for subject in self._subjects], np.bool_)
-            self._fitting[key] = np.flatnonzero(fits)
-        return self._fitting[key]
+            self._fitting[key] = np.packbits(fits)  # a bit each: there may be ten thousand videos and phrases
+        return np.unpackbits(self._fitting[key], count=len(self.pool)).view(np.bool_)
 
     def has(self, candidate: Candidate) -> bool:
         """Return whether there is a control for a pair, meanings left aside."""
-        return bool(len(self.fitting(candidate.video, bool(candidate.a.action.asked))))
+        key = (candidate.video.id, bool(candidate.a.action.asked))
+        if key not in self._some:
+            self._some[key] = bool(np.any(self.fitting(candidate.video, key[1])))
+        return self._some[key]
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
@@ -101,24 +111,40 @@ class Controls:
         """
         videos = Counter((c.video.id, bool(c.a.action.asked)) for c in self.candidates)
         by_id = {c.video.id: c.video for c in self.candidates}
-        groups = [(places, n) for (name, asked), n in videos.items() if len(places := self.fitting(by_id[name], asked))]
+        groups = [(name, asked) for name, asked in sorted(videos) if np.any(self.fitting(by_id[name], asked))]
+        drawn = np.array([videos[group] for group in groups], np.float64)
         used = Counter(s.action.key for c in self.candidates for s in (c.a, c.b))
         wanted = np.array([used[action.key] for action in self.pool], np.float64)
-        words = {word: places for word, places in self._with_word.items()}
+        wanted *= drawn.sum() / max(wanted.sum(), 1.0)
+        words = list(self._with_word.values())
+        word = np.repeat(np.arange(len(words)), [len(places) for places in words])
+        place = np.concatenate([*words, np.empty(0, np.intp)])
         lengths = np.maximum([len(content_words(action)) for action in self.pool], 1).astype(np.float64)
+        wanted_words = np.bincount(word, wanted[place], len(words))
         found = np.ones(len(self.pool))
-        scale = sum(n for _, n in groups) / max(wanted.sum(), 1.0)
         for _ in range(ROUNDS):
             expected = np.zeros(len(self.pool))
-            for places, n in groups:
-                some = found[places]
-                expected[places] += some * (n / some.sum())
-            change = np.log((wanted * scale + 0.1) / (expected + 0.1)) * 0.5
-            for places in words.values():
-                ratio = (wanted[places].sum() * scale + 1) / (expected[places].sum() + 1)
-                change[places] += np.log(ratio) / lengths[places]
+            for first in range(0, len(groups), BLOCK):
+                block = [self.fitting(by_id[name], asked) for name, asked in groups[first : first + BLOCK]]
+                fits = np.array(block, np.float64)
+                expected += (drawn[first : first + BLOCK] / (fits @ found)) @ fits
+            expected *= found
+            change = np.log((wanted + 0.1) / (expected + 0.1)) * 0.5
+            ratios = np.log((wanted_words + 1) / (np.bincount(word, expected[place], len(words)) + 1))
+            change += np.bincount(place, ratios[word], len(self.pool)) / lengths
             found = np.clip(found * np.exp(change * 0.5), 1 / LIMIT, LIMIT)
         return np.maximum(np.round(found * GRAIN), 1).astype(np.int64)
+
+    def draw_all(self, candidates: Iterable[Candidate]) -> dict[str, Action | None]:
+        """Draw the negative controls of pairs, by pair id; one source after another, as what fits is kept for each."""
+        drawn: dict[str, Action | None] = {}
+        latest = ""
+        for candidate in sorted(candidates, key=lambda candidate: candidate.video.id):
+            if candidate.video.id != latest:
+                self._cumulated.clear()
+                latest = candidate.video.id
+            drawn[candidate.id] = self.draw(candidate)
+        return drawn
 
     def draw(self, candidate: Candidate) -> Action | None:
         """Draw the negative control of a pair.
@@ -130,8 +156,7 @@ class Controls:
             The action, or None if there is none.
         """
         video, asked = candidate.video, bool(candidate.a.action.asked)
-        places = self.fitting(video, asked)
-        if not len(places):
+        if not self.has(candidate):
             return None
         subjects = self._subjects_of(video) if asked else [""]
         phrases = [segment.action.phrase for segment in video.segments]
@@ -148,7 +173,7 @@ class Controls:
     def _subjects_of(self, video: AnnotatedVideo) -> list[str]:
         """List the subjects of a video's events that controls can have, as often as events have them."""
         if video.id not in self._speakers:
-            there = set(self._subjects[self.fitting(video, True)].tolist())
+            there = {self.pool[place].subject for place in np.flatnonzero(self.fitting(video, True)).tolist()}
             subjects = (segment.action.subject for segment in video.segments)
             self._speakers[video.id] = sorted(subject for subject in subjects if subject in there)
         return self._speakers[video.id]
@@ -158,8 +183,8 @@ class Controls:
     ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
         key = (video.id, subject if asked else "gerund")
         if key not in self._cumulated:
-            places = self.fitting(video, asked)
+            places = np.flatnonzero(self.fitting(video, asked))
             if asked:
-                places = places[self._subjects[places] == subject]
+                places = np.intersect1d(places, self._with_subject[subject], assume_unique=True)
             self._cumulated[key] = (places, np.cumsum(self.weights[places]))
         return self._cumulated[key]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from ...errors import InputError
@@ -66,7 +67,7 @@ def plan_clavi(
     """
     counts = Counter[str]()
     cuts: dict[str, Cuts] = {}
-    drawn: dict[str, Controls] = {}
+    drawn: dict[str, Action | None] = {}
     if released is not None:
         candidates = _rebuilt(videos, released, actions or {})
         cuts = {pair.id: Cuts(*pair.cuts_ms) for pair in released}
@@ -77,9 +78,10 @@ def plan_clavi(
     candidates.sort(key=lambda candidate: candidate.id)
     units = []
     for candidate in candidates:
-        pool = drawn.get(candidate.video.split)
         control = (
-            pool.draw(candidate) if pool else draw_control(candidate, controls[candidate.video.split], settings.seed)
+            drawn[candidate.id]
+            if candidate.id in drawn
+            else draw_control(candidate, controls[candidate.video.split], settings.seed)
         )
         if control is None:
             counts[WITHOUT_CONTROL] += 1
@@ -96,7 +98,12 @@ def plan_clavi(
         units=tuple(units[:limit]),
         configs=clavi_configs(settings.render, settings.collection),
         noun="pair",
-        advice="Check the inputs, --split and --rules.",
+        advice=(
+            "Check the inputs, --split and --rules."
+            if settings.collection == "charades"
+            else "--dry-run counts what is left out, rule by rule; check the inputs, --split, --shortest, --longest, "
+            "--max-span and --min-gap. Negative controls need other phrases in the same split."
+        ),
         notes={**(notes or {}), **counts},
     )
 
@@ -115,8 +122,8 @@ def _of_segments(
     settings: ClaviSettings,
     sameness: Sameness,
     counts: Counter[str],
-) -> tuple[list[Candidate], dict[str, Controls]]:
-    """Select pairs of other segments; also return, for each split, what draws their controls."""
+) -> tuple[list[Candidate], dict[str, Action | None]]:
+    """Select pairs of other segments; also return their controls, by pair id."""
     counts |= Counter(dict.fromkeys(COUNTS, 0))
     limits = Limits.of(settings)
     found = [
@@ -131,7 +138,10 @@ def _of_segments(
     by_split: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         by_split.setdefault(candidate.video.split, []).append(candidate)
-    return candidates, {split: replace(pools[split], candidates=members) for split, members in by_split.items()}
+    drawn: dict[str, Action | None] = {}
+    for split, members in by_split.items():
+        drawn |= replace(pools[split], candidates=members).draw_all(members)
+    return candidates, drawn
 
 
 def _kept(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
@@ -171,6 +181,11 @@ def _rebuilt(
     ]
 
 
+@cache
+def _column_names(collection: str) -> frozenset[str]:
+    return frozenset(column.name for column in pair_columns(collection))
+
+
 def planned_columns(candidate: Candidate, cuts: Cuts, control: Action, collection: str = "charades") -> dict[str, Any]:
     """Return everything that rows and videos need as JSON values, named like the columns of `pairs`."""
     video = candidate.video
@@ -190,11 +205,10 @@ def planned_columns(candidate: Candidate, cuts: Cuts, control: Action, collectio
     if collection != "charades":
         payload["source"] = collection
         values = {f"asked_{letter}": action.asked for letter, action in letters.items()}
-        columns = {column.name for column in pair_columns(collection)}
-        payload |= {name: value for name, value in values.items() if name in columns}
+        payload |= {name: value for name, value in values.items() if name in _column_names(collection)}
     for letter, segment in (("a", candidate.a), ("b", candidate.b)):
         payload |= {f"start_{letter}_s": segment.start_s, f"end_{letter}_s": segment.end_s}
-    payload |= {name: value / 1000 for name, value in asdict(cuts).items()}
+    payload |= {name: value / 1000 for name, value in vars(cuts).items()}
     return payload | {
         "other_actions": list(candidate.others),
         "source_verbs": sorted(video.verbs),

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from ...errors import VideoError
-from ...records.files import sha256_file
+from ...records.files import file_stamp, sha256_file
 from ...records.plan import Facts, Plan, Unit
 from ...records.schema import Row
 from ...video.decode import with_index
 from ...video.edit import EditList, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, frames_in
-from ...video.index import FrameIndex
+from ...video.index import FrameIndex, remembered_index
 from ..source_videos import SourceVideos
 from .questions import question_rows
 from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS, pair_columns
 
 SHORTFALL_S = Fraction(1, 2)
+REMEMBERED = 16  # sources
 FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
 SHARED = ("num_frames", "fps", "width", "height", "duration_s")
 
@@ -62,9 +63,9 @@ class ClaviBuilder(SourceVideos):
                 "duration_s": float(duration),
             }
 
-        facts = with_index(path, cut)
+        facts = with_index(path, cut, remembered_index)
         return facts | {
-            "source_sha256": sha256_file(path),
+            "source_sha256": _hash_of(path, file_stamp(path)),
             "sha256": [sha256_file(file) for file in files],
             "files": {file.name: file.stat().st_size for file in files},
         }
@@ -94,6 +95,12 @@ class ClaviBuilder(SourceVideos):
                     "video": f"{variant + 1}.mp4",
                 },
             )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _hash_of(path: Path, stamp: str) -> str:
+    """Hash a source once while it does not change: an episode has a hundred pairs, whose cost shall follow the clip."""
+    return sha256_file(path)
 
 
 def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:

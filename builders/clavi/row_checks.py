@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil
 
+from ...language.event_questions import Event
 from ...language.gerund_wording import Gerund
 from ...language.gerunds import gerund
 from ...records.output import FinishedOutput
@@ -102,6 +103,7 @@ def pair_problems(pair: Row, settings: ClaviSettings, ids: set[str]) -> Iterator
         yield f"A and B are the same action, {a.phrase!r}"
     if source not in ("actions", "sta"):
         yield from _phrase_problems(a, b, c)
+        yield from _wording_problems((a, b, c), settings)
     yield from _source_problems(pair, source, settings, a, b)
     candidate = candidate_of(pair, a, b)
     limits = Limits.of(settings)
@@ -135,6 +137,28 @@ def _phrase_problems(a: Action, b: Action, c: Action) -> Iterator[str]:
     for action in (a, b):
         if shared := content_words(action) & content_words(c):
             yield f"{c.phrase!r} shares {', '.join(sorted(shared))} with {action.phrase!r}"
+
+
+def _wording_problems(actions: Sequence[Action], settings: ClaviSettings) -> Iterator[str]:
+    """Word the annotations' own words again, where these alone decide the phrase."""
+    turn = collection_of(settings).turn
+    if turn is None:
+        return
+    for action in actions:
+        found = _worded(turn, action.label, settings.phrases == "as-is")
+        if isinstance(found, str):
+            yield f"{action.label!r} cannot be asked about ({found})"
+            continue
+        if (found.phrase, found.verb) != (action.phrase, action.verb):
+            yield f"{action.label!r} is worded {action.phrase!r} ({action.verb}), not {found.phrase!r} ({found.verb})"
+        asked = found.asked if isinstance(found, Event) else ""
+        if asked != action.asked:
+            yield f"{action.label!r} is asked as {action.asked!r}, not {asked!r}"
+
+
+@lru_cache(maxsize=1 << 16)
+def _worded(turn: Callable[[str, bool], Gerund | Event | str], label: str, as_is: bool) -> Gerund | Event | str:
+    return turn(label, as_is)
 
 
 def _source_problems(pair: Row, source: str, settings: ClaviSettings, a: Action, b: Action) -> Iterator[str]:

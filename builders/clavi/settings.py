@@ -203,11 +203,15 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
         raise UsageError(f"give exactly one of {flags}; given: {given}.")
     if settings.pairs:
         return replace(settings, rules=None)
+    if (named[0] != "charades" or settings.rules == "paper") and settings.longest is None:
+        settings = replace(settings, longest=LONGEST_S)
     shortest = SHORTEST_S if settings.shortest is None else settings.shortest
     settings = replace(settings, collection=named[0], shortest=shortest)
+    if settings.longest is not None and settings.longest < shortest:
+        raise UsageError(
+            f"--shortest {shortest:g} and --longest {settings.longest:g}: no action is both. "
+            "Give a --longest that is not below --shortest."
+        )
     if named[0] == "charades":
-        paper = settings.rules == "paper" and settings.longest is None
-        return replace(settings, longest=LONGEST_S if paper else settings.longest)
-    span = SPAN_S if settings.max_span is None else settings.max_span
-    longest = LONGEST_S if settings.longest is None else settings.longest
-    return replace(settings, rules=None, longest=longest, max_span=span)
+        return settings
+    return replace(settings, rules=None, max_span=SPAN_S if settings.max_span is None else settings.max_span)

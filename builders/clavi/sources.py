@@ -10,7 +10,9 @@ from typing import Any
 
 from ...errors import UsageError, VideoError
 from ...language import gerunds, phrases
-from ...language.event_questions import event_identity
+from ...language.event_questions import Event, event_identity
+from ...language.free_phrases import free_phrase, free_phrase_identity
+from ...language.gerund_wording import Gerund
 from ...records.source import Source
 from ...samples.cache import cached_sample
 from ...sources.actions import Annotations
@@ -89,6 +91,8 @@ class Annotated:
         shelves: Where people keep its videos besides, as patterns of folders.
         framed: Whether its times are frames, whose rate the videos say.
         wording: What decides the wording of its phrases besides the annotations and the code.
+        turn: Words an annotation's own words as its reader does, told whether to take them as they are; None where that
+            takes more than them.
     """
 
     read: Callable[[Given], Annotations]
@@ -99,6 +103,7 @@ class Annotated:
     shelves: tuple[str, ...] = ()
     framed: bool = False
     wording: Callable[[], dict[str, str]] = phrases.phrase_identity
+    turn: Callable[[str, bool], Gerund | Event | str] | None = None
 
 
 def as_rate(fps: float) -> Fraction:
@@ -134,15 +139,26 @@ def _segments(given: Given) -> Annotations:
     return read_segments(given.path, as_is=settings.phrases == "as-is", rate=rate, seed=settings.seed)
 
 
+def _step(text: str, as_is: bool) -> Gerund | str:
+    return phrases.instruction(text)
+
+
+def _own_phrase(text: str, as_is: bool) -> Gerund | Event | str:
+    return phrases.phrase(text, as_is=True) if as_is else free_phrase(text)
+
+
 OF_CHARADES = ("train", "test")
 COLLECTIONS = {
     "actions": Annotated(_classes, CHARADES, same_key, free=False, splits=OF_CHARADES, wording=dict),
     "sta": Annotated(_sentences, CHARADES, same_doing, splits=OF_CHARADES, wording=gerunds.phrase_identity),
     "causalchaos": Annotated(_events, CAUSALCHAOS, framed=True, wording=event_identity),
     "youcook2": Annotated(
-        _steps, YOUCOOK2_STEPS, shelves=("raw_videos/*/*", "*/*", "raw_videos", "training", "validation")
+        _steps,
+        YOUCOOK2_STEPS,
+        shelves=("raw_videos/*/*", "*/*", "raw_videos", "training", "validation"),
+        turn=_step,
     ),
-    "segments": Annotated(_segments, SEGMENTS),
+    "segments": Annotated(_segments, SEGMENTS, wording=free_phrase_identity, turn=_own_phrase),
 }
 
 
@@ -177,7 +193,8 @@ def annotation_path(settings: ClaviSettings) -> Path:
         return cached_sample("charades") / SAMPLE_SEGMENTS
     path = Path(settings.causalchaos or settings.youcook2 or settings.segments or "").expanduser()
     if not path.is_file():
-        raise UsageError(f"there is no file {path}. --{settings.collection} takes a file of annotations.")
+        given = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
+        raise UsageError(f"{given}; --{settings.collection} takes a file of annotations.")
     return path
 
 

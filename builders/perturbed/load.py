@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import overload
 
@@ -18,7 +17,7 @@ from ...records.output import open_output
 from ...records.schema import Row
 from ...sources.files import find_videos
 from ...video.decode import with_index
-from ...video.index import FrameIndex, index_frames
+from ...video.index import FrameIndex, remembered_index
 from ...video.pyav import to_rgb
 from ...video.store import FrameStore
 from .frame_choice import Frames, check_frames, positions_of
@@ -161,17 +160,3 @@ def load(
         if row["num_frames"] is not None:  # recipes alone do not know it yet
             positions_of(chosen, row["num_frames"], row["clip_id"])
     return PerturbedClips(rows, name, settings, found, chosen, missing)
-
-
-@lru_cache(maxsize=256)
-def _index_of(path: Path, size: int, changed_ns: int, decode: bool) -> FrameIndex:
-    return index_frames(path, decode=decode)
-
-
-def remembered_index(path: Path, *, decode: bool = False) -> FrameIndex:
-    """List the frames of a video as `index_frames` does, once while the file does not change."""
-    try:
-        stat = path.stat()
-    except OSError:
-        return index_frames(path, decode=decode)
-    return _index_of(path, stat.st_size, stat.st_mtime_ns, decode)

@@ -62,6 +62,14 @@ def test_an_order_is_the_same_where_only_orders_are(text: str, wanted: str) -> N
     assert instruction(text) == phrase(text)
 
 
+@pytest.mark.parametrize(("text", "wanted"), CASES["instructions"])
+def test_instructions(text: str, wanted: str) -> None:
+    found = instruction(text)
+    assert isinstance(found, Gerund), found
+    assert found.phrase == wanted
+    assert_sound(found)
+
+
 @pytest.mark.parametrize(("text", "wanted"), CASES["orders"])
 def test_a_gerund_phrase_is_a_fixed_point(text: str, wanted: str) -> None:
     found = phrase(wanted)

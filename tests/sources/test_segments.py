@@ -53,6 +53,14 @@ def test_a_csv(tmp_path: Path) -> None:
     assert ("b", "the camera pans", 0, 2) in seen(read_segments(path, as_is=True))
 
 
+def test_animals_and_names_are_asked_about(tmp_path: Path) -> None:
+    path = csv_file(tmp_path, "video,start,end,phrase", "a,1,3,The dog jumps over the fence.", "a,4,6,a man waves")
+    dog, man = (segment.action for segment in read_segments(path).videos[0].segments)
+    assert (dog.phrase, dog.asked) == ("the dog jumped over the fence", "Did the dog jump over the fence")
+    assert (dog.subject, man.phrase, man.asked) == ("the dog", "waving", "")
+    assert read_segments(path, as_is=True).videos[0].segments[0].action.asked == ""
+
+
 def test_json_lines_with_frames_and_classes(tmp_path: Path) -> None:
     rows = [
         {"video": "a", "start_frame": 0, "end_frame": 50, "phrase": "Stir the soup", "class": "c1"},

@@ -131,6 +131,41 @@ def test_fault_is_found_with_the_annotations(built: Path, events: Path, tmp_path
     assert failed(copy, VerifyOptions(decode=False, annotations=events.parent), first=True)
 
 
+STEPS = ("open the door", "wash a plate", "paint the fence", "read a book", "throw a stone", "drink milk")
+
+
+def other_doing(pair: Row) -> None:
+    """Another phrase of A in all its columns and questions, under the annotation's own words."""
+    pair["phrase_a"] = "flying a kite"  # the class, and so the id, stays
+    pair |= {"verb_a": "fly", "objects_a": ["kite"], "source_verbs": sorted({*pair["source_verbs"], "fly"})}
+    pair["source_objects"] = sorted({*pair["source_objects"], "kite"})
+
+
+@pytest.mark.parametrize("form", ["turn", "as-is"])
+def test_words_forged_throughout_are_found_without_annotations(tmp_path: Path, form: str) -> None:
+    table = tmp_path / "own.csv"
+    with table.open("w", newline="") as file:
+        rows = [
+            (f"V{n}", 10 * k, 10 * k + 6, STEPS[(2 * n + k) % len(STEPS)], "train") for n in range(3) for k in range(3)
+        ]
+        csv.writer(file).writerows([("video", "start", "end", "phrase", "split"), *rows])
+    out = build(tmp_path / "out", "--segments", table, "--phrases", form, "--no-render")
+
+    def change(forged: Forgery) -> None:
+        pair = forged.rows("pairs")[0]
+        other_doing(pair)
+        for row in forged.rows("pairs"):
+            if row["source_id"] == pair["source_id"]:
+                row |= {name: pair[name] for name in ("source_verbs", "source_objects")}
+        reword(forged)
+
+    found = outcomes(forge(out, tmp_path / "copy", change), VerifyOptions(decode=False))
+    problems = [problem for outcome in found.values() for problem in outcome.problems]
+    assert any("is worded 'flying a kite' (fly)" in problem for problem in problems)
+    passed = outcomes(forge(out, tmp_path / "same", lambda forged: None), VerifyOptions(decode=False))
+    assert not any("is worded" in problem for outcome in passed.values() for problem in outcome.problems)
+
+
 def test_a_forger_who_changes_nothing_passes(built: Path, events: Path, tmp_path: Path) -> None:
     copy = forge(built, tmp_path / "copy", lambda forged: None, card=True)
     found = outcomes(copy, VerifyOptions(annotations=events.parent))

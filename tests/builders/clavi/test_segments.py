@@ -21,7 +21,7 @@ from stressreel.builders.clavi.sameness import Sameness, embedded, may_be_one, s
 from stressreel.builders.clavi.segments import segment_pairs
 from stressreel.builders.clavi.selection import balanced, class_of, spread_over_videos
 from stressreel.builders.clavi.settings import ClaviSettings, decided
-from stressreel.builders.clavi.sources import Timing, as_rate
+from stressreel.builders.clavi.sources import Timing, annotation_path, as_rate
 from stressreel.builders.clavi.tables import clavi_configs
 from stressreel.errors import UsageError
 from stressreel.records.plan import Plan
@@ -320,6 +320,31 @@ def test_exactly_one_collection() -> None:
     for given, named in (({}, "none"), ({"charades": "a", "segments": "b"}, "--charades and --segments")):
         with pytest.raises(UsageError, match=f"given: {named}"):
             decided(ClaviSettings(**given))
+
+
+def test_limits_that_nothing_meets_are_refused() -> None:
+    for given in ({"shortest": 10.0, "longest": 5.0}, {"shortest": 40.0}):
+        with pytest.raises(UsageError, match=r"--longest .*no action is both"):
+            decided(ClaviSettings(segments="a.csv", **given))
+
+
+def test_a_folder_in_place_of_a_file_is_named_as_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder; --segments takes a file"):
+        annotation_path(decided(ClaviSettings(segments=str(tmp_path))))
+    with pytest.raises(UsageError, match="there is no file"):
+        annotation_path(decided(ClaviSettings(segments=str(tmp_path / "none.csv"))))
+
+
+def test_controls_are_drawn_alike_in_any_order() -> None:
+    sources = [
+        video(f"V{n}", (f"frying egg{n}", 0.0, 5.0), (f"washing cup{n}", 10.0, 15.0), (f"eating {n}", 20.0, 25.0))
+        for n in range(6)
+    ]
+    pairs = [Candidate(v, v.segments[0], v.segments[1], (), f"{n:08x}") for n, v in enumerate(sources)]
+    drawn = [Controls(POOL, pairs, Sameness(), 3).draw_all(some) for some in (pairs, pairs[::-1])]
+    assert drawn[0] == drawn[1]
+    one = Controls(POOL, pairs, Sameness(), 3)
+    assert drawn[0] == {pair.id: one.draw(pair) for pair in pairs}
 
 
 def test_limits_are_decided_by_the_collection() -> None:

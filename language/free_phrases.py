@@ -1,0 +1,261 @@
+"""Free phrases about anybody: people as gerund phrases; animals, vehicles and named people as statements.
+
+"A chef slices an onion" gives "slicing an onion": who does it stays open. "The dog jumps over the fence" and "Anna
+opens the door" keep their subject, as the events of `event_questions` do: "the dog jumped over the fence", "Did the dog
+jump over the fence". Only a subject that opens its sentence and whose verb follows at once is read so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .cast import Cast
+from .closed_classes import CLOSED
+from .event_questions import Event, event
+from .gerund_wording import Gerund
+from .inflection import inflect, is_plural_noun, is_verb_form, readings, verb_lemma
+from .lexicon import lexicon_hashes, word_lists
+from .lexicon import words as lexicon_words
+from .order_words import opens_order
+from .phrases import LONGEST_TEXT, phrase, phrase_identity
+from .tag_repairs.clipped_words import is_act
+from .words import Token, tokenize
+
+_NAME = re.compile(r"[A-Z][a-z]+")
+_NO_NAME = re.compile(r"\w+(?:er|ers|or|ors|ist|ists|ing|man|men|ant|ants|ed|ly)", re.IGNORECASE)
+_DOUBLED = {("a", "people"), ("an", "another"), ("another", "another"), ("a", "persons"), ("another", "people")}
+_BEING = {"is": True, "was": True, "are": False, "were": False}  # whether singular
+
+
+def free_phrase(text: str) -> Gerund | Event | str:
+    """Turn a free phrase into a gerund phrase, or into a statement where its subject is an animal or has a name.
+
+    Never raises; whatever is not certain is refused.
+
+    Args:
+        text: What `phrases.phrase` takes, or a sentence such as "the dog jumps over the fence".
+
+    Returns:
+        The phrase or the event, or a reason code of `phrases.REASONS` or `event_questions.REASONS`.
+    """
+    return "long" if len(text) > LONGEST_TEXT else _read(text)
+
+
+def free_phrase_identity() -> dict[str, str]:
+    """Return what decides free phrases besides the texts and the code: the word lists by hash, and the tagger."""
+    return {**phrase_identity(), **lexicon_hashes("stories")}
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """The noun phrase or name that opens a sentence.
+
+    Attributes:
+        words: As it is to be asked about: "the dog".
+        start: Its first token.
+        stop: The token behind it.
+        kind: "person" where nothing need be said of who it is, else "other".
+        singular: Whether its verb is.
+        names: The names in it.
+    """
+
+    words: str
+    start: int
+    stop: int
+    kind: str
+    singular: bool
+    names: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=1 << 14)
+def _read(text: str) -> Gerund | Event | str:
+    tokens = tokenize(text)
+    start = _behind_openers(tokens)
+    subject = _named(tokens, start) or _common(tokens, start)
+    if subject is not None and subject.kind == "other":
+        return _stated(text, tokens, subject)
+    if subject is not None and subject.stop < len(tokens):
+        text = f"{'a person' if subject.singular else 'people'} {text[tokens[subject.stop].start :]}"
+    elif start < len(tokens) and tokens[start].lower.endswith("ed") and is_verb_form(tokens[start].lower, "VBN"):
+        return "no_verb"  # "animated pirates sing"
+    found = phrase(text)
+    if not isinstance(found, Gerund):
+        return found
+    given = sum(token.lower in ("and", ",", "then", "&", ";") for token in tokenize(text))
+    joined = found.phrase.split().count("and") > given  # "demonstrates the small motor uses" has two verbs and no "and"
+    asked = is_verb_form(found.phrase.partition(" ")[0], "VBG") and not _opens_alone(tokens, start)
+    return "run_on" if asked and (joined or _has_verb_left(found.phrase)) else found
+
+
+def _opens_alone(tokens: Sequence[Token], start: int) -> bool:
+    """Return whether a phrase begins with its verb: a gerund or an order, which have been checked as such."""
+    word = tokens[start].lower if start < len(tokens) else ""
+    return word.endswith("ing") or opens_order(word)
+
+
+def _has_verb_left(text: str) -> bool:
+    """Return whether a verb was taken for a noun: "painting the wall and steps back", "the white top talks to …"."""
+    words = text.split()
+    if words[1:2] == ["of"] and "NOUN" in readings(verb_lemma(words[0])):
+        return True  # "viewing of two people", which was "a view of two people"
+    openers, lists = word_lists("orders").clause_openers | {"as", "how", "what"}, word_lists("stories")
+    for number, (before, word, behind) in enumerate(zip(words, words[1:], [*words[2:], ""], strict=False)):
+        owned = (
+            before in ("person", "people") and set(readings(word)) == {"NOUN"} and word not in openers
+        )  # "a womans clothes"
+        if owned or (before, word) in _DOUBLED:
+            return True
+        if "VERB" not in readings(word) or word in CLOSED:
+            continue
+        finite, base = is_verb_form(word, "VBZ"), is_verb_form(word, "VB")
+        placed = behind in word_lists("clipped").prepositions or behind == "to"
+        placed = placed or (behind == "and" and is_verb_form((*words, "", "")[number + 3], "VBG"))
+        acts = is_act(word) or verb_lemma(word) in lists.told
+        joined = before in ("and", "then") and (finite or base)
+        if joined and (_is_governed(behind) or (placed and acts and word not in lexicon_words("order_nouns"))):
+            return True
+        noun = (
+            ("NOUN" in readings(before) or before == "top")
+            and before not in CLOSED
+            and before not in word_lists("clipped").determiners
+        )
+        doing = (
+            is_verb_form(before, "VBG") and is_verb_form(word, "VBG") and word not in word_lists("clipped").ing_nouns
+        )
+        if doing and verb_lemma(before) not in lists.led:
+            return True  # "dancing doing salsa"
+        if finite and placed and acts and noun and not openers & set(words):
+            return True
+    return False
+
+
+def _is_governed(word: str) -> bool:
+    """Return whether a word hardly stands behind a noun in plural: "steps back", "levels it"."""
+    return CLOSED.get(word) in ("DT", "PRP", "PRP$") or word in ("up", "down", "off", "out", "away", "back", "over")
+
+
+def _behind_openers(tokens: Sequence[Token]) -> int:
+    openers = word_lists("orders").openers
+    return next((n for n, token in enumerate(tokens) if token.lower not in openers and token.text != ","), len(tokens))
+
+
+def _named(tokens: Sequence[Token], start: int) -> _Subject | None:
+    """Read "Anna" or "John and Mary" where a verb follows."""
+    names: list[str] = []
+    at = start
+    while at < len(tokens) and _is_name(tokens[at]):
+        names.append(tokens[at].text)
+        at += 1
+        if at + 1 < len(tokens) and tokens[at].lower == "and" and _is_name(tokens[at + 1]):
+            at += 1
+            continue
+        break
+    if not names or at >= len(tokens):
+        return None
+    word, single = tokens[at].lower, len(names) == 1
+    agrees = is_verb_form(word, "VBZ") if single else is_verb_form(word, "VB")
+    if not (agrees or word in _BEING) or (word in _BEING and _BEING[word] != single):
+        return None
+    return _Subject(" and ".join(names), start, at, "other", single, tuple(names))
+
+
+def _is_name(token: Token) -> bool:
+    known = set(readings(token.text))
+    ordinary = token.lower in CLOSED or token.lower in word_lists("stories").subject_determiners
+    made = not known and _NO_NAME.fullmatch(token.text)  # "Unboxer", which no dictionary has; "peter" is a verb to it
+    return bool(_NAME.fullmatch(token.text)) and known <= {"VERB"} and not ordinary and not made
+
+
+def _common(tokens: Sequence[Token], start: int) -> _Subject | None:
+    """Read "a black dog" or "two dogs" as far as their noun is known to act."""
+    lists = word_lists("stories")
+    at = start
+    determiner = tokens[at].lower if at < len(tokens) and tokens[at].lower in lists.subject_determiners else ""
+    at += bool(determiner)
+    begin = at
+    while at < len(tokens) and at < begin + 3:
+        word = tokens[at].lower
+        behind = tokens[at + 1].lower if at + 1 < len(tokens) else ""
+        heads = behind in lists.animals | lists.vehicles | lists.roles | lists.animate
+        known = word in lists.animals | lists.vehicles | lists.roles
+        if known and not (heads and behind not in ("man", "woman")):
+            break
+        describes = "ADJ" in readings(word) or ("NOUN" in readings(word) and heads)  # "black", "football"
+        somebody = word in lists.animate or word in word_lists("clipped").people or word.endswith("ing")
+        if not describes or somebody or word in CLOSED:
+            return None
+        at += 1
+    if at >= len(tokens) or tokens[at].lower not in lists.animals | lists.vehicles | lists.roles:
+        return None
+    word = tokens[at].lower
+    after = tokens[at + 1].lower if at + 1 < len(tokens) else ""
+    if after in ("'s", "'", "and", "of", ","):
+        return None
+    plural = is_plural_noun(word) or word in ("children", "mice", "people")
+    article = "the" if determiner in ("", "a", "an") else determiner
+    words = " ".join([article, *(token.lower for token in tokens[begin : at + 1])])
+    kind = "person" if word in lists.roles else "other"
+    return _Subject(words, start, at + 1, kind, not plural)
+
+
+def _stated(text: str, tokens: Sequence[Token], subject: _Subject) -> Event | str:
+    """Ask why it happened: what the reader of such questions takes for granted is the event."""
+    at, adverbs = subject.stop, ""
+    while at < len(tokens) and tokens[at].lower.endswith("ly") and "ADV" in readings(tokens[at].text):
+        adverbs += f" {tokens[at].lower}"
+        at += 1
+    if at >= len(tokens):
+        return "no_verb"
+    word, progressive = tokens[at].lower, False
+    auxiliary = "did"
+    if word in _BEING:
+        at += 1
+        while at < len(tokens) and tokens[at].lower.endswith("ly") and "ADV" in readings(tokens[at].text):
+            adverbs += f" {tokens[at].lower}"
+            at += 1
+        progressive = True
+    if at < len(tokens) and is_verb_form(tokens[at].lower, "VBG"):
+        progressive = True
+    if progressive:
+        auxiliary = "was" if subject.singular else "were"
+        if at >= len(tokens) or not is_verb_form(tokens[at].lower, "VBG"):
+            return "state"
+        verb = tokens[at].lower
+    else:
+        form = next((f for f in ("VBZ" if subject.singular else "VB", "VBD") if is_verb_form(word, f)), "")
+        if not form or "VERB" not in readings(word):
+            return "no_verb"
+        verb = word if form == "VB" else verb_lemma(word)
+    rest = _rest(text, tokens, at + 1, subject, progressive)
+    if rest is None:
+        return "unclear"
+    return event(f"Why {auxiliary} {subject.words}{adverbs} {verb} {rest}".rstrip(" .!") + "?", Cast(subject.names))
+
+
+def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progressive: bool) -> str | None:
+    """Return what stands behind the verb, the verbs joined to it in their base form; None where that is doubtful."""
+    written, place = "", tokens[at].start if at < len(tokens) else len(text)
+    for number in range(at, len(tokens)):
+        token, before = tokens[number], tokens[number - 1].lower
+        after = tokens[number + 1] if number + 1 < len(tokens) else None
+        if is_verb_form(token.lower, "VB") and before == "then" and "VERB" in readings(token.text):
+            return None  # "jumps into the water then play around"
+        if number == at and is_verb_form(token.lower, "VBG") and progressive:
+            return None  # "is smiling talking and driving"
+        finite = is_verb_form(token.lower, "VBZ") and "VERB" in readings(token.text)
+        if not finite or token.lower == "'s":
+            continue
+        governs = after is not None and (
+            _is_governed(after.lower) or after.lower in {"to"} | word_lists("clipped").prepositions
+        )
+        joined = before in ("and", "then", ",") or before.endswith("ly")
+        thing = "NOUN" in readings(token.text)
+        if joined and not progressive and (not thing or governs):
+            written += text[place : token.start] + inflect(verb_lemma(token.text), "VB")
+            place = token.end
+        elif joined or not thing or before in word_lists("stories").animate | word_lists("clipped").people:
+            return None  # "picks up sticks and leaves"; "jumps as it runs"
+    return written + text[place:]
