@@ -106,7 +106,9 @@ class Proposer:
             return phrase
         indirect = [extreme for extreme in _EXTREMES if self.view.tell(extreme).value == phrase]
         words = load_agqa().actions[phrase]
-        if words.verb and words.object and not words.loose and words.verb in load_agqa().to_action:
+        # "turning the object that they were holding on or off" cannot be read.
+        ends = bool(words.verb) and load_agqa().relation(words.verb or "").pattern.endswith("{o}")
+        if ends and words.verb and words.object and not words.loose and words.verb in load_agqa().to_action:
             reference = self.reference(words.object, words.verb)
             if reference:
                 indirect_to = ToAction(words.verb, reference)

@@ -120,10 +120,13 @@ class View:
         Args:
             thing: The object.
             part: Where.
-            whole: Whether the part is the whole video: nobody may have seen the object at all then.
+            whole: Whether the part is the whole video: nobody may have seen the object at all then. In a part of it, what
+                is there must be touched at another time: "is there one?" could be answered either way otherwise.
         """
         alike = load_rules().alike.get(thing, frozenset())
-        return not (self.having(None, part) & {thing, *alike}) and not (whole and thing in self.graph.seen)
+        if thing in self.graph.seen and (whole or thing not in self.graph.contacts):
+            return False
+        return not self.having(None, part) & {thing, *alike}
 
 
 def view_of(graph: SceneGraph) -> View:

@@ -1,0 +1,156 @@
+"""What guessers make of questions that they only read: an upper bound of what words alone give away.
+
+They learn from the questions and answers of one split and are asked those of another. A guesser of an answer among
+several that has learnt nothing of a question says the most frequent answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORD = re.compile(r"[a-z']+")
+SMOOTHING = 1.0
+STEPS, RATE, SHRINK = 60, 0.5, 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A question as it is read.
+
+    Attributes:
+        text: Its words.
+        answer: Its answer; for a choice, "first" or "second" will do as well.
+        kind: What is guessed separately, such as its template.
+    """
+
+    text: str
+    answer: str
+    kind: str
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a question, with its two-word stretches."""
+    words = WORD.findall(text.lower())
+    return [*words, *(f"{one} {other}" for one, other in pairwise(words))]
+
+
+def by_text(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
+    """Say what most questions of the same words were answered."""
+    return _majority(learnt, asked, lambda read: [read.text.lower(), ""])
+
+
+def by_words(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
+    """Say what most questions with the same set of words were answered."""
+    return _majority(learnt, asked, lambda read: [" ".join(sorted(set(WORD.findall(read.text.lower())))), ""])
+
+
+def _majority(learnt: Sequence[Read], asked: Sequence[Read], keys: Callable[[Read], Sequence[str]]) -> list[str]:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for read in learnt:
+        for key in keys(read):
+            counts[key][read.answer] += 1
+    return [_most(counts[next((key for key in keys(read) if key in counts), "")]) for read in asked]
+
+
+def _most(counts: Counter[str]) -> str:
+    return min(counts, key=lambda answer: (-counts[answer], answer), default="")
+
+
+def naive_bayes(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
+    """Guess by the words and two-word stretches that go with each answer, as if they came independently."""
+    known = {word: number for number, word in enumerate(sorted({w for read in learnt for w in words_of(read.text)}))}
+    answers = sorted({read.answer for read in learnt})
+    if not answers:
+        return ["" for _ in asked]
+    place = {answer: number for number, answer in enumerate(answers)}
+    table = np.full((len(answers), len(known)), SMOOTHING)
+    prior = np.zeros(len(answers))
+    for read in learnt:
+        prior[place[read.answer]] += 1
+        table[place[read.answer], [known[word] for word in set(words_of(read.text))]] += 1
+    weights = np.log(table) - np.log(prior[:, None] + 2 * SMOOTHING)
+    return [
+        answers[int(np.argmax(np.log(prior) + weights[:, _places(read, known)].sum(axis=1)))] for read in asked
+    ]
+
+
+def regression(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
+    """Guess by a logistic regression on words and two-word stretches."""
+    known = {word: number for number, word in enumerate(sorted({w for read in learnt for w in words_of(read.text)}))}
+    answers = sorted({read.answer for read in learnt})
+    if not answers:
+        return ["" for _ in asked]
+    bags = [_places(read, known) for read in learnt]
+    rows = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
+    columns = np.concatenate(bags) if bags else np.zeros(0, np.int64)
+    sizes = np.maximum(np.array([len(bag) for bag in bags], np.float64), 1)
+    values = 1 / np.sqrt(sizes)[rows]
+    targets = np.array([answers.index(read.answer) for read in learnt])
+    weights = np.zeros((len(known), len(answers)))
+    bias, gathered = np.zeros(len(answers)), np.full((len(known), len(answers)), 1e-8)
+    for _ in range(STEPS):
+        scores = _sums(rows, weights[columns] * values[:, None], len(bags)) + bias
+        wrong = _softmax(scores)
+        wrong[np.arange(len(bags)), targets] -= 1
+        slope = _sums(columns, wrong[rows] * values[:, None], len(known)) / len(bags) + SHRINK / len(bags) * weights
+        gathered += slope**2
+        weights -= RATE * slope / np.sqrt(gathered)
+        bias -= RATE * wrong.mean(axis=0)
+    found = []
+    for read in asked:
+        bag = _places(read, known)
+        found.append(answers[int(np.argmax(weights[bag].sum(axis=0) / np.sqrt(max(len(bag), 1)) + bias))])
+    return found
+
+
+def _places(read: Read, known: dict[str, int]) -> NDArray[np.int64]:
+    return np.array(sorted({known[word] for word in words_of(read.text) if word in known}), np.int64)
+
+
+def _sums(places: NDArray[np.int64], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    return np.stack([np.bincount(places, column, count) for column in values.T], axis=1)
+
+
+def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    grown = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: NDArray[np.float64] = grown / grown.sum(axis=1, keepdims=True)
+    return shares
+
+
+GUESSERS: dict[str, Callable[[Sequence[Read], Sequence[Read]], list[str]]] = {
+    "text": by_text,
+    "words": by_words,
+    "naive_bayes": naive_bayes,
+    "regression": regression,
+}
+
+
+def blind_shares(learnt: Iterable[Read], asked: Iterable[Read]) -> dict[str, dict[str, float]]:
+    """Let every guesser learn and guess, each kind of question on its own.
+
+    Args:
+        learnt: What they learn from.
+        asked: What they are asked.
+
+    Returns:
+        For each kind that is asked, the share that each guesser gets right, between 0 and 1.
+    """
+    kinds: dict[str, tuple[list[Read], list[Read]]] = defaultdict(lambda: ([], []))
+    for place, reads in enumerate((learnt, asked)):
+        for read in reads:
+            kinds[read.kind][place].append(read)
+    found = {}
+    for kind, (known, rest) in sorted(kinds.items()):
+        if rest:
+            found[kind] = {
+                name: sum(said == read.answer for said, read in zip(guess(known, rest), rest, strict=True)) / len(rest)
+                for name, guess in GUESSERS.items()
+            }
+    return found
