@@ -76,9 +76,7 @@ def naive_bayes(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
         prior[place[read.answer]] += 1
         table[place[read.answer], [known[word] for word in set(words_of(read.text))]] += 1
     weights = np.log(table) - np.log(prior[:, None] + 2 * SMOOTHING)
-    return [
-        answers[int(np.argmax(np.log(prior) + weights[:, _places(read, known)].sum(axis=1)))] for read in asked
-    ]
+    return [answers[int(np.argmax(np.log(prior) + weights[:, _places(read, known)].sum(axis=1)))] for read in asked]
 
 
 def regression(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:

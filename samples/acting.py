@@ -27,7 +27,22 @@ STAGES_IN_CACHE = 4
 WALK_SPEED, TURN_S = 95.0, 0.3  # pixels per second; seconds of a turn
 THINNEST = 0.6  # of a body that turns, as a share of its width
 IN_HAND = frozenset(
-    ("apple", "blanket", "book0", "book1", "box", "broom", "cloth", "comb", "cup", "phone", "pillow", "rag", "reading", "snack")
+    (
+        "apple",
+        "blanket",
+        "book0",
+        "book1",
+        "box",
+        "broom",
+        "cloth",
+        "comb",
+        "cup",
+        "phone",
+        "pillow",
+        "rag",
+        "reading",
+        "snack",
+    )
 )  # of all that changes, what the hands hold while it does
 LET_GO = {"pillow": 0.53}  # share of the action when a thing leaves the hands before it has come to rest
 

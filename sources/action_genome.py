@@ -1,7 +1,8 @@
 """Action Genome: objects and relations on frames of Charades' videos.
 
-Ji et al. 2020, "Action Genome: Actions as Compositions of Spatio-temporal Scene Graphs" (arXiv 1912.06992). Its pickle is
-read by an unpickler that makes lists, tuples, dictionaries, sets, text, numbers and nothing else: a pickle can run code.
+Ji et al. 2020, "Action Genome: Actions as Compositions of Spatio-temporal Scene Graphs" (arXiv 1912.06992). Its pickle
+is read by an unpickler that makes lists, tuples, dictionaries, sets, text, numbers and nothing else: a pickle can run
+code.
 """
 
 from __future__ import annotations
@@ -25,9 +26,7 @@ from .scene_graphs import Frames, SceneGraph
 OBJECTS = "object_bbox_and_relationship.pkl"
 FRAMES = "frame_list.txt"
 ADVICE = "Download Action Genome's annotations again: https://github.com/JingweiJ/ActionGenome"
-INVERTED = MappingProxyType(
-    {"in front of": "behind", "behind": "in front of", "above": "beneath", "beneath": "above"}
-)
+INVERTED = MappingProxyType({"in front of": "behind", "behind": "in front of", "above": "beneath", "beneath": "above"})
 """Action Genome says where the object is, questions say where the person is."""
 NOT_SAID = frozenset(("unsure", "other relationship", "not contacting"))
 WITHOUT_PLACE = frozenset(("floor",))
@@ -42,7 +41,7 @@ class SeenObject:
 
     Attributes:
         name: Action Genome's name, such as "cup/glass/bottle".
-        attention, spatial, contact: Its relations to the person, with spaces for underscores, as Action Genome has them.
+        attention, spatial, contact: Its relations to the person as Action Genome has them, spaces for underscores.
     """
 
     name: str
@@ -77,8 +76,8 @@ def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
     """Read the annotated frames of every video.
 
     Args:
-        folder: Holds `object_bbox_and_relationship.pkl`, and `frame_list.txt` if it is to be compared, itself or up to two
-            folders below.
+        folder: Holds `object_bbox_and_relationship.pkl`, and `frame_list.txt` if it is to be compared, itself or up to
+            two folders below.
 
     Returns:
         Frames by video id, in order of their numbers.
@@ -116,7 +115,9 @@ def _place(path: Path, key: object) -> tuple[str, int]:
 
 
 def _visible(path: Path, key: str, rows: object) -> list[dict[str, Any]]:
-    if not isinstance(rows, list) or not all(isinstance(row, dict) and isinstance(row.get("class"), str) for row in rows):
+    if not isinstance(rows, list) or not all(
+        isinstance(row, dict) and isinstance(row.get("class"), str) for row in rows
+    ):
         _refuse(path, f"{key} has no list of objects, each with its class")
     return [row for row in rows if row.get("visible", True) and row["class"] != "person"]
 
@@ -145,12 +146,12 @@ def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: fl
     Args:
         graph: Of the actions.
         frames: The video's annotated frames; without any the graph stays as it is.
-        fps: Of the video. Action Genome's frames are taken to be numbered from 1 at this rate, as its own script writes
-            them: frame n is shown (n - 1) / fps seconds into the video.
+        fps: Of the video. Action Genome's frames are taken to be numbered from 1 at this rate, as its own script
+            writes them: frame n is shown (n - 1) / fps seconds into the video.
 
     Returns:
-        The graph on Action Genome's frames. Spatial relations are turned round, objects that AGQA joins are one, and what
-        an action is done with is touched in its frames.
+        The graph on Action Genome's frames. Spatial relations are turned round, objects that AGQA joins are one, and
+        what an action is done with is touched in its frames.
     """
     if not frames:
         return graph

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from ...seeds import digest_for
 from ...sources.agqa_questions import (
+    VIDEO,
     Action,
     ActionEquals,
     Both,
@@ -43,14 +44,16 @@ def compositions_of(question: Question) -> set[Composition]:
         case ObjectEquals(_, asked) | ObjectChoose(_, _, asked):
             return compositions_of(asked)
         case LengthChoose(word):
-            return {("length", word, str(action)) for action in (question.first, question.second) if isinstance(action, str)}
+            return {
+                ("length", word, str(action)) for action in (question.first, question.second) if isinstance(action, str)
+            }
         case ActionEquals(_, compared):
             return compositions_of(compared)
         case OrderChoose(_, action):
             return _of_action("order", action)
-    found = _of_window(getattr(question, "window", Window("video")))
-    thing = getattr(question, "object", None)
-    return found | (compositions_of(thing) if isinstance(thing, ObjectsOf | EdgeObject) else set())
+    found = _of_window(getattr(question, "window", VIDEO))
+    about = getattr(question, "object", None)
+    return found | (compositions_of(about) if isinstance(about, ObjectsOf | EdgeObject) else set())
 
 
 def _of_window(window: Window) -> set[Composition]:

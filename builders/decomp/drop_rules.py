@@ -52,10 +52,10 @@ def judge(view: View, question: Question) -> str | None:
     Returns:
         Its answer by `answers.answer`; None if there is none, or if a rule drops the question.
     """
-    if steps_of(question) > MOST_STEPS:
-        return None
     value = view.tell(question).value
-    return value if value is not None and _Judge(view, load_rules()).keeps(question, value) else None
+    if value is None or steps_of(question) > MOST_STEPS:
+        return None
+    return value if _Judge(view, load_rules()).keeps(question, value) else None
 
 
 def steps_of(question: Question) -> int:
@@ -228,7 +228,10 @@ class _Judge:
         if names[0] == names[1] or names[1] in alike:
             return False
         told = [self.view.tell(part).value for part in parts]
-        sure = [answer is not None and self.keeps_interaction(part, answer) for part, answer in zip(parts, told, strict=True)]
+        sure = [
+            answer is not None and self.keeps_interaction(part, answer)
+            for part, answer in zip(parts, told, strict=True)
+        ]
         needs = (YES, YES) if question.word == "and" else (YES, NO)
         if value == YES:
             return all(sure)

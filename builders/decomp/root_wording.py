@@ -174,6 +174,8 @@ def _window_of(question: Question) -> Window:
             return first.window
         case ObjectEquals(_, asked) | ObjectChoose(_, _, asked):
             return asked.window
-        case ObjectExists() | RelationExists() | Interaction() | ObjectsOf() | EdgeObject() | ActionsIn() | EdgeAction():
+        case (
+            ObjectExists() | RelationExists() | Interaction() | ObjectsOf() | EdgeObject() | ActionsIn() | EdgeAction()
+        ):
             return question.window
     return VIDEO

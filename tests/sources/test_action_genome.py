@@ -21,7 +21,9 @@ def thing(name: str, visible: bool = True, **relations: list[str]) -> dict[str, 
 
 TABLE = {
     "V.mp4/000031.png": [
-        thing("cup/glass/bottle", attention=["looking_at"], spatial=["in_front_of"], contacting=["holding", "touching"]),
+        thing(
+            "cup/glass/bottle", attention=["looking_at"], spatial=["in_front_of"], contacting=["holding", "touching"]
+        ),
         thing("floor", spatial=["beneath"], contacting=["standing_on"]),
         thing("sofa/couch", visible=False),
     ],

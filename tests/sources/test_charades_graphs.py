@@ -4,8 +4,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from stressreel.samples.charades import SampleVideo, sample_videos
-from stressreel.samples.graphs import drawn_graph
 from stressreel.sources.actions import AnnotatedVideo, Segment
 from stressreel.sources.charades import class_actions, read_charades
 from stressreel.sources.charades_graphs import charades_graph, frames_of
@@ -41,7 +39,9 @@ def test_overlapping_and_touching_intervals_of_an_action_are_one() -> None:
 
 def test_classes_that_agqa_merges() -> None:
     counts: Counter[str] = Counter()
-    graph = charades_graph(video(("c147", 1, 2), ("c156", 3, 4), ("c146", 0, 1), ("c123", 1, 2), ("c015", 5, 5)), counts)
+    graph = charades_graph(
+        video(("c147", 1, 2), ("c156", 3, 4), ("c146", 0, 1), ("c123", 1, 2), ("c015", 5, 5)), counts
+    )
     assert [span.phrase for span in graph.actions] == ["making some food", "eating some food"]
     assert counts == {"left_out_c146": 1, "left_out_c123": 1, "empty_intervals": 1}
     in_bed = charades_graph(video(("c146", 0, 1), ("c134", 1, 2)))
