@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from stressreel.builders.decomp.balance import Asked, needs_of, partners_of, thin
 from stressreel.builders.decomp.compositions import compositions_of, is_held_out
+from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.builders.decomp.drop_rules import MOST_STEPS, judge, steps_of
 from stressreel.builders.decomp.graph_answers import answer
 from stressreel.builders.decomp.making import OPEN, TWO_ANSWERS, Made, Making, make_questions, make_split
 from stressreel.builders.decomp.root_wording import word_root
 from stressreel.builders.decomp.views import view_of
 from stressreel.samples.charades import sample_videos
-from stressreel.samples.graphs import drawn_graph
 from stressreel.sources.agqa_programs import parse_program
 from stressreel.sources.agqa_questions import (
     TEMPLATES,

@@ -6,16 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import yaml
-
-from ..sources.charades_graphs import MERGED, frame_times, frames_of, graph_of
-from ..sources.scene_graphs import ActionSpan, Frames, SceneGraph
-from ..templates.agqa import load_agqa
-from .acting import held_at
-from .charades import SampleVideo
+from ...samples.acting import held_at
+from ...samples.charades import SampleVideo
+from ...sources.charades_graphs import MERGED, frame_times, frames_of, graph_of
+from ...sources.scene_graphs import ActionSpan, Frames, SceneGraph
+from ...templates import read_table
+from ...templates.agqa import load_agqa
 
 HOLDING, TOUCHING = "holding", "touching"
 
@@ -64,5 +62,4 @@ def _facts(video: SampleVideo, times: tuple[float, ...]) -> Iterator[tuple[str, 
 
 @cache
 def _table() -> dict[str, Any]:
-    table: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
-    return table
+    return read_table("agqa_drawn")

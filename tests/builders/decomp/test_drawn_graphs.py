@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.samples import acting, room
 from stressreel.samples.acting import ACTS, held_at, picture_at
 from stressreel.samples.charades import SampleVideo, sample_videos
-from stressreel.samples.graphs import drawn_graph
 from stressreel.sources.charades_graphs import MERGED
 from stressreel.templates.agqa import load_agqa
 
