@@ -26,6 +26,25 @@ TAU = 2 * math.pi
 STAGES_IN_CACHE = 4
 WALK_SPEED, TURN_S = 95.0, 0.3  # pixels per second; seconds of a turn
 THINNEST = 0.6  # of a body that turns, as a share of its width
+IN_HAND = frozenset(
+    (
+        "apple",
+        "blanket",
+        "book0",
+        "book1",
+        "box",
+        "broom",
+        "cloth",
+        "comb",
+        "cup",
+        "phone",
+        "pillow",
+        "rag",
+        "reading",
+        "snack",
+    )
+)  # of all that changes, what the hands hold while it does
+LET_GO = {"pillow": 0.53}  # share of the action when a thing leaves the hands before it has come to rest
 
 
 class Station(NamedTuple):
@@ -423,7 +442,7 @@ def _throw_pillow(moment: Moment) -> Pose:
 
 
 def _hold_pillow(moment: Moment, here: Brush, body: Body) -> None:
-    flight = (moment.share - 0.53) / 0.15
+    flight = (moment.share - LET_GO["pillow"]) / 0.15
     if flight >= 1 or moment.share < 0.14:
         return
     if flight < 0:
@@ -511,6 +530,21 @@ def state_at(cues: Sequence[Cue], t: float) -> room.State:
             share = ease((t - cue.start) / (cue.end - cue.start), begin, end)
             state[thing] = before + (value - before) * share
     return room.Things({"light": 1.0} | state)
+
+
+def held_at(cues: Sequence[Cue], t: float) -> frozenset[str]:
+    """What the hands hold `t` seconds into the video, by the names in `ACTS`."""
+    cue = next((cue for cue in cues if cue.start <= t < cue.end), None)
+    if cue is None:
+        return frozenset()
+    state, share = state_at(cues, t), (t - cue.start) / (cue.end - cue.start)
+    changes = ACTS[cue.action].changes
+    borrowed = {change.thing for change in changes if change.value == 0}
+    return frozenset(
+        thing
+        for thing in {change.thing for change in changes} & IN_HAND
+        if (0 < state[thing] < 1 or (state[thing] == 1 and thing in borrowed)) and share < LET_GO.get(thing, 1.0)
+    )
 
 
 def picture_at(stage: Stage, t: float) -> NDArray[np.uint8]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Provenance = Literal["agqa", "action_genome", "charades", "drawn"]
-"""Who says so: AGQA's scene graphs; Action Genome's frames with Charades' actions; Charades' actions alone, which are not
-exhaustive; or the drawing, which is."""
+"""Who says so: AGQA's scene graphs; Action Genome's frames with Charades' actions; Charades' actions alone, which are
+not exhaustive; or the drawing, which is."""
 
 Frames = int
 """A set of annotated frames as the bits of a number: bit i is frame i."""
@@ -45,8 +45,8 @@ class SceneGraph:
         contacts: The frames in which the person has any contact with each object.
         actions: Instances of actions, by start.
         provenance: Who says so.
-        seen: Objects that are known to be in the video, touched or not: no question has "no" for its answer because one
-            of them is missing.
+        seen: Objects that are known to be in the video, touched or not: no question has "no" for its answer because
+            one of them is missing.
     """
 
     video_id: str

@@ -39,7 +39,7 @@ class Frames:
     frames: Mapping[str, Sequence[str]]
 
     def tense(self, phrase: str, past: bool) -> str:
-        """Put a gerund phrase into the present or the past: "reaching for and grabbing it", "reached for and grabbed it".
+        """Put a gerund phrase into another tense: "reaching for and grabbing it", "reached for and grabbed it".
 
         Raises:
             InputError: It begins with a gerund that the table has not.

@@ -1,13 +1,14 @@
 """Pairs of videos that the same question has different answers in, so that its words do not tell its answer.
 
 AGQA balances by dropping what is too frequent (Grunde-McLaughlin et al. 2021, section 3.5). Here every question of two
-answers is asked of two videos of the same split, with one answer in one and the other in the other: who sees the question
-alone is right half of the time, whatever they have learnt. Questions for a name are thinned until no answer stands out.
+answers is asked of two videos of the same split, with one answer in one and the other in the other: who reads the
+question alone is right half of the time, whatever they have learnt. Questions for a name are thinned until no answer
+stands out.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,11 +34,11 @@ from ...programs.questions import (
     Window,
     notation,
 )
-from ...seeds import digest_for, rng_for
+from ...seeds import digest_for
 from .drop_rules import judge
 from .views import View
 
-TRIES = 40
+TRIES = 20
 """How many videos are looked at for the other answer of a question."""
 Need = tuple[str, str]
 """What a video must have for a question to make sense: ("action", phrase), ("object", name) or ("relation", name)."""
@@ -85,8 +86,8 @@ class Partners:
         shortest = min(lists, key=len) if lists else range(len(self.views))
         if not shortest:
             return
-        rng = rng_for(self.seed, "decomp", "partner", view.graph.video_id, notation(question))
-        start, tried = int(rng.integers(len(shortest))), 0
+        drawn = digest_for(self.seed, "decomp", "partner", view.graph.video_id, notation(question))
+        start, tried = int.from_bytes(drawn[:8], "big") % len(shortest), 0
         for place in range(len(shortest)):
             other = self.views[shortest[(start + place) % len(shortest)]]
             if other is not view and free(other) and all(_has(other, need) for need in needs):
@@ -126,7 +127,7 @@ class Partners:
         options = sorted((one, other))
         if digest_for(self.seed, "decomp", "options", *options, notation(question))[0] % 2:
             options.reverse()
-        return ObjectChoose(*options, question)
+        return ObjectChoose(options[0], options[1], question)
 
 
 def partners_of(views: Sequence[View], seed: int) -> Partners:
@@ -232,11 +233,3 @@ def content_of(asked: Asked) -> Hashable:
 
 def _whole(question: Question) -> bool:
     return getattr(question, "window", VIDEO) == VIDEO
-
-
-def answer_counts(asked: Iterable[Asked]) -> dict[Question, Counter[str]]:
-    """Count the answers of each question over all videos."""
-    counts: dict[Question, Counter[str]] = defaultdict(Counter)
-    for each in asked:
-        counts[each.question][each.answer] += 1
-    return dict(counts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ...programs.questions import (
+    VIDEO,
     Action,
     ActionEquals,
     Both,
@@ -50,9 +51,9 @@ def compositions_of(question: Question) -> set[Composition]:
             return compositions_of(compared)
         case OrderChoose(_, action):
             return _of_action("order", action)
-    found = _of_window(getattr(question, "window", Window("video")))
-    thing = getattr(question, "object", None)
-    return found | (compositions_of(thing) if isinstance(thing, ObjectsOf | EdgeObject) else set())
+    found = _of_window(getattr(question, "window", VIDEO))
+    about = getattr(question, "object", None)
+    return found | (compositions_of(about) if isinstance(about, ObjectsOf | EdgeObject) else set())
 
 
 def _of_window(window: Window) -> set[Composition]:

@@ -52,10 +52,10 @@ def judge(view: View, question: Question) -> str | None:
     Returns:
         Its answer by `answers.answer`; None if there is none, or if a rule drops the question.
     """
-    if steps_of(question) > MOST_STEPS:
-        return None
     value = view.tell(question).value
-    return value if value is not None and _Judge(view, load_rules()).keeps(question, value) else None
+    if value is None or steps_of(question) > MOST_STEPS:
+        return None
+    return value if _Judge(view, load_rules()).keeps(question, value) else None
 
 
 def steps_of(question: Question) -> int:
@@ -308,7 +308,11 @@ class _Judge:
         one, other = self.words(question.first), self.words(question.second)
         if one is None or other is None or {one.verb, other.verb} & self.rules.transitions:
             return False
-        return one.verb is None or (one.verb, one.object) != (other.verb, other.object)
+        if one.verb is None or other.verb is None or one.object != other.object:
+            return True
+        # Who drinks from a cup holds it, however long the annotator says.
+        verbs = {one.verb, other.verb}
+        return len(verbs) == 2 and not any(verbs & self.rules.doubtful.get(verb, frozenset()) for verb in verbs)
 
     def keeps_order(self, question: OrderChoose, value: str) -> bool:
         done, span = self.words(question.action), self.view.span(question.action)

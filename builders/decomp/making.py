@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ...programs.parsing import program_of
 from ...programs.questions import TEMPLATES, Question, notation, template_of
@@ -22,11 +23,15 @@ from .root_wording import word_root
 from .views import View, view_of
 
 OPEN = frozenset(
-    ("objWhatGeneral", "objWhat", "actWhatBefore", "actWhatAfterAll", "objFirst", "objLast", "actFirst", "actLast")
-    + ("actLongest", "actShortest")
+    (
+        *("objWhatGeneral", "objWhat", "actWhatBefore", "actWhatAfterAll", "objFirst", "objLast", "actFirst"),
+        *("actLast", "actLongest", "actShortest"),
+    )
 )
 """Templates whose answer is a name; the others have two answers each."""
 TWO_ANSWERS = tuple(template for template in TEMPLATES if template not in OPEN)
+DENIES_OBJECTS = "objExists"
+"""Asks whether an object is there, which Charades' actions never deny."""
 DRAWN_AT_ONCE = 12
 
 
@@ -189,7 +194,7 @@ class _Maker:
                 if self.counts[asked.video_id, template] < self.making.per_template:
                     self.take(asked)
 
-    def evened(self, asked: Sequence[Asked]) -> Sequence[Asked]:
+    def evened(self, asked: list[Asked]) -> list[Asked]:
         if not self.making.paired:
             return asked
         return thin(asked, content_of, self.making.seed, most="middle")
@@ -208,26 +213,29 @@ class _Maker:
         for _ in range(self.making.per_template):
             for number, view in enumerate(self.partners.views):
                 for template in TWO_ANSWERS:
-                    if self.free(view, template):
+                    denied = template == DENIES_OBJECTS and view.graph.provenance == "charades"
+                    if not denied and self.free(view, template):
                         self.next_pair(view, template, waiting[template][number])
 
     def next_pair(self, view: View, template: str, proposals: Iterator[Question]) -> None:
         for question in proposals:
-            if question in self.asked[view.graph.video_id] or judge(view, question) is None:
+            if self.has(view, question):
                 continue
-            pair = self.partners.pair(
-                view,
-                question,
-                lambda other: self.free(other, template) and question not in self.asked[other.graph.video_id],
-            )
+            pair = self.partners.pair(view, question, partial(self.may_ask, question, template))
             if pair is None:
-                self.lost["no_partner"] += 1
+                self.lost["no_partner"] += judge(view, question) is not None
             elif not any(each.question in self.asked[each.video_id] for each in pair) and self.allowed(
                 pair[0].question
             ):
                 for each in pair:
                     self.take(each)
                 return
+
+    def has(self, view: View, question: Question) -> bool:
+        return question in self.asked[view.graph.video_id]
+
+    def may_ask(self, question: Question, template: str, view: View) -> bool:
+        return self.free(view, template) and not self.has(view, question)
 
     def make_alone(self) -> None:
         """Make questions of two answers, as many of the one as of the other in each template."""

@@ -74,9 +74,11 @@ class Proposer:
                 yield question
 
     def pick(self, items: Sequence[Item]) -> Item | None:
+        """Draw one of some items; None if there is none."""
         return items[int(self.rng.integers(len(items)))] if items else None
 
     def happens(self, share: float) -> bool:
+        """Draw whether something happens that has a probability."""
         return bool(self.rng.random() < share)
 
     # Parts of questions.
@@ -106,7 +108,9 @@ class Proposer:
             return phrase
         indirect = [extreme for extreme in _EXTREMES if self.view.tell(extreme).value == phrase]
         words = load_agqa().actions[phrase]
-        if words.verb and words.object and not words.loose and words.verb in load_agqa().to_action:
+        # "turning the object that they were holding on or off" cannot be read.
+        ends = bool(words.verb) and load_agqa().relation(words.verb or "").pattern.endswith("{o}")
+        if ends and words.verb and words.object and not words.loose and words.verb in load_agqa().to_action:
             reference = self.reference(words.object, words.verb)
             if reference:
                 indirect_to = ToAction(words.verb, reference)
@@ -142,21 +146,25 @@ class Proposer:
     # Templates.
 
     def exists(self) -> Question | None:
+        """Ask for an object that is there."""
         window = self.window()
         name = self.pick(sorted(self.view.having(None, (self.view.part(window) or (0, 0))[0])))
         return ObjectExists(self.thing(name, None, window), window) if name else None
 
     def relation_exists(self) -> Question | None:
+        """Ask for a relation that holds."""
         window = self.window()
         held = self.pick(self.held_in(window))
         return RelationExists(held[0], window) if held else None
 
     def interaction(self, window: Window | None = None) -> Interaction | None:
+        """Ask for a relation that holds to an object."""
         window = window or self.window()
         held = self.pick(self.held_in(window))
         return Interaction(held[0], self.thing(held[1], held[0], window), window) if held else None
 
     def both(self, word: Conjunction) -> Question | None:
+        """Ask for two of them; of "but not" the second one may hold or not."""
         first = self.interaction()
         second = self.interaction(first.window) if first and word == "and" else None
         if first and word == "xor":
@@ -166,30 +174,36 @@ class Proposer:
         return Both(word, first, second) if first and second and first != second else None
 
     def objects_of(self) -> ObjectsOf | None:
+        """Ask what has a relation."""
         window = self.window()
         held = self.pick(self.held_in(window))
         return ObjectsOf(held[0], window) if held else None
 
     def edge_object(self, edge: Edge) -> EdgeObject | None:
+        """Ask what has a relation first or last."""
         window = self.window(*_EDGE_WINDOWS[edge])
         relations = [name for name, objects in self.view.graph.relations.items() if len(objects) > 1]
         relation = self.pick(relations)
         return EdgeObject(edge, relation, window) if relation else None
 
     def equals(self, edge: Edge) -> Question | None:
+        """Ask whether an object is the first or last, which it is."""
         asked = self.edge_object(edge)
         right = self.view.tell(asked).value if asked else None
         return ObjectEquals(right, asked) if asked and right else None
 
     def actions_in(self, word: str) -> Question | None:
+        """Ask what is done before or after an action."""
         action = self.action(list(self.view.single))
         return ActionsIn(Window(word, (action,))) if action else None  # type: ignore[arg-type]
 
     def edge_action(self, edge: Edge) -> Question:
+        """Ask what is done first or last."""
         words = _EDGE_WINDOWS[edge]
         return EdgeAction(edge, VIDEO if self.happens(0.5) else self.window(words[0]))
 
     def compared(self, word: Comparison) -> LengthChoose | None:
+        """Ask which of two actions takes longer, or less time."""
         pair = self.pair()
         return LengthChoose(word, *pair) if pair else None
 
@@ -202,6 +216,7 @@ class Proposer:
         return actions[int(one)], actions[int(other)]
 
     def order(self, what: str) -> Question | None:
+        """Ask whether something is before or after an action."""
         if what == "action":
             pair = self.pair()
             return OrderChoose(ActionHappens(pair[0]), pair[1]) if pair else None

@@ -10,10 +10,11 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from ...programs.questions import Action, Edge, ExtremeAction, Object, Question, ToAction, Window
 from ...sources.scene_graphs import ActionSpan, Frames, SceneGraph
-from ...templates.agqa import ActionWords, load_agqa
+from ...templates.agqa import ANYTHING, ActionWords, load_agqa
 from ...templates.agqa_making import ANY, load_rules
 from .graph_answers import Answer, Teller
 
@@ -76,6 +77,7 @@ class View:
         return self.parts[window]
 
     def part_of(self, window: Window) -> Part | None:
+        """Return what `part` looks up."""
         spans = [self.span(action) for action in window.actions]
         end = self.graph.times[-1] + MARGIN
         match window.word, *spans:
@@ -106,12 +108,19 @@ class View:
         return self.having(relation, frames & -frames if edge == "first" else 1 << frames.bit_length() - 1)
 
     def doubtful(self, relation: str, part: Frames, besides: str = "") -> bool:
-        """Tell whether the relation may hold in a part, with any object besides one, although it is not annotated."""
+        """Tell whether the relation may hold in a part, with any object besides one, although it is not annotated.
+
+        Who opens a bag may hold it, who opens a door does not: only objects count that an action has the relation to.
+        """
         others = load_rules().doubtful.get(relation, frozenset())
         if ANY in others:
             return bool(self.having(None, part) - {besides})
+        fitting = _objects_of(relation)
         return any(
-            frames & part for verb in others for name, frames in self.verbs.get(verb, {}).items() if name != besides
+            frames & part
+            for verb in others
+            for name, frames in self.verbs.get(verb, {}).items()
+            if name != besides and (not fitting or name in fitting)
         )
 
     def missing(self, thing: str, part: Frames, whole: bool) -> bool:
@@ -120,10 +129,13 @@ class View:
         Args:
             thing: The object.
             part: Where.
-            whole: Whether the part is the whole video: nobody may have seen the object at all then.
+            whole: Whether the part is the whole video: nobody may have seen the object at all then. In a part of it,
+                what is there must be touched at another time: "is there one?" has two answers otherwise.
         """
         alike = load_rules().alike.get(thing, frozenset())
-        return not (self.having(None, part) & {thing, *alike}) and not (whole and thing in self.graph.seen)
+        if thing in self.graph.seen and (whole or thing not in self.graph.contacts):
+            return False
+        return not self.having(None, part) & {thing, *alike}
 
 
 def view_of(graph: SceneGraph) -> View:
@@ -146,6 +158,14 @@ def view_of(graph: SceneGraph) -> View:
     }
     held = {relation: _union(objects.values()) for relation, objects in graph.relations.items()}
     return View(graph, Teller(graph).answer, single, dict(phrases), held, {k: dict(v) for k, v in verbs.items()}, {})
+
+
+@cache
+def _objects_of(relation: str) -> frozenset[str]:
+    """Return the objects that actions have a relation to, and what is not named; none if no action has it."""
+    known = load_agqa().actions.values()
+    found = {words.object for words in known if words.verb == relation and words.object and not words.loose}
+    return frozenset(found | {ANYTHING}) if found else frozenset()
 
 
 def _union(sets: Iterable[Frames]) -> Frames:

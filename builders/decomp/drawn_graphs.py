@@ -1,0 +1,65 @@
+"""What is true of the drawn videos, as scene graphs: the drawing itself says what is done, held and touched when."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from ...samples.acting import held_at
+from ...samples.charades import SampleVideo
+from ...sources.charades_graphs import MERGED, frame_times, frames_of, graph_of
+from ...sources.scene_graphs import ActionSpan, Frames, SceneGraph
+from ...templates import read_table
+from ...templates.agqa import load_agqa
+
+HOLDING, TOUCHING = "holding", "touching"
+
+
+def drawn_graph(video: SampleVideo) -> SceneGraph:
+    """Say what a video of the sample shows.
+
+    Args:
+        video: The video.
+
+    Returns:
+        Its graph, on frames every half second from 0; exact, so that what it does not have is not so.
+    """
+    words, times = load_agqa().by_class, frame_times(video.length_s)
+    spans = []
+    for cue in video.actions:
+        action = words.get(MERGED.get(cue.action, cue.action))
+        if action:
+            spans.append(ActionSpan(action.phrase, cue.start, cue.end, frames_of(times, cue.start, cue.end)))
+    seen = {thing for name, _ in video.stage.stations for thing in _table()["furniture"][name]}
+    graph = graph_of(video.id, times, spans, "drawn", seen)
+    relations: dict[str, dict[str, Frames]] = defaultdict(dict)
+    for relation, things in graph.relations.items():
+        relations[relation] = dict(things)
+    contacts = defaultdict(int, graph.contacts)
+    for relation, thing, number in _facts(video, times):
+        relations[relation][thing] = relations[relation].get(thing, 0) | 1 << number
+        contacts[thing] |= 1 << number
+    plain = {name: dict(sorted(things.items())) for name, things in sorted(relations.items())}
+    return replace(graph, relations=plain, contacts=dict(sorted(contacts.items())), seen=graph.seen | {*contacts})
+
+
+def _facts(video: SampleVideo, times: tuple[float, ...]) -> Iterator[tuple[str, str, int]]:
+    """Yield what else is so: relation, thing, number of the frame."""
+    table = _table()
+    for number, time in enumerate(times):
+        for name in sorted(held_at(video.actions, time)):
+            yield HOLDING, table["things"][name], number
+            yield TOUCHING, table["things"][name], number
+        for cue in video.actions:
+            share = (time - cue.start) / (cue.end - cue.start)
+            for relation, thing, begin, end in table["during"].get(cue.action, ()):
+                if begin <= share <= end:
+                    yield relation, thing, number
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return read_table("agqa_drawn")

@@ -1,0 +1,384 @@
+"""Made questions: the rules that drop them, their balance, their words, and that they are true."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+from stressreel.builders.decomp.balance import Asked, needs_of, partners_of, thin
+from stressreel.builders.decomp.compositions import compositions_of, is_held_out
+from stressreel.builders.decomp.drawn_graphs import drawn_graph
+from stressreel.builders.decomp.drop_rules import MOST_STEPS, judge, steps_of
+from stressreel.builders.decomp.graph_answers import answer
+from stressreel.builders.decomp.making import OPEN, TWO_ANSWERS, Made, Making, make_questions, make_split
+from stressreel.builders.decomp.root_wording import word_root
+from stressreel.builders.decomp.views import view_of
+from stressreel.programs.parsing import parse_program
+from stressreel.programs.questions import (
+    TEMPLATES,
+    VIDEO,
+    ActionEquals,
+    ActionHappens,
+    ActionsIn,
+    Both,
+    EdgeAction,
+    EdgeObject,
+    ExtremeAction,
+    Interaction,
+    LengthChoose,
+    ObjectChoose,
+    ObjectEquals,
+    ObjectExists,
+    ObjectsOf,
+    OrderChoose,
+    Question,
+    RelationExists,
+    ToAction,
+    Window,
+    template_of,
+)
+from stressreel.samples.charades import sample_videos
+from stressreel.sources.charades import read_charades
+from stressreel.sources.charades_graphs import charades_graph, frame_times, frames_of, graph_of
+from stressreel.sources.scene_graphs import ActionSpan, Provenance, SceneGraph
+from stressreel.templates.agqa_making import load_frames
+
+LENGTH = 60.0
+TIMES = frame_times(LENGTH)
+
+
+def graph(
+    *spans: tuple[str, float, float],
+    video_id: str = "V",
+    provenance: Provenance = "drawn",
+    seen: tuple[str, ...] = (),
+) -> SceneGraph:
+    actions = [ActionSpan(phrase, start, end, frames_of(TIMES, start, end)) for phrase, start, end in spans]
+    return graph_of(video_id, TIMES, actions, provenance, seen)
+
+
+def judged(question: Question, *spans: tuple[str, float, float], **more: object) -> str | None:
+    return judge(view_of(graph(*spans, **more)), question)  # type: ignore[arg-type]
+
+
+PHONE, BAG, DOOR = ("holding a phone", 5.0, 12.0), ("holding a bag", 30.0, 45.0), ("opening a door", 20.0, 24.0)
+BEFORE, AFTER, WHILE = (Window(word, ("opening a door",)) for word in ("before", "after", "while"))
+
+CASES: list[tuple[str, Question, tuple[tuple[str, float, float], ...], str | None]] = [
+    ("so", Interaction("holding", "phone", BEFORE), (PHONE, DOOR), "yes"),
+    ("not so", Interaction("holding", "phone", AFTER), (PHONE, DOOR), "no"),
+    ("only on the border", Interaction("holding", "phone", BEFORE), (("holding a phone", 20, 22), DOOR), None),
+    ("nearly there", Interaction("holding", "phone", AFTER), (("holding a phone", 5, 23.5), DOOR), None),
+    ("no time before", RelationExists("holding", BEFORE), (PHONE, ("opening a door", 0, 3)), None),
+    ("no time after", RelationExists("holding", AFTER), (PHONE, ("opening a door", 50, 60)), None),
+    (
+        "the action happens twice",
+        Interaction("holding", "phone", BEFORE),
+        (PHONE, DOOR, ("opening a door", 40, 44)),
+        None,
+    ),
+    (
+        "c044",
+        RelationExists("holding", Window("before", ("taking something from a box",))),
+        (PHONE, ("taking something from a box", 20, 24)),
+        None,
+    ),
+    ("the action's object", Interaction("closing", "door", AFTER), (DOOR, ("closing a door", 40, 44)), None),
+    ("the action's object exists", ObjectExists("door", AFTER), (DOOR, ("closing a door", 40, 44)), None),
+    ("the action's verb", RelationExists("opening", AFTER), (DOOR, ("opening a box", 40, 44)), None),
+    ("nobody asks for clothes", Interaction("holding", "clothes"), (("holding some clothes", 5, 9),), None),
+    ("obvious", Interaction("sitting on", "floor"), (("sitting on the floor", 5, 9),), None),
+    ("a look-alike is there", ObjectExists("box"), (BAG,), None),
+    ("a look-alike is there later", ObjectExists("box", BEFORE), (("holding a box", 30, 40), DOOR), "no"),
+    ("a look-alike is held then", Interaction("holding", "box", AFTER), (("holding a box", 5, 9), DOOR, BAG), None),
+    ("a verb of one object", RelationExists("talking on"), (("talking on a phone", 5, 9),), None),
+    ("another verb makes it likely", RelationExists("holding"), (("throwing a bag somewhere", 5, 9), DOOR), None),
+    ("nothing makes it likely", RelationExists("throwing"), (DOOR,), "no"),
+    ("one object", ObjectsOf("holding", BEFORE), (PHONE, DOOR, BAG), "phone"),
+    ("two objects", ObjectsOf("holding", BEFORE), (PHONE, DOOR, ("holding a bag", 10, 15)), None),
+    ("perhaps another one", ObjectsOf("holding", BEFORE), (PHONE, DOOR, ("throwing a bag somewhere", 10, 15)), None),
+    ("one of a verb of one", ObjectsOf("talking on"), (("talking on a phone", 5, 9),), None),
+    ("first", EdgeObject("first", "holding"), (PHONE, BAG), "phone"),
+    ("last", EdgeObject("last", "holding"), (PHONE, BAG), "bag"),
+    ("first of one", EdgeObject("first", "holding"), (PHONE, DOOR), None),
+    ("first before", EdgeObject("first", "holding", BEFORE), (PHONE, ("holding a bag", 14, 16), DOOR), None),
+    (
+        "last after",
+        EdgeObject("last", "holding", AFTER),
+        (DOOR, ("holding a phone", 30, 35), ("holding a bag", 40, 45)),
+        None,
+    ),
+    ("two at once", EdgeObject("first", "holding"), (PHONE, ("holding a bag", 5, 9)), None),
+    ("is the first", ObjectEquals("phone", EdgeObject("first", "holding")), (PHONE, BAG), "yes"),
+    ("is not the first", ObjectEquals("bag", EdgeObject("first", "holding")), (PHONE, BAG), "no"),
+    ("a look-alike of the first", ObjectEquals("box", EdgeObject("last", "holding")), (PHONE, BAG), None),
+    ("chosen", ObjectChoose("bag", "phone", ObjectsOf("holding", BEFORE)), (PHONE, DOOR), "phone"),
+    ("neither", ObjectChoose("bag", "box", ObjectsOf("holding", BEFORE)), (PHONE, DOOR), None),
+    ("both", ObjectChoose("bag", "phone", ObjectsOf("holding")), (PHONE, BAG), None),
+    ("both and", Both("and", Interaction("holding", "phone"), Interaction("holding", "bag")), (PHONE, BAG), "yes"),
+    ("not both", Both("and", Interaction("holding", "phone"), Interaction("holding", "bag")), (PHONE,), "no"),
+    ("but not", Both("xor", Interaction("holding", "phone"), Interaction("holding", "bag")), (PHONE,), "yes"),
+    ("both alike", Both("and", Interaction("holding", "box"), Interaction("holding", "bag")), (PHONE, BAG), None),
+    ("the other action", ActionsIn(BEFORE), (PHONE, DOOR), "holding a phone"),
+    ("two other actions", ActionsIn(BEFORE), (PHONE, DOOR, ("sneezing somewhere", 1, 2)), None),
+    ("first action", EdgeAction("first"), (PHONE, DOOR), "holding a phone"),
+    ("within five seconds", EdgeAction("first"), (PHONE, ("opening a door", 9, 11)), None),
+    ("taking first", EdgeAction("first"), (("taking a phone from somewhere", 2, 4), DOOR), None),
+    ("putting last", EdgeAction("last"), (PHONE, ("putting a phone somewhere", 30, 33)), None),
+    ("longer", LengthChoose("longer", "holding a phone", "holding a bag"), (PHONE, BAG), "holding a bag"),
+    (
+        "within seven seconds",
+        LengthChoose("longer", "holding a phone", "sneezing somewhere"),
+        (PHONE, ("sneezing somewhere", 1, 2)),
+        None,
+    ),
+    ("a transition", LengthChoose("longer", "opening a door", "holding a bag"), (DOOR, BAG), None),
+    (
+        "one holds what one drinks",
+        LengthChoose("longer", "drinking from a cup", "holding a cup of something"),
+        (("drinking from a cup", 5, 6), ("holding a cup of something", 5, 30)),
+        None,
+    ),
+    (
+        "several instances",
+        LengthChoose("longer", "holding a phone", "holding a bag"),
+        (PHONE, ("holding a phone", 50, 51), BAG),
+        None,
+    ),
+    (
+        "is longer",
+        ActionEquals("holding a bag", LengthChoose("longer", "holding a bag", "holding a phone")),
+        (PHONE, BAG),
+        "yes",
+    ),
+    ("longest", ExtremeAction("longest"), (PHONE, BAG, DOOR), "holding a bag"),
+    ("longest of two", ExtremeAction("longest"), (PHONE, ("holding a bag", 20, 50)), None),
+    ("longest by little", ExtremeAction("longest"), (PHONE, DOOR, ("holding a bag", 30, 40)), None),
+    ("action before", OrderChoose(ActionHappens("holding a phone"), "opening a door"), (PHONE, DOOR), "before"),
+    (
+        "action at the same time",
+        OrderChoose(ActionHappens("holding a phone"), "opening a door"),
+        (("holding a phone", 15, 30), DOOR),
+        None,
+    ),
+    ("object after", OrderChoose(ObjectExists("bag"), "opening a door"), (DOOR, BAG), "after"),
+    (
+        "object on both sides",
+        OrderChoose(ObjectExists("bag"), "opening a door"),
+        (DOOR, BAG, ("holding a bag", 2, 9)),
+        None,
+    ),
+    (
+        "the action's own object",
+        OrderChoose(ObjectExists("door"), "opening a door"),
+        (DOOR, ("closing a door", 40, 44)),
+        None,
+    ),
+    ("relation before", OrderChoose(RelationExists("holding"), "opening a door"), (PHONE, DOOR), "before"),
+    (
+        "a reference",
+        Interaction("holding", ObjectsOf("smiling at"), BEFORE),
+        (("holding a book", 5, 9), ("smiling at a book", 6, 9), DOOR),
+        "yes",
+    ),
+    ("a reference of the same relation", Interaction("holding", ObjectsOf("holding"), BEFORE), (PHONE, DOOR), None),
+    (
+        "a reference to two",
+        Interaction("holding", ObjectsOf("taking"), BEFORE),
+        (PHONE, DOOR, ("taking a phone from somewhere", 3, 5), ("taking a bag from somewhere", 28, 30)),
+        None,
+    ),
+    (
+        "nine steps",
+        Both(
+            "xor",
+            Interaction(
+                "holding",
+                ObjectsOf("smiling at"),
+                Window("between", ("sneezing somewhere", ToAction("taking", ObjectsOf("smiling at")))),
+            ),
+            Interaction(
+                "holding",
+                "phone",
+                Window("between", ("sneezing somewhere", ToAction("taking", ObjectsOf("smiling at")))),
+            ),
+        ),
+        (
+            ("smiling at a book", 20, 30),
+            ("holding a book", 20, 30),
+            ("sneezing somewhere", 1, 3),
+            ("taking a book from somewhere", 40, 44),
+        ),
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "spans", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_rules(question: Question, spans: tuple[tuple[str, float, float], ...], expected: str | None) -> None:
+    assert judged(question, *spans) == expected
+
+
+def test_an_object_that_is_seen_is_not_missing() -> None:
+    assert judged(ObjectExists("laptop"), PHONE, DOOR) == "no"
+    assert judged(ObjectExists("laptop"), PHONE, DOOR, seen=("laptop",)) is None
+    assert judged(ObjectExists("laptop", BEFORE), PHONE, DOOR, seen=("laptop",)) is None
+
+
+def test_charades_never_denies_an_object() -> None:
+    assert judged(ObjectExists("laptop"), PHONE, provenance="charades") is None
+    assert judged(ObjectExists("phone"), PHONE, provenance="charades") == "yes"
+
+
+def made_of_sample(split: str = "train", **changes: object) -> Made:
+    graphs = [drawn_graph(video) for video in sample_videos() if video.split == split]
+    return make_split(split, graphs, Making(paired=False, **changes))  # type: ignore[arg-type]
+
+
+def test_answers_of_the_sample_are_the_truth() -> None:
+    graphs = {video.id: drawn_graph(video) for video in sample_videos()}
+    for split in ("train", "test"):
+        made = [each for found in made_of_sample(split).questions.values() for each in found]
+        assert len({each.template for each in made}) >= 15
+        for each in made:
+            assert answer(each.question, graphs[each.video_id]).value == each.answer
+            assert parse_program(each.program) == each.question
+            assert re.fullmatch(r"[A-Z][A-Za-z ,:]+\?", each.text), each.text
+            assert "{" not in each.text
+            assert "  " not in each.text
+            assert 1 <= each.steps <= MOST_STEPS
+
+
+def test_the_sample_is_even() -> None:
+    sides: dict[str, Counter[str]] = defaultdict(Counter)
+    for found in made_of_sample(per_video=10**6).questions.values():
+        for each in found:
+            if each.template in TWO_ANSWERS and each.answer in ("yes", "no", "before", "after"):
+                sides[each.template][each.answer] += 1
+    assert sides
+    assert all(len(set(counts.values())) == 1 and len(counts) == 2 for counts in sides.values())
+
+
+def test_order_of_videos_changes_nothing() -> None:
+    graphs = [drawn_graph(video) for video in sample_videos()]
+    for paired in (False, True):
+        making = Making(paired=paired, per_video=12)
+        assert make_split("train", graphs, making).questions == make_split("train", graphs[::-1], making).questions
+
+
+def test_another_seed_draws_others() -> None:
+    assert made_of_sample(seed=1).questions != made_of_sample(seed=2).questions
+
+
+def test_questions_of_one_video() -> None:
+    made = list(make_questions(graph(PHONE, BAG, DOOR), Making(), [ObjectExists("laptop")]))
+    assert {"objRelExists", "objFirst", "actFirst", "actTime"} <= {each.template for each in made}
+    assert made[-1].answer == "no"
+
+
+def test_pairs_have_both_answers_and_caps_hold() -> None:
+    graphs = [
+        graph(("holding a phone", 5, 9 + n), ("opening a door", 20, 22), ("holding a bag", 30, 35), video_id=f"A{n}")
+        for n in range(4)
+    ] + [
+        graph(("holding a bag", 5, 9 + n), ("opening a door", 20, 22), ("holding a phone", 30, 35), video_id=f"B{n}")
+        for n in range(4)
+    ]
+    made = make_split("test", graphs, Making(per_video=9, per_template=2))
+    questions = [each for found in made.questions.values() for each in found]
+    answers: dict[Question, Counter[str]] = defaultdict(Counter)
+    for each in questions:
+        if each.template in TWO_ANSWERS:
+            answers[each.question][each.answer] += 1
+    assert answers
+    assert all(len(set(counts.values())) == 1 and len(counts) == 2 for counts in answers.values())
+    assert all(len(found) <= 9 for found in made.questions.values())
+    assert max(Counter((each.video_id, each.template) for each in questions).values()) <= 2
+
+
+def test_held_out_compositions_and_steps_are_not_in_train() -> None:
+    graphs = [drawn_graph(video) for video in sample_videos()]
+    making = Making(paired=False, held_out=0.3, train_steps=3)
+    train = [each for found in make_split("train", graphs, making).questions.values() for each in found]
+    test = [each for found in make_split("test", graphs, making).questions.values() for each in found]
+    assert max(each.steps for each in train) <= 3
+    assert not any(each.novel_comp or each.more_steps for each in train)
+    novel = {each.question for each in test if each.novel_comp}
+    assert novel
+    known = {part for each in train for part in compositions_of(each.question)}
+    assert all(any(part not in known for part in compositions_of(question)) for question in novel)
+    assert {each.steps > 3 for each in test if each.more_steps} == {True}
+
+
+def test_share_of_held_out_compositions() -> None:
+    drawn = [is_held_out(("time", "before", str(number)), 0.2, 0) for number in range(2000)]
+    assert 0.17 < sum(drawn) / 2000 < 0.23
+
+
+def test_thinning() -> None:
+    asked = [Asked(f"V{n}", ObjectsOf("holding"), name) for n, name in enumerate(["phone"] * 5 + ["bag"] * 2 + ["box"])]
+    left = Counter(each.answer for each in thin(asked, lambda each: each.question, 0))
+    assert left == {"phone": 2, "bag": 2, "box": 1}
+    middle = Counter(each.answer for each in thin(asked, lambda each: each.question, 0, most="middle"))
+    assert middle == {"phone": 2, "bag": 2, "box": 1}
+    assert thin(asked[:5], lambda each: each.question, 0) == []
+
+
+def test_needs() -> None:
+    window = Window("between", ("opening a door", ToAction("taking", ObjectsOf("watching"))))
+    assert needs_of(Interaction("holding", "phone", window)) == {
+        ("action", "opening a door"), ("relation", "taking"), ("relation", "watching")
+    }  # fmt: skip
+    assert needs_of(RelationExists("holding")) == set()
+    partners = partners_of([view_of(graph(PHONE)), view_of(graph(BAG, DOOR, video_id="W"))], 0)
+    assert list(partners.having["object", "bag"]) == [1]
+
+
+def test_steps() -> None:
+    assert steps_of(ObjectExists("phone")) == 1
+    assert steps_of(Interaction("holding", ObjectsOf("watching"), Window("between", ("a", "b")))) == 1 + 1 + 3
+    assert steps_of(RelationExists("holding", Window("before", (ExtremeAction("longest"),)))) == 1 + 2 + 2
+
+
+def test_every_template_has_frames_and_an_answer_type() -> None:
+    assert set(load_frames().frames) == set(TEMPLATES) == OPEN | set(TWO_ANSWERS)
+
+
+def test_golden_words() -> None:
+    """The first wording of each template, so that a change of words is seen."""
+    lines = []
+    questions = [case[1] for case in CASES if case[3] is not None]
+    for number, question in enumerate(questions):
+        lines.append(f"{template_of(question)}: {word_root(question, number)}")
+    golden = Path(__file__).with_name("golden_roots.txt")
+    assert "\n".join(lines) + "\n" == golden.read_text(encoding="utf-8")
+
+
+def test_windows_in_front() -> None:
+    texts = {word_root(Interaction("holding", "phone", BEFORE), number) for number in range(60)}
+    assert "Before they opened a door, were they holding a phone?" in texts
+    assert "Did they hold a phone before opening a door?" in texts
+    assert word_root(RelationExists("holding", VIDEO), 1) in {
+        "Were they holding something?", "Was the person holding something?", "Did they hold something?"
+    }  # fmt: skip
+
+
+@pytest.mark.shared
+def test_real_charades(shared: Path) -> None:
+    """One video in ten: every question is true, can be read back, and does not tell its answer."""
+    videos = [video for video in read_charades(shared / "data" / "charades").videos if video.split == "test"][::10]
+    graphs = {video.id: charades_graph(video) for video in videos}
+    made = make_split("test", list(graphs.values()), Making())
+    questions = [each for found in made.questions.values() for each in found]
+    assert len(questions) > 1000
+    answers: dict[Question, Counter[str]] = defaultdict(Counter)
+    for each in questions:
+        assert answer(each.question, graphs[each.video_id]).value == each.answer
+        assert parse_program(each.program) == each.question
+        if each.template in TWO_ANSWERS:
+            answers[each.question][each.answer] += 1
+    assert all(len(set(counts.values())) == 1 and len(counts) == 2 for counts in answers.values())
