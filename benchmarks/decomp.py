@@ -4,8 +4,8 @@
     python benchmarks/decomp.py 10000 1000000       # other numbers
 
 The rows are made up, in AGQA 2.0's layout and with the templates in the proportions of its test questions, 236 rows a
-video. Each number is measured in a process of its own: parsing, taking apart with answers and rows, and the whole command,
-from the file to verified-ready Parquet; what remains of the command is reading, hashing and packing. Peak memory is the
+video. Each number is measured in a process of its own: parsing, taking apart with answers and rows, and the whole
+command, from the file to Parquet; what remains of the command is reading, hashing and packing. Peak memory is the
 command's. Times are of the processor.
 """
 
@@ -68,6 +68,7 @@ class Maker:
     """Makes up the questions of a video from the few things that are in it."""
 
     def __init__(self, number: int) -> None:
+        """Draw what is in video `number`."""
         words = load_agqa()
         self.rng = rng_for(0, "benchmark", str(number))
         self.objects = self._some(sorted(words.objects), 9)
@@ -81,26 +82,31 @@ class Maker:
         return names[int(self.rng.integers(len(names)))]
 
     def reference(self) -> ObjectsOf | EdgeObject:
+        """Speak of an object by another question."""
         relation = self._one(self.relations)
         if self.rng.random() < 0.5:
             return ObjectsOf(relation)
         return EdgeObject("first" if self.rng.random() < 0.5 else "last", relation)
 
     def object(self) -> Object:
+        """Name an object, or speak of it."""
         return self.reference() if self.rng.random() < INDIRECT else self._one(self.objects)
 
     def action(self) -> Action:
+        """Name an action, or speak of it."""
         chance = self.rng.random()
         if chance < 0.03:
             return ExtremeAction("longest")
         return ToAction("taking", self.reference()) if chance < 0.08 else self._one(self.actions)
 
     def window(self, *words: str) -> Window:
+        """Draw a part of the video."""
         word = self._one(list(words or ("video", "before", "after", "while", "between")))
         actions = [self.action() for _ in range({"video": 0, "between": 2}.get(word, 1))]
         return Window(word, tuple(actions)) if actions else VIDEO  # type: ignore[arg-type]
 
     def question(self, template: str) -> Question:
+        """Make up a question of a template."""
         relation, word = self._one(self.relations), template.lower()
         edge = "first" if "first" in word else "last"
         length = "longer" if "longer" in word else "shorter"

@@ -1,8 +1,8 @@
 """Take compositional questions apart into graphs of sub-questions.
 
-AGQA-Decomp (Gandhi et al. 2022), section 3 and Figure 2: the program is walked down to its leaves; every function on the
-way is a question, and what stands for its answer goes into the question above it. Kinds, rules and the order of children
-are those of the released scoring programs; where those leave it open, `docs/decomp.md` says what we do.
+AGQA-Decomp (Gandhi et al. 2022), section 3 and Figure 2: the program is walked down to its leaves; every function on
+the way is a question, and what stands for its answer goes into the question above it. Kinds, rules and the order of
+children are those of the released scoring programs; where those leave it open, `docs/decomp.md` says what we do.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def texts_of(steps: Sequence[Step], root: str | None) -> dict[Question, str]:
 
 
 def as_tree(steps: Sequence[Step], root: str | None = None) -> str:
-    """Write a graph as a tree; a question that several are composed of stands where it comes first, and by number later.
+    """Write a graph as a tree; a question that several are composed of is written out where it comes first.
 
     Args:
         steps: As `decompose` returns them.

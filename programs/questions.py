@@ -1,9 +1,9 @@
-"""Compositional questions about a video as typed values: what AGQA's programs mean, and all that they are taken apart into.
+"""Compositional questions as typed values: what AGQA's programs mean, and what they are taken apart into.
 
-AGQA 2.0 (Grunde-McLaughlin et al. 2021) has 27 templates. AGQA-Decomp (Gandhi et al. 2022, section 3) decomposes them into
-sub-questions, some of which AGQA does not ask: whether an action happens, before or after another one for example. All
-are values of `Question`; parts of them that stand for the answer of another question (an indirect reference) are that
-question itself.
+AGQA 2.0 (Grunde-McLaughlin et al. 2021) has 27 templates. AGQA-Decomp (Gandhi et al. 2022, section 3) decomposes them
+into sub-questions, some of which AGQA does not ask: whether an action happens, before or after another one for example.
+All are values of `Question`; parts of them that stand for the answer of another question (an indirect reference) are
+that question itself.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class OrderChoose:
 
 @dataclass(frozen=True, slots=True)
 class ToAction:
-    """An action whose object is the answer of a question: "taking the thing that they put down first from somewhere"."""
+    """An action whose object is the answer of a question: "taking the thing that they held first from somewhere"."""
 
     verb: str
     object: ObjectsOf | EdgeObject
@@ -228,7 +228,7 @@ TEMPLATES = (
 
 
 def notation(part: Question | Object | Action | Window | None) -> str:
-    """Write a question, or a part of one, in a short functional notation: equal for equal questions, and only for those.
+    """Write a question, or a part of one, in a short notation: equal for equal questions, and only for those.
 
     An object that exists in the whole video is `objExists(phone)`, as in the released hierarchies.
     """

@@ -7,7 +7,6 @@ code.
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,9 +17,11 @@ from typing import Any, NoReturn
 
 from ..errors import InputError
 from ..records.documents import read_text
+from ..records.files import sha256_file
 from ..templates.agqa import load_agqa
 from .charades_graphs import frames_of, graph_of
 from .files import find_file
+from .pickles import read_pickle
 from .scene_graphs import Frames, SceneGraph
 
 OBJECTS = "object_bbox_and_relationship.pkl"
@@ -63,15 +64,6 @@ class GenomeFrame:
     objects: tuple[SeenObject, ...]
 
 
-class _Plain(pickle.Unpickler):
-    """Makes plain values; refuses to look up any class or function, except sets."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in (("builtins", "set"), ("builtins", "frozenset")):
-            return {"set": set, "frozenset": frozenset}[name]
-        raise pickle.UnpicklingError(f"it asks for {module}.{name}, which plain annotations do not need")
-
-
 def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
     """Read the annotated frames of every video.
 
@@ -88,11 +80,7 @@ def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
     path = find_file(folder, OBJECTS)
     if not path:
         raise InputError(f"no {OBJECTS} in {folder} or two folders below it. {ADVICE}")
-    try:
-        with path.open("rb") as file:
-            table = _Plain(file).load()
-    except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} cannot be read: {error}. {ADVICE}") from error
+    table = read_pickle(path, ADVICE)
     if not isinstance(table, dict):
         _refuse(path, "it is no dictionary of frames")
     videos: dict[str, list[GenomeFrame]] = defaultdict(list)
@@ -101,6 +89,12 @@ def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
         videos[video].append(GenomeFrame(number, tuple(_seen(path, key, row) for row in _visible(path, key, rows))))
     _check_list(folder, path, table)
     return {video: tuple(sorted(frames, key=lambda frame: frame.number)) for video, frames in sorted(videos.items())}
+
+
+def genome_hashes(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of the files that `read_action_genome` reads, by name."""
+    found = [find_file(folder, name) for name in (OBJECTS, FRAMES)]
+    return {path.name: sha256_file(path) for path in found if path}
 
 
 def _refuse(path: Path, why: str) -> NoReturn:

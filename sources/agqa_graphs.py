@@ -8,10 +8,8 @@ by the file's hash, so that workers need not read the pickle again.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
-import pickle
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +24,7 @@ from ..records.files import atomic, canonical_json, output_error, sha256_file, s
 from ..templates import read_table
 from ..templates.agqa import load_agqa
 from .files import find_file
+from .pickles import read_pickle
 from .scene_graphs import ActionSpan, Frames, SceneGraph, graph_as_json, graph_from_json
 from .tables import is_file_name
 
@@ -245,7 +244,7 @@ def read_graphs(path: Path, names: Mapping[str, str]) -> Iterator[SceneGraph]:
     Raises:
         InputError: It holds something else than builtin values, or they are no scene graphs.
     """
-    videos = _load(path)
+    videos = read_pickle(path, ADVICE)
     if not isinstance(videos, dict):
         raise InputError(f"{path.name}: expected a dictionary of videos, got {type(videos).__name__}. {ADVICE}")
     for video in list(videos):
@@ -253,39 +252,6 @@ def read_graphs(path: Path, names: Mapping[str, str]) -> Iterator[SceneGraph]:
         if not isinstance(video, str) or not is_file_name(video):
             raise InputError(f"{path.name}: expected videos by their ids, got {_kind(video)}. {ADVICE}")
         yield _Converter(path, video, names).graph(vertices)
-
-
-class _BuiltinsOnly(pickle.Unpickler):
-    """Reads pickles that name no class or function, and so can run nothing."""
-
-    def find_class(self, module: str, name: str) -> NoReturn:
-        raise InputError(
-            f"it names {shortened(f'{module}.{name}')}, and scene graphs are made of builtin values alone. Such a file "
-            "can run any program when it is read, and was not read"
-        )
-
-    def persistent_load(self, pid: Any) -> NoReturn:
-        raise InputError("it refers to something outside of it, and was not read")
-
-
-def _load(path: Path) -> Any:
-    running = gc.isenabled()
-    gc.disable()  # millions of dictionaries are made and none is dropped; looking for dropped ones doubles the time
-    try:
-        with open(path, "rb") as handle:
-            return _BuiltinsOnly(handle).load()
-    except InputError as error:
-        raise InputError(f"{path.name}: {error}. {ADVICE}") from None
-    except (OSError, MemoryError):
-        raise
-    except Exception as error:  # a damaged pickle may raise almost anything
-        detail = shortened(str(error))
-        raise InputError(
-            f"{path.name} is no pickle, or damaged ({type(error).__name__}: {detail}). {ADVICE}"
-        ) from error
-    finally:
-        if running:
-            gc.enable()
 
 
 def _kind(value: Any) -> str:

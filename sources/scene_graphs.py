@@ -41,7 +41,7 @@ class SceneGraph:
     Attributes:
         video_id: The video.
         times: Seconds of each annotated frame, ascending.
-        relations: For each relation (attention, spatial, contact or verb) the frames in which it holds with each object.
+        relations: For each relation (attention, spatial, contact or verb) the frames it holds in with each object.
         contacts: The frames in which the person has any contact with each object.
         actions: Instances of actions, by start.
         provenance: Who says so.

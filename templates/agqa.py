@@ -161,8 +161,8 @@ def load_agqa() -> Vocabulary:
     """Load and validate `agqa.yaml`.
 
     Raises:
-        InputError: The table is damaged: an action names an unknown object or relation, two share a phrase, a rule names
-            an unknown group, or a kind has an answer that there is not.
+        InputError: The table is damaged: an action names an unknown object or relation, two share a phrase, a rule
+            names an unknown group, or a kind has an answer that there is not.
     """
     with validating(TABLE):
         return _vocabulary(read_table(TABLE))
@@ -196,8 +196,8 @@ def _vocabulary(table: Mapping[str, Any]) -> Vocabulary:
         _refuse("two actions share a phrase")
     if unknown := {name for action in rows for name in (action.object, action.besides)} - {*objects, None}:
         _refuse(f"an action has an unknown object: {', '.join(map(str, unknown))}")
-    if unknown := {action.verb for action in rows} - {*relations, None}:
-        _refuse(f"an action has an unknown verb: {', '.join(map(str, unknown))}")
+    if verbs := {action.verb for action in rows} - {*relations, None}:
+        _refuse(f"an action has an unknown verb: {', '.join(map(str, verbs))}")
     if any((action.verb is None) != (action.object is None) for action in rows):
         _refuse("an action has a verb without an object, or an object without a verb")
     if {relation.family for relation in relations.values()} - {*FAMILIES}:
@@ -206,8 +206,8 @@ def _vocabulary(table: Mapping[str, Any]) -> Vocabulary:
         _refuse(f"a kind has an answer that is none of {', '.join(ANSWERS)}")
     groups = {kind.group for kind in kinds.values()}
     for rule in rules.values():
-        if unknown := {*rule.parents, *(group for child in rule.children for group in child)} - groups:
-            _refuse(f"rule {rule.name} names groups that no kind has: {', '.join(map(str, unknown))}")
+        if absent := {*rule.parents, *(group for child in rule.children for group in child)} - groups:
+            _refuse(f"rule {rule.name} names groups that no kind has: {', '.join(sorted(absent))}")
     texts = {part: dict(table[part]) for part in ("wordings", "references", "answers", "windows", "to_action")}
     return Vocabulary(objects=objects, relations=relations, actions=actions, kinds=kinds, rules=rules, **texts)
 

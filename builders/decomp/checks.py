@@ -131,8 +131,8 @@ def check_texts(output: FinishedOutput) -> Iterator[str]:
 def check_answers(output: FinishedOutput) -> Iterator[str]:
     """Answers follow: And, Xor and Choose from their children, and no "yes" is composed of a "no".
 
-    A root's answer is the source's, and may contradict what is annotated. Such contradictions are counted on the card; here
-    they are problems where no root takes part.
+    A root's answer is the source's, and may contradict what is annotated. Such contradictions are counted on the card;
+    here they are problems where no root takes part.
     """
     if output.info["settings"]["collection"] == "release_hierarchies":
         return  # published answers contradict one another, which is not ours to mend

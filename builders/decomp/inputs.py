@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,25 @@ from ...records.plan import Plan, Unit
 from ...records.source import Source
 from ...records.versions import tool_versions
 from ...samples.cache import cached_sample
+from ...samples.charades import sample_videos
+from ...sources.action_genome import genome_hashes, read_action_genome, with_action_genome
 from ...sources.agqa import AGQA, find_question_files, index_rows
 from ...sources.agqa_graphs import find_graph_files, open_graphs
 from ...sources.agqa_hierarchies import AGQA_DECOMP, SPLITS, find_hierarchies, folder_hashes, read_isolated
 from ...sources.charades import CHARADES, read_charades
 from ...sources.charades import SAMPLE as CHARADES_SAMPLE
 from ...sources.charades_graphs import charades_graph
+from ...sources.files import find_videos, video_folder
 from ...sources.scene_graphs import SceneGraph, graph_as_json
+from ...video.estimate import look
+from .drawn_graphs import drawn_graph
 from .making import MadeQuestion, Making, make_split
 from .plan import plan_decomp, unit_of
 from .readers import AgqaReader, MadeReader, PublishedReader, root_of_row
 from .render import Reader
 from .settings import SAMPLE, DecompSettings
 
+USUAL_RATE = 30.0  # frames per second of most of Charades' videos
 EVERY = 4  # questions of a template and video, at most
 
 
@@ -109,9 +115,18 @@ def _of_charades(settings: DecompSettings) -> _Found:
     folder = cached_sample("charades") if sample else Path(str(settings.charades))
     annotations = read_charades(folder, splits_of(settings))
     notes = Counter(annotations.counts)
+    drawn = {video.id: video for video in sample_videos()} if sample else {}
+    genome = read_action_genome(settings.action_genome) if settings.action_genome else {}
+    rates = _rates(settings, genome)
+    hashes = dict(annotations.hashes)
+    if settings.action_genome:
+        hashes |= genome_hashes(settings.action_genome)
     graphs: dict[str, list[SceneGraph]] = {}
     for video in annotations.videos:
-        graphs.setdefault(video.split, []).append(charades_graph(video, notes))
+        graph = drawn_graph(drawn[video.id]) if sample else charades_graph(video, notes)
+        if frames := genome.get(video.id):
+            graph = with_action_genome(graph, frames, rates.get(video.id, USUAL_RATE))
+        graphs.setdefault(video.split, []).append(graph)
     making = Making(seed=settings.seed, per_video=settings.most_per_video or len(TEMPLATES) * EVERY, paired=not sample)
     units = []
     for split, members in graphs.items():
@@ -123,7 +138,7 @@ def _of_charades(settings: DecompSettings) -> _Found:
                 payload = {"roots": roots, "graph": graph_as_json(graph)}
                 units.append(unit_of(graph.video_id, split, payload, settings, float(len(roots))))
     notes["videos_without_questions"] = len(annotations.videos) - len(units)
-    return _Found(units, MadeReader(), source_named(settings), [folder], annotations.hashes, notes)
+    return _Found(units, MadeReader(), source_named(settings), [folder], hashes, notes)
 
 
 def _of_agqa(settings: DecompSettings) -> _Found:
@@ -149,6 +164,15 @@ def _of_agqa(settings: DecompSettings) -> _Found:
     reader = AgqaReader({split: str(file) for split, file in files.items()}, stamps, graphs)
     missing = [f"there are no scene graphs of {split}" for split in files if settings.graphs and split not in graphs]
     return _Found(units, reader, AGQA, places, hashes, notes, missing)
+
+
+def _rates(settings: DecompSettings, wanted: Collection[str]) -> dict[str, float]:
+    """Return the frames per second of the videos that are there, for Action Genome counts frames."""
+    if not wanted or not settings.videos:
+        return {}
+    found = find_videos([video_folder(settings.videos)], set(wanted), CHARADES.video_folders)
+    shapes = {name: look(path) for name, path in found.items()}
+    return {name: shape.fps for name, shape in shapes.items() if shape}
 
 
 def root_as_json(key: str, made: MadeQuestion) -> dict[str, Any]:

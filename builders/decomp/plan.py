@@ -12,7 +12,7 @@ from ...templates import table_hashes
 from .settings import DecompSettings
 from .tables import decomp_configs
 
-TABLES = ("agqa", "agqa_frames", "agqa_ids", "agqa_making")
+TABLES = ("agqa", "agqa_drawn", "agqa_frames", "agqa_ids", "agqa_making")
 
 
 def plan_decomp(

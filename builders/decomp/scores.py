@@ -1,4 +1,4 @@
-"""Scores of question graphs: accuracy, composition, consistency (`metrics.compositional_accuracy` says what they are)."""
+"""Scores of question graphs: accuracy, composition, consistency (see `metrics.compositional_accuracy`)."""
 
 from __future__ import annotations
 
@@ -135,6 +135,6 @@ def explain(output: FinishedOutput, question: str, predictions: Predictions) -> 
             path = question_path(video, question, {key: str(value) for key, value in given.items()})
             return Explanation(question_path_text(path), question_graph_png(path))
     raise InputError(
-        f"no root of {output.path} has the key {question!r}. Roots are the rows of config `questions` whose `is_root` is "
-        "true; their keys have no underscore and number behind them."
+        f"no root of {output.path} has the key {question!r}. Roots are the rows of config `questions` whose `is_root` "
+        "is true; their keys have no underscore and number behind them."
     )

@@ -53,7 +53,7 @@ class DecompSettings(BuildSettings):
     )
     release_hierarchies: Path | None = option(
         None,
-        "The published hierarchies of AGQA-Decomp: a folder of <video>.json files, or the folder of the splits' folders.",
+        "The published hierarchies of AGQA-Decomp: a folder of <video>.json files, or the folder of both splits.",
         content=False,
     )
     graphs: Path | None = option(

@@ -40,10 +40,21 @@ def read_again(output: FinishedOutput, options: VerifyOptions) -> Inputs | NotCh
         place = options.annotations or annotation_folder(options)
         if place is None:
             return NotChecked("roots, answers and missing videos: give --annotations")
-        given = str(place) if settings.collection == "charades" else place
-        settings = replace(settings, **{settings.collection: given})
+        pickles = any(name.endswith(".pkl") for name in info["inputs"])
+        settings = replace(from_place(settings, place, pickles=pickles), videos=options.sources if pickles else None)
     settings = replace(settings, split=info["split"], limit=info["limit"], version=info["dataset_version"])
     return read_inputs(settings, info["tools"])
+
+
+def from_place(settings: DecompSettings, place: Path, *, pickles: bool) -> DecompSettings:
+    """Return settings that name a folder or file as where their collection is, and scene graphs if it had any."""
+    folder = place.parent if place.is_file() else place
+    graphs = folder if pickles else None
+    if settings.collection == "charades":
+        return replace(settings, charades=str(folder), action_genome=graphs)
+    if settings.collection == "agqa":
+        return replace(settings, agqa=place, graphs=graphs)
+    return replace(settings, release_hierarchies=folder)
 
 
 def check_annotations(output: FinishedOutput, options: VerifyOptions) -> Iterator[Finding]:

@@ -163,8 +163,8 @@ def options_of(question: Question, answer: str) -> tuple[str, ...]:
 def graphs_of(video_id: str, roots: Sequence[Root], graph: SceneGraph | None) -> VideoGraphs:
     """Take a video's questions apart and answer what they are taken apart into.
 
-    A sub-question that is itself a root of the video is that root: one meaning is asked once. Two roots may mean the same
-    all the same (AGQA has five such pairs in test); each keeps its row.
+    A sub-question that is itself a root of the video is that root: one meaning is asked once. Two roots may mean the
+    same all the same (AGQA has five such pairs in test); each keeps its row.
 
     Args:
         video_id: The video.

@@ -157,7 +157,7 @@ def test_every_wording_is_frozen() -> None:
         EdgeAction("first", VIDEO),
         EdgeAction("last", Window("before", (door,))),
         LengthChoose("shorter", door, phone),
-        *[ActionEquals(door, LengthChoose(word, door, phone)) for word in ("longer", "shorter")],
+        *[ActionEquals(door, LengthChoose(how, door, phone)) for how in ("longer", "shorter")],
         *[OrderChoose(asked, door) for asked in (ObjectExists("clothes"), RelationExists("pouring into"))],
         OrderChoose(decompose(ObjectExists("bag", Window("while", (phone,))))[-2].question, door),  # type: ignore[arg-type]
     ]:

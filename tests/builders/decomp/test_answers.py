@@ -2,8 +2,37 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
+from dataclasses import replace
 
+import pytest
+from stressreel.builders.decomp.answers import Answer, Filled, answer, fill
+from stressreel.builders.decomp.graph_answers import REASONS
+from stressreel.programs.decomposition import Step, decompose, kind_of
+from stressreel.programs.parsing import parse_program
+from stressreel.programs.questions import (
+    VIDEO,
+    Action,
+    ActionEquals,
+    ActionHappens,
+    ActionsIn,
+    Both,
+    EdgeAction,
+    EdgeObject,
+    ExtremeAction,
+    Interaction,
+    LengthChoose,
+    ObjectChoose,
+    ObjectEquals,
+    ObjectExists,
+    ObjectsOf,
+    OrderChoose,
+    Question,
+    RelationExists,
+    ToAction,
+    Window,
+)
 from stressreel.sources.scene_graphs import ActionSpan, Frames, SceneGraph
 from stressreel.templates.agqa import load_agqa
 
