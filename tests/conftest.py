@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,7 @@ from stressreel.samples.msrvtt import SampleClip, sample_clips, write_msrvtt_sam
 
 settings.register_profile("busy", deadline=None)  # a busy machine is no fault
 settings.load_profile("busy")
+gc.disable()  # while the tests are collected: nothing of them is garbage
 
 Planes = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
 
@@ -251,6 +253,13 @@ class Bars:
                 frame.sample_rate, frame.pts, frame.time_base = track.rate, position, Fraction(1, track.rate)
                 packets.append((Fraction(position, track.rate), stream.encode(frame)))
         return [*packets, (end, stream.encode(None))]
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected and imported, some million objects, out of every later look for garbage."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
