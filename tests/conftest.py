@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -132,6 +133,7 @@ class Bars:
         return [cls.read(frame) for frame in cls.decode(path)]
 
     @staticmethod
+    @lru_cache(maxsize=4096)  # the same stretches again and again, of some KB
     def sound(rate: int, samples: int, first: int = 0, channel: int = 0) -> NDArray[np.float64]:
         """Sound that never repeats within minutes, a function of the time alone, below 3 kHz; another per channel."""
         rng = np.random.default_rng(channel)
@@ -139,7 +141,9 @@ class Bars:
         total = np.zeros(samples)
         for frequency, phase in zip(rng.uniform(150, 3000, 40), rng.uniform(0, 2 * np.pi, 40), strict=True):
             total += np.sin(2 * np.pi * frequency * time + phase)
-        return total / 40
+        total /= 40
+        total.flags.writeable = False
+        return total
 
     @classmethod
     def write(

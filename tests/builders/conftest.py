@@ -1,4 +1,4 @@
-"""Reads and decodes the same bytes once: most forgeries leave most of an output as it is, and both are pure functions."""
+"""Reads and decodes the same bytes once: both are pure functions, and most forgeries leave most bytes as they are."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class TestSameContent:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        done = run("build-causal", *arguments)
+        done = run("build-causal", *arguments, "--workers", 1)
         assert done.code == 0, done.err
         assert "taking up an earlier run" in done.err
         assert info(out)["fingerprint"] == info(built_causal)["fingerprint"]
