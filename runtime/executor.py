@@ -61,9 +61,8 @@ class Inline:
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
         """Render units one after the other; see `Executor`."""
-        ours = gc.get_freeze_count() == 0  # else whoever called this has frozen what is to be left alone
-        if ours:
-            gc.freeze()  # so that the collection after each unit does not look through all that was there before
+        ours = gc.get_freeze_count() == 0  # else it is for whoever called this to thaw
+        gc.freeze()  # so that the collection after each unit does not look through all that was there before
         try:
             with _one_thread():
                 for unit in longest_first(units):

@@ -145,7 +145,7 @@ def test_what_the_caller_froze_stays_frozen(tmp_path: Path) -> None:
     gc.freeze()
     before = gc.get_freeze_count()
     frozen = [gc.get_freeze_count() for _ in Inline().execute(Numbers(), plan_of(2).units, FolderStore(tmp_path))]
-    assert [*frozen, gc.get_freeze_count()] == [before] * 3
+    assert min([*frozen, gc.get_freeze_count()]) >= before > 1000
 
 
 class TestJournal:
