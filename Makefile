@@ -15,8 +15,9 @@ demo: .venv/core
 	@echo '  questions = load_dataset("$(OUT)")'
 	@echo '  videos = load_dataset("$(OUT)", "videos", split="test")'
 
+# Bytecode is kept even where that is switched off: the tests start a hundred processes.
 test: .venv/dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # mypy wants the folder to have the package's name, and a clone may have any.
 lint: .venv/dev

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from contextlib import suppress
 from typing import Any
 
 from .errors import InputError
@@ -25,6 +27,11 @@ EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that bri
     "sacrebleu": ("sacrebleu", "score"),
     "pycocoevalcap": ("pycocoevalcap", "captions"),
 }
+
+NLTK_LOADS = ("scipy", "sklearn")
+"""What nltk imports at once if it is there, two seconds long, for classifiers and statistics that we never use."""
+
+_own_process = False
 
 
 class MissingExtraError(InputError):
@@ -59,9 +66,28 @@ def import_extra(name: str, package: str | None = None, *, what: str = "this") -
         MissingExtraError: A module of `EXTRAS` is not installed.
     """
     try:
+        if _own_process and name.split(".")[0] in ("nltk", "textblob") and "nltk" not in sys.modules:
+            _import_nltk_alone()
         return importlib.import_module(name, package)
     except ModuleNotFoundError as error:
         raise named(error, what) from error
+
+
+def own_process() -> None:
+    """Say that this process runs nothing but ours: then what nobody else would miss is not imported."""
+    global _own_process
+    _own_process = True
+
+
+def _import_nltk_alone() -> None:
+    hidden: dict[str, Any] = dict.fromkeys(name for name in NLTK_LOADS if name not in sys.modules)
+    sys.modules.update(hidden)  # None: "not installed", which nltk takes in good part
+    try:
+        with suppress(ImportError):  # which whoever asked for it meets again
+            importlib.import_module("nltk")
+    finally:
+        for name in hidden:
+            del sys.modules[name]
 
 
 def named(error: ModuleNotFoundError, what: str = "this") -> Exception:

@@ -28,7 +28,13 @@ GROUP = "stressreel.benchmarks"
 
 def benchmark_names() -> list[str]:
     """List the names of all benchmarks, ours and those of installed packages, sorted."""
-    return sorted({*BENCHMARKS, *(point.name for point in entry_points(group=GROUP))})
+    return sorted({*BENCHMARKS, *_installed()})
+
+
+@cache  # to look through all that is installed takes longer than to check a small table
+def _installed() -> dict[str, str]:
+    """Return the benchmarks of installed packages: where each is, by name; of two of one name the first."""
+    return {point.name: point.value for point in reversed([*entry_points(group=GROUP)])}
 
 
 @cache
@@ -38,7 +44,7 @@ def load_benchmark(name: str) -> Benchmark:
     Raises:
         InputError: There is none of that name, or its package cannot be imported.
     """
-    target = BENCHMARKS.get(name) or next((p.value for p in entry_points(group=GROUP) if p.name == name), None)
+    target = BENCHMARKS.get(name) or _installed().get(name)
     if target is None:
         near = difflib.get_close_matches(name, benchmark_names(), 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from ..errors import StressreelError, UsageError
-from ..extras import named
+from ..extras import named, own_process
 from ..runtime.interrupt import listen
 
 COMMANDS = {
@@ -96,6 +96,7 @@ def build() -> NoReturn:
 def run(command: click.Command, name: str) -> NoReturn:
     """Run a command and leave with its exit code."""
     listen()
+    own_process()
     code = execute(command, name, sys.argv[1:])
     try:
         sys.stdout.flush()

@@ -7,7 +7,7 @@ and an embedding depends on its text alone: the same to the last bit whatever el
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -50,8 +50,8 @@ def embed(texts: Sequence[str], model: str | None = None, *, progress: Progress 
     keys = [_key(text) for text in texts]
     wanted = dict(zip(keys, texts, strict=True))
     found: dict[bytes, Floats] = {}
-    for shard in _shards(folder):
-        found |= {key: vector for key, vector in shard if key in wanted}
+    for shard in _shards(folder, wanted):
+        found |= shard
     missing = [(key, text) for key, text in wanted.items() if key not in found]
     if not texts:
         return np.empty((0, 0), np.float32)
@@ -96,15 +96,18 @@ def _key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
 
 
-def _shards(folder: Path) -> Iterator[list[tuple[bytes, Floats]]]:
-    """Read the files of a folder; one that something has damaged is as good as absent."""
+def _shards(folder: Path, wanted: Container[bytes]) -> Iterator[list[tuple[bytes, Floats]]]:
+    """Read what is wanted of the files of a folder; one that something has damaged is as good as absent."""
     for path in sorted(folder.glob("*.npy")):
         try:
-            table = np.load(path)
-            keys, vectors = table["key"], np.ascontiguousarray(table["vector"])
+            table = np.load(path, mmap_mode="r")
+            joined = table["key"].tobytes()
+            keys = [joined[first : first + KEY_BYTES] for first in range(0, len(joined), KEY_BYTES)]
+            rows = [row for row, key in enumerate(keys) if key in wanted]
+            vectors = np.ascontiguousarray(table["vector"][rows])
         except (OSError, ValueError, IndexError, EOFError):
             continue
-        yield [(bytes(key), vector) for key, vector in zip(keys, vectors, strict=True)]
+        yield [(keys[row], vector) for row, vector in zip(rows, vectors, strict=True)]
 
 
 def _write_shard(folder: Path, shard: Sequence[tuple[bytes, Floats]]) -> None:

@@ -135,7 +135,7 @@ def write_units(folder: Path, units: Iterable[UnitRows]) -> None:
 def read_units(folder: Path) -> Iterator[UnitRows]:
     """Read `units.parquet`, in plan order."""
     with pq.ParquetFile(folder / FILE) as file:
-        for batch in file.iter_batches():
+        for batch in file.iter_batches(use_threads=False):
             for row in batch.to_pylist():
                 yield UnitRows(**row)
 

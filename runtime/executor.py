@@ -20,6 +20,7 @@ from multiprocessing.connection import wait
 from typing import Protocol
 
 from ..errors import BuildError, StressreelError, VideoError
+from ..extras import own_process
 from ..records.files import output_error
 from ..records.plan import Builder, Facts, Skip, Unit
 from .store import Store
@@ -60,13 +61,15 @@ class Inline:
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
         """Render units one after the other; see `Executor`."""
+        ours = gc.get_freeze_count() == 0  # else it is for whoever called this to thaw
         gc.freeze()  # so that the collection after each unit does not look through all that was there before
         try:
             with _one_thread():
                 for unit in longest_first(units):
                     yield unit, render_unit(builder, unit, store)
         finally:
-            gc.unfreeze()
+            if ours:
+                gc.unfreeze()
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,7 @@ def _start_worker(builder: Builder, store: Store) -> None:
     """Set up a worker: the parent alone handles Ctrl-C, and a worker whose parent is gone goes too."""
     global _builder, _store
     _builder, _store = builder, store
+    own_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

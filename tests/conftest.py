@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -26,8 +28,9 @@ from numpy.typing import NDArray
 from stressreel.samples.cache import cached_sample
 from stressreel.samples.msrvtt import SampleClip, sample_clips, write_msrvtt_sample
 
-settings.register_profile("busy", deadline=None)  # a busy machine is no fault
+settings.register_profile("busy", deadline=None, max_examples=50)  # a busy machine is no fault
 settings.load_profile("busy")
+gc.disable()  # while the tests are collected: nothing of them is garbage
 
 Planes = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
 
@@ -130,6 +133,7 @@ class Bars:
         return [cls.read(frame) for frame in cls.decode(path)]
 
     @staticmethod
+    @lru_cache(maxsize=4096)  # the same stretches again and again, of some KB
     def sound(rate: int, samples: int, first: int = 0, channel: int = 0) -> NDArray[np.float64]:
         """Sound that never repeats within minutes, a function of the time alone, below 3 kHz; another per channel."""
         rng = np.random.default_rng(channel)
@@ -137,7 +141,9 @@ class Bars:
         total = np.zeros(samples)
         for frequency, phase in zip(rng.uniform(150, 3000, 40), rng.uniform(0, 2 * np.pi, 40), strict=True):
             total += np.sin(2 * np.pi * frequency * time + phase)
-        return total / 40
+        total /= 40
+        total.flags.writeable = False
+        return total
 
     @classmethod
     def write(
@@ -251,6 +257,13 @@ class Bars:
                 frame.sample_rate, frame.pts, frame.time_base = track.rate, position, Fraction(1, track.rate)
                 packets.append((Fraction(position, track.rate), stream.encode(frame)))
         return [*packets, (end, stream.encode(None))]
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected and imported, some million objects, out of every later look for garbage."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

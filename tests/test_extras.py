@@ -112,6 +112,22 @@ for call in (lambda: stressreel.corrupt(numpy.zeros((1, 8, 8, 3), numpy.uint8), 
     assert [line.rpartition("[")[2] for line in done.stdout.splitlines()] == ["perturb]'", "text]'"], done.stderr
 
 
+def test_our_own_processes_import_nltk_alone() -> None:
+    code = """
+import sys
+from stressreel.extras import import_extra, own_process
+own_process()
+print(import_extra("nltk.tag.perceptron").PerceptronTagger.__name__, import_extra("textblob.en").tag.__name__)
+print([name for name in sys.modules if name.split(".")[0] in ("scipy", "sklearn")])
+import scipy.stats
+"""
+    pytest.importorskip("nltk")
+    pytest.importorskip("scipy")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["PerceptronTagger tag", "[]"]
+
+
 @pytest.mark.parametrize("module", EXTRAS)
 def test_every_extra_of_the_table_brings_its_package(module: str) -> None:
     package, extra = EXTRAS[module]

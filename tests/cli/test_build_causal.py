@@ -126,7 +126,7 @@ class TestSameContent:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        done = run("build-causal", *arguments)
+        done = run("build-causal", *arguments, "--workers", 1)
         assert done.code == 0, done.err
         assert "taking up an earlier run" in done.err
         assert info(out)["fingerprint"] == info(built_causal)["fingerprint"]
@@ -137,7 +137,10 @@ class TestVideos:
     def test_offsets_and_rates(self, causal: Path, tmp_path: Path) -> None:
         (tmp_path / "offsets.csv").write_text("Episode,Offset\nS90E01,-3\n")
         (tmp_path / "fps.txt").write_text("S90E02=50\n")
-        arguments = ("--annotations", causal / "Annotations.csv", "--splits", "UD", "--confuse", 0, *FAST)
+        half = (causal / "Annotations.csv").read_text(encoding="utf-8-sig").splitlines()[:31]
+        (tmp_path / "a.csv").write_text("\n".join(half))
+        given = ("--annotations", tmp_path / "a.csv", "--videos", causal / "videos")
+        arguments = (*given, "--splits", "UD", "--confuse", 0, *FAST)
         more = ("--offsets", tmp_path / "offsets.csv", "--fps-map", tmp_path / "fps.txt", "--out", tmp_path / "o")
         done = run("build-causal", *arguments, *more, "--max-skip", 0.1)
         assert done.code == 0, done.err

@@ -42,7 +42,7 @@ def test_a_fault_is_found(tmp_path: Path) -> None:
     script = f"""
 import sys; sys.path[:0] = [{str(RUN.parent)!r}]
 import os, pathlib, run, readers
-run.SECONDS = 2
+run.SECONDS = 0.5
 (pathlib.Path({str(tmp_path)!r}) / "x").mkdir()
 (pathlib.Path({str(tmp_path)!r}) / "x" / "f").write_text("good")
 def read(folder):

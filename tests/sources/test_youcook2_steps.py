@@ -50,6 +50,15 @@ def test_a_split_that_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.shared
+def test_the_validation_of_the_release(shared: Path) -> None:
+    read = read_steps(shared / "data/youcook2", ("validation",))
+    assert read.counts["phrases"] == 3492
+    assert len(read.videos) == 457
+    assert sum(len(video.segments) for video in read.videos) >= 3000
+
+
+@pytest.mark.full
+@pytest.mark.shared
 def test_the_release(shared: Path) -> None:
     read = read_steps(shared / "data/youcook2")
     assert read.counts["phrases"] == 13829

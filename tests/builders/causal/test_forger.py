@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import tampering
-from commands import run
 from forger import Change, Forgery, Row, failed, forge, load, outcomes
 from stressreel.builders.causal.inputs import causal_identity, make_confuser
 from stressreel.builders.causal.plan import plan_causal
@@ -65,18 +64,19 @@ def annotations() -> Path:
 
 
 @pytest.fixture(scope="module")
-def built(annotations: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(annotations: Path, build_once: Callable[..., Path]) -> Path:
     """All tables but the clips; read only."""
-    out = tmp_path_factory.mktemp("forged") / "tables"
-    done = run("build-causal", "--annotations", annotations, "--no-render", "--no-progress", "--out", out)
-    assert done.code == 0, done.err
-    return out
+    return build_once("build-causal", "--annotations", annotations, "--no-render")
 
 
 @pytest.fixture(scope="module")
-def episodes(tmp_path_factory: pytest.TempPathFactory, bars: type[Bars], track: type[Track]) -> Path:
+def episodes(once: Callable[..., Path], bars: type[Bars], track: type[Track]) -> Path:
     """Two small episodes with sound, and a few questions about them; read only."""
-    folder = tmp_path_factory.mktemp("episodes")
+    return once("episodes", lambda folder: write_episodes(folder, bars, track))
+
+
+def write_episodes(folder: Path, bars: type[Bars], track: type[Track]) -> None:
+    folder.mkdir()
     for number in range(2):
         bars.write(folder / f"S90E0{number}.mp4", frames=100, first=100 * number, track=track(rate=8000))
     texts = [row for episode in sample_episodes() for row in episode.rows][:: 60 // ROWS][:ROWS]
@@ -88,18 +88,14 @@ def episodes(tmp_path_factory: pytest.TempPathFactory, bars: type[Bars], track: 
             table.writerow(
                 [number, f"S90E0{number % 2}", start, start + LENGTH, row.question, row.answer, row.explanation]
             )
-    return folder
 
 
 @pytest.fixture(scope="module")
-def clips(episodes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clips(episodes: Path, build_once: Callable[..., Path]) -> Path:
     """The clips of these questions; read only."""
-    out = tmp_path_factory.mktemp("forged") / "clips"
     options = ("--splits", "UD", "--pool", "all", "--num-options", 3, "--no-keep-apart", "--confuse", 0)
-    encoding = ("--audio", "keep", "--preset", "ultrafast", "--workers", 1, "--no-progress")
-    done = run("build-causal", "--annotations", episodes, *options, *encoding, "--out", out)
-    assert done.code == 0, done.err
-    return out
+    encoding = ("--audio", "keep", "--preset", "ultrafast", "--workers", 1)
+    return build_once("build-causal", "--annotations", episodes, *options, *encoding)
 
 
 def in_test(table: str, change: Callable[[Row], object]) -> Change:

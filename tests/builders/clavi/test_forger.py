@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import tampering
-from commands import run
 from forger import Change, Forgery, Row, failed, forge, load, outcomes
 from stressreel.builders.clavi.pairs import draw_control, pair_key
 from stressreel.builders.clavi.plan import planned_columns
@@ -46,35 +45,32 @@ ANNOTATED = {
 
 
 @pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory, bars: type[Bars], track: type[Track]) -> Path:
+def sources(once: Callable[..., Path], bars: type[Bars], track: type[Track]) -> Path:
     """Three small videos with annotations, a pair in each; read only."""
-    folder = tmp_path_factory.mktemp("sources")
+    return once("annotated", lambda folder: write_sources(folder, bars, track))
+
+
+def write_sources(folder: Path, bars: type[Bars], track: type[Track]) -> None:
+    folder.mkdir()
     for split, videos in ANNOTATED.items():
         with (folder / f"Charades_v1_{split}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([("id", "subject", "objects", "actions", "length"), *videos])
         for number, (name, *_) in enumerate(videos):
             first = 1000 * number + 500 * (split == "test")
             bars.write(folder / f"{name}.mp4", frames=264, rate=Fraction(RATE), first=first, track=track(rate=8000))
-    return folder
-
-
-def build(sources: Path, out: Path, *options: str) -> Path:
-    done = run("build-clavi", "--charades", sources, "--out", out, "--workers", 1, "--no-progress", *options)
-    assert done.code == 0, done.err
-    return out
 
 
 @pytest.fixture(scope="module")
-def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(sources: Path, build_once: Callable[..., Path]) -> Path:
     """Three pairs; read only."""
-    return build(sources, tmp_path_factory.mktemp("forged") / "clavi", "--preset", "ultrafast")
+    return build_once("build-clavi", "--charades", sources, "--workers", 1, "--preset", "ultrafast")
 
 
 @pytest.fixture(scope="module")
-def sounding(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sounding(sources: Path, build_once: Callable[..., Path]) -> Path:
     """The first of them with its sound; read only."""
     options = ("--preset", "ultrafast", "--audio", "keep", "--split", "train", "--limit", "1")
-    return build(sources, tmp_path_factory.mktemp("forged") / "sounding", *options)
+    return build_once("build-clavi", "--charades", sources, "--workers", 1, *options)
 
 
 def reword(forged: Forgery) -> None:

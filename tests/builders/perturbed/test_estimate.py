@@ -130,11 +130,11 @@ def test_what_comes_out_of_a_real_clip(shared: Path, tmp_path: Path) -> None:
     """A clip that the factors were not measured on, under one perturbation of each kind."""
     names = ("shot_noise", "motion_blur", "static_rotate", "mpeg1", "jumble")
     video = shared / "videos" / "msrvtt" / "video9771.mp4"
-    (tmp_path / "c.csv").write_text("video,caption\nvideo9771,x\n")
+    (tmp_path / "c.csv").write_text("video,caption,start,end\nvideo9771,x,0,5\n")
     given = ("--captions", tmp_path / "c.csv", "--videos", video.parent, "--perturbations", ",".join(names))
     assert run("build-perturbed", *given, "--severity", "5", "--out", tmp_path / "o", "--no-progress").code == 0
     settings = PerturbedSettings(perturbations=names, severities=(5,))
-    found = estimate(1, settings, v0=video)
+    found = estimate_suite(plan_perturbed(clips_of(1, (0, 5)), settings), settings, {"v0": video}, workers=2)
     for name in names:
         real = sum(len(row["video"]["bytes"]) for row in rows(tmp_path / "o", name))
         said = sum(cost.size for (table, _), cost in found.parts.items() if table == name)

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import run
 from forger import Forgery
 from numpy.typing import NDArray
 from stressreel.api import card_of, checks_for
@@ -53,6 +52,7 @@ ENCODE = EncodeSettings(preset="ultrafast")
 
 def write_sources(folder: Path, change: Callable[[NDArray[np.uint8]], NDArray[np.uint8]] = lambda frame: frame) -> None:
     """Three clips of the sample, at a quarter of their size and equally long, and captions of theirs."""
+    folder.mkdir()
     for name, clip in zip(("one", "two", "film"), sample_clips(), strict=False):
         small = (change(np.ascontiguousarray(frame[::2, ::2])) for frame in islice(frames(clip), LENGTH))
         write_video(folder / f"{name}.mp4", small, rate=Fraction(RATE))
@@ -66,26 +66,21 @@ def write_sources(folder: Path, change: Callable[[NDArray[np.uint8]], NDArray[np
         csv.writer(file).writerows([("video", "caption", "start", "end"), *lines])
 
 
-def build(folder: Path, out: Path) -> Path:
+def build(folder: Path, build_once: Callable[..., Path]) -> Path:
     arguments = ("--modality", "all", "--perturbations", ",".join(VISUAL), "--severity", "1,3", "--tagger", "pattern")
     text = ("--text-perturbations", ",".join(TEXTS), "--pairs", "jpeg:no_verbs,jumble:typos")
-    fast = ("--preset", ENCODE.preset, "--no-progress")
-    done = run("build-perturbed", "--captions", folder / "c.csv", *arguments, *text, *fast, "--out", out)
-    assert done.code == 0, done.err
-    return out
+    return build_once("build-perturbed", "--captions", folder / "c.csv", *arguments, *text, "--preset", ENCODE.preset)
 
 
 @pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sources")
-    write_sources(folder)
-    return folder
+def sources(once: Callable[..., Path]) -> Path:
+    return once("forged-sources", write_sources)
 
 
 @pytest.fixture(scope="module")
-def suite(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def suite(sources: Path, build_once: Callable[..., Path]) -> Path:
     """A suite with every kind of table; read only."""
-    return build(sources, tmp_path_factory.mktemp("suite") / "out")
+    return build(sources, build_once)
 
 
 def findings(out: Path, options: VerifyOptions) -> dict[str, list[str]]:
@@ -516,11 +511,10 @@ def test_the_clean_clip_is_a_witness(suite: Path, videos: Videos, sources: Path)
 
 
 @pytest.fixture(scope="module")
-def from_other_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def from_other_sources(once: Callable[..., Path], build_once: Callable[..., Path]) -> Path:
     """What a forger builds who has turned the sources upside down, and made them darker."""
-    folder = tmp_path_factory.mktemp("others")
-    write_sources(folder, lambda frame: np.ascontiguousarray(frame[::-1] // 2))
-    return build(folder, tmp_path_factory.mktemp("from-others") / "out")
+    turned = partial(write_sources, change=lambda frame: np.ascontiguousarray(frame[::-1] // 2))
+    return build(once("other-sources", turned), build_once)
 
 
 class TestWhatOnlySourcesTell:
