@@ -57,28 +57,48 @@ class Step:
     rules: tuple[Composition, ...]
 
 
-def decompose(root: Question) -> list[Step]:
-    """Take a question apart, down to its leaves.
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A question taken apart.
 
-    Args:
-        root: The question.
-
-    Returns:
-        Every question of the graph once, children before parents and in the order of the rules, the root last. A root
-        that no rule applies to comes alone: it is isolated.
+    Attributes:
+        steps: Every question of it once, children before parents and in the order of the rules, the root last.
+        edges: Each parent's place in `steps`, a rule, and the places of the children that the rule gives it.
+        depths: For each step the number of rules on the longest way down.
     """
-    found: dict[Question, Step] = {}
-    _collect(root, found)
-    return list(found.values())
+
+    steps: list[Step]
+    edges: list[tuple[int, str, list[int]]]
+    depths: list[int]
 
 
-def _collect(question: Question, found: dict[Question, Step]) -> None:
-    step = take_apart(question)
-    for _, children in step.rules:
+def graph_of(root: Question) -> Graph:
+    """Take a question apart, down to its leaves. A root that no rule applies to comes alone: it is isolated."""
+    found = Graph([], [], [])
+    _collect(root, {}, found)
+    return found
+
+
+def decompose(root: Question) -> list[Step]:
+    """Return the questions of a question's graph: children before parents, the root last."""
+    return graph_of(root).steps
+
+
+def _collect(question: Question, places: dict[Question, int], found: Graph) -> int:
+    step, depth = take_apart(question), 0
+    edges = []
+    for rule, children in step.rules:
+        below = []
         for child in children:
-            if child not in found:
-                _collect(child, found)
-    found[question] = step
+            place = places.get(child)
+            below.append(_collect(child, places, found) if place is None else place)
+        edges.append((rule, below))
+        depth = max(depth, 1 + max(found.depths[place] for place in below))
+    here = places[question] = len(found.steps)
+    found.steps.append(step)
+    found.depths.append(depth)
+    found.edges.extend((here, rule, below) for rule, below in edges)
+    return here
 
 
 @lru_cache(maxsize=1 << 16)

@@ -9,17 +9,43 @@ that question itself.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal, TypeVar, dataclass_transform
 
 Edge = Literal["first", "last"]
 Extreme = Literal["longest", "shortest"]
 Comparison = Literal["longer", "shorter"]
 Conjunction = Literal["and", "xor"]
 WindowWord = Literal["video", "before", "after", "while", "between"]
+Class = TypeVar("Class")
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class _Hashed:
+    """Has room for its hash: questions hold one another and are keys of most tables, so it is computed once."""
+
+    __slots__ = ("_hash",)
+
+
+@dataclass_transform(frozen_default=True)
+def _value(cls: type[Class]) -> type[Class]:
+    """Make a frozen dataclass that remembers its hash."""
+    made: Any = dataclass(frozen=True, slots=True)(cls)
+    compute = made.__hash__
+
+    def remembered(self: Any) -> int:
+        try:
+            found: int = self._hash
+        except AttributeError:
+            found = compute(self)
+            object.__setattr__(self, "_hash", found)
+        return found
+
+    made.__hash__ = remembered
+    return made  # type: ignore[no-any-return]
+
+
+@_value
+class Window(_Hashed):
     """A part of the video.
 
     Attributes:
@@ -34,24 +60,24 @@ class Window:
 VIDEO = Window("video")
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectExists:
+@_value
+class ObjectExists(_Hashed):
     """Is there the object in the window? Template objExists."""
 
     object: Object
     window: Window = VIDEO
 
 
-@dataclass(frozen=True, slots=True)
-class RelationExists:
+@_value
+class RelationExists(_Hashed):
     """Does the person have the relation to anything in the window? Template relExists."""
 
     relation: str
     window: Window = VIDEO
 
 
-@dataclass(frozen=True, slots=True)
-class Interaction:
+@_value
+class Interaction(_Hashed):
     """Does the person have the relation to the object in the window? Template objRelExists."""
 
     relation: str
@@ -59,16 +85,16 @@ class Interaction:
     window: Window = VIDEO
 
 
-@dataclass(frozen=True, slots=True)
-class ActionHappens:
+@_value
+class ActionHappens(_Hashed):
     """Does the person do the action in the window? A sub-question only."""
 
     action: Action
     window: Window = VIDEO
 
 
-@dataclass(frozen=True, slots=True)
-class Both:
+@_value
+class Both(_Hashed):
     """Two interactions: the first and the second ("and"), or the first but not the second ("xor").
 
     Templates andObjRelExists and xorObjRelExists. AGQA calls the second XOR; its answers are those of "but not".
@@ -79,16 +105,16 @@ class Both:
     second: Interaction
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectsOf:
+@_value
+class ObjectsOf(_Hashed):
     """Which object has the relation to the person (None: any contact)? Templates objWhat and objWhatGeneral."""
 
     relation: str | None
     window: Window = VIDEO
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeObject:
+@_value
+class EdgeObject(_Hashed):
     """Which object has the relation to the person first or last? Templates objFirst and objLast."""
 
     edge: Edge
@@ -96,38 +122,38 @@ class EdgeObject:
     window: Window = VIDEO
 
 
-@dataclass(frozen=True, slots=True)
-class ActionsIn:
+@_value
+class ActionsIn(_Hashed):
     """What does the person do in the window? Templates actWhatBefore and actWhatAfterAll."""
 
     window: Window = VIDEO
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeAction:
+@_value
+class EdgeAction(_Hashed):
     """What does the person do first (earliest start) or last (latest end)? Templates actFirst and actLast."""
 
     edge: Edge
     window: Window = VIDEO
 
 
-@dataclass(frozen=True, slots=True)
-class ExtremeAction:
+@_value
+class ExtremeAction(_Hashed):
     """What does the person do for the longest or shortest time? Templates actLongest and actShortest."""
 
     word: Extreme
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectEquals:
+@_value
+class ObjectEquals(_Hashed):
     """Is the object the answer of the question? Templates objFirstVerify and objLastVerify."""
 
     object: Object
     question: ObjectsOf | EdgeObject
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectChoose:
+@_value
+class ObjectChoose(_Hashed):
     """Which of two objects is the answer? Templates objWhatChoose, objFirstChoose and objLastChoose."""
 
     first: Object
@@ -135,8 +161,8 @@ class ObjectChoose:
     question: ObjectsOf | EdgeObject
 
 
-@dataclass(frozen=True, slots=True)
-class LengthChoose:
+@_value
+class LengthChoose(_Hashed):
     """Which of two actions takes longer, or less time? Templates actLengthLongerChoose and actLengthShorterChoose."""
 
     word: Comparison
@@ -144,16 +170,16 @@ class LengthChoose:
     second: Action
 
 
-@dataclass(frozen=True, slots=True)
-class ActionEquals:
+@_value
+class ActionEquals(_Hashed):
     """Is the action the answer of the question? Templates actLengthLongerVerify and actLengthShorterVerify."""
 
     action: Action
     question: LengthChoose
 
 
-@dataclass(frozen=True, slots=True)
-class OrderChoose:
+@_value
+class OrderChoose(_Hashed):
     """Is it so before or after the action? Templates objTime, relTime and actTime.
 
     Attributes:
@@ -165,8 +191,8 @@ class OrderChoose:
     action: Action
 
 
-@dataclass(frozen=True, slots=True)
-class ToAction:
+@_value
+class ToAction(_Hashed):
     """An action whose object is the answer of a question: "taking the thing that they held first from somewhere"."""
 
     verb: str
@@ -227,6 +253,7 @@ TEMPLATES = (
 """AGQA's 27 templates."""
 
 
+@lru_cache(maxsize=1 << 16)
 def notation(part: Question | Object | Action | Window | None) -> str:
     """Write a question, or a part of one, in a short notation: equal for equal questions, and only for those.
 

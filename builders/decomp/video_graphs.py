@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...metrics.answers import YES_NO
-from ...programs.decomposition import Step, decompose
+from ...programs.decomposition import Graph, Step, graph_of
 from ...programs.questions import (
     LengthChoose,
     ObjectChoose,
@@ -63,14 +63,14 @@ class VideoGraphs:
     Attributes:
         video_id: The video.
         roots: Its roots, in order.
-        steps: What each root is taken apart into, the root last.
+        graphs_by_root: What each root is taken apart into.
         keys: The key of every question that is asked of the video; of a question that several roots ask, the first's.
         filled: Answers.
     """
 
     video_id: str
     roots: tuple[Root, ...]
-    steps: tuple[tuple[Step, ...], ...]
+    graphs_by_root: tuple[Graph, ...]
     keys: Mapping[Question, str]
     filled: Filled
 
@@ -78,12 +78,12 @@ class VideoGraphs:
         """Yield the rows of config `questions`: of each graph the questions that are new, children before parents."""
         first = {root.question: root for root in reversed(self.roots)}
         seen: set[Question] = set()
-        for root, steps in zip(self.roots, self.steps, strict=True):
-            for step in steps[:-1]:
+        for root, graph in zip(self.roots, self.graphs_by_root, strict=True):
+            for step in graph.steps[:-1]:
                 if step.question not in seen and step.question not in first:
                     seen.add(step.question)
                     yield self._row(step, None)
-            yield self._row(steps[-1], root)
+            yield self._row(graph.steps[-1], root)
 
     def _row(self, step: Step, root: Root | None) -> Row:
         question = step.question
@@ -115,25 +115,15 @@ class VideoGraphs:
 
     def graphs(self) -> Iterator[Row]:
         """Yield the rows of config `graphs`."""
-        for root, steps in zip(self.roots, self.steps, strict=True):
-            place = {step.question: number for number, step in enumerate(steps)}
-            depths: list[int] = []
-            edges = []
-            for number, step in enumerate(steps):
-                below = [place[child] for _, children in step.rules for child in children]
-                depths.append(1 + max(depths[child] for child in below) if below else 0)
-                edges += [
-                    {"parent": number, "rule": rule, "children": [place[child] for child in children]}
-                    for rule, children in step.rules
-                ]
+        for root, graph in zip(self.roots, self.graphs_by_root, strict=True):
             yield {
                 "root": root.key,
                 "video_id": self.video_id,
                 "template": template_of(root.question),
-                "isolated": len(steps) == 1,
-                "depth": depths[-1],
-                "nodes": [*(self.keys[step.question] for step in steps[:-1]), root.key],
-                "edges": edges,
+                "isolated": not graph.edges,
+                "depth": graph.depths[-1],
+                "nodes": [*[self.keys[step.question] for step in graph.steps[:-1]], root.key],
+                "edges": [{"parent": parent, "rule": rule, "children": below} for parent, rule, below in graph.edges],
             }
 
 
@@ -175,15 +165,16 @@ def graphs_of(video_id: str, roots: Sequence[Root], graph: SceneGraph | None) ->
     keys: dict[Question, str] = {}
     for root in ordered:
         keys.setdefault(root.question, root.key)
-    steps, nodes = [], {}
+    taken, nodes = [], dict[Question, Step]()
     for root in ordered:
-        taken = tuple(decompose(root.question))
-        for number, step in enumerate(taken):
-            keys.setdefault(step.question, f"{root.key}_{number}")
-            nodes[step.question] = step
-        steps.append(taken)
+        found = graph_of(root.question)
+        for number, step in enumerate(found.steps):
+            if step.question not in nodes:
+                nodes[step.question] = step
+                keys.setdefault(step.question, f"{root.key}_{number}")
+        taken.append(found)
     given = {root.question: root.answer for root in reversed(ordered)}
-    return VideoGraphs(video_id, ordered, tuple(steps), keys, fill(list(nodes.values()), given, graph))
+    return VideoGraphs(video_id, ordered, tuple(taken), keys, fill(list(nodes.values()), given, graph))
 
 
 def sub_questions(graphs: Iterator[Row]) -> Counter[str]:
