@@ -21,7 +21,7 @@ QUESTIONS = Config(
             "decided_by",
             "string",
             "what the answer comes from: `root` (the source's own), `graph` (the scene graph), or the rule by which it "
-            "follows from other answers; empty without an answer",
+            "follows from other answers; of a `conflict` who says what; else empty",
         ),
         Column(
             "options", "strings", "what may be answered, if it is yes or no or one of two that are named; else empty"

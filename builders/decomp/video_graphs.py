@@ -98,7 +98,7 @@ class VideoGraphs:
             "question": root.text if root else word(question),
             "answer": answer.value,
             "reason": answer.reason,
-            "decided_by": ROOT if root else self.filled.sources.get(question, ""),
+            "decided_by": ROOT if root else self._decided_by(question),
             "options": list(options_of(question, kind.answer)),
             "kind": kind.name,
             "group": kind.group,
@@ -112,6 +112,13 @@ class VideoGraphs:
             "novel_composition": root.novel_composition if root else None,
             "more_steps": root.more_steps if root else None,
         }
+
+    def _decided_by(self, question: Question) -> str:
+        """Name what an answer comes from, or who contradicts whom: "graph yes, After no"."""
+        conflict = next((each for each in self.filled.conflicts if each.question == question), None)
+        if conflict is None:
+            return self.filled.sources.get(question, "")
+        return ", ".join(f"{who} {said}" for who, said in zip(conflict.sources, conflict.values, strict=True))
 
     def graphs(self) -> Iterator[Row]:
         """Yield the rows of config `graphs`."""
