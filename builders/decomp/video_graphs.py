@@ -77,15 +77,19 @@ class VideoGraphs:
     def rows(self) -> Iterator[Row]:
         """Yield the rows of config `questions`: of each graph the questions that are new, children before parents."""
         first = {root.question: root for root in reversed(self.roots)}
+        sources = dict(self.filled.sources)
+        for conflict in reversed(self.filled.conflicts):  # the first of a question's is named: "graph yes, After no"
+            said = zip(conflict.sources, conflict.values, strict=True)
+            sources[conflict.question] = ", ".join(f"{who} {what}" for who, what in said)
         seen: set[Question] = set()
         for root, graph in zip(self.roots, self.graphs_by_root, strict=True):
             for step in graph.steps[:-1]:
                 if step.question not in seen and step.question not in first:
                     seen.add(step.question)
-                    yield self._row(step, None)
-            yield self._row(graph.steps[-1], root)
+                    yield self._row(step, None, sources.get(step.question, ""))
+            yield self._row(graph.steps[-1], root, ROOT)
 
-    def _row(self, step: Step, root: Root | None) -> Row:
+    def _row(self, step: Step, root: Root | None, decided_by: str) -> Row:
         question = step.question
         kind = load_agqa().kinds[step.kind]
         found = self.filled.answers[question]
@@ -98,7 +102,7 @@ class VideoGraphs:
             "question": root.text if root else word(question),
             "answer": answer.value,
             "reason": answer.reason,
-            "decided_by": ROOT if root else self._decided_by(question),
+            "decided_by": decided_by,
             "options": list(options_of(question, kind.answer)),
             "kind": kind.name,
             "group": kind.group,
@@ -112,13 +116,6 @@ class VideoGraphs:
             "novel_composition": root.novel_composition if root else None,
             "more_steps": root.more_steps if root else None,
         }
-
-    def _decided_by(self, question: Question) -> str:
-        """Name what an answer comes from, or who contradicts whom: "graph yes, After no"."""
-        conflict = next((each for each in self.filled.conflicts if each.question == question), None)
-        if conflict is None:
-            return self.filled.sources.get(question, "")
-        return ", ".join(f"{who} {said}" for who, said in zip(conflict.sources, conflict.values, strict=True))
 
     def graphs(self) -> Iterator[Row]:
         """Yield the rows of config `graphs`."""
