@@ -6,7 +6,8 @@ StressreelError
 ├── VideoError       one video that cannot be decoded or cut: becomes a Skip     (also ValueError)
 ├── OutputError      the output folder: foreign, locked, unwritable, disk full  (also OSError)
 ├── MismatchError    a resume whose inputs or settings changed                  (also ValueError)
-└── BuildError       the build ran and failed: too many skips, a dead worker    (also RuntimeError)
+├── BuildError       the build ran and failed: too many skips, a dead worker    (also RuntimeError)
+└── ProbeError       a model ran and the probe did not reach what it was to reach  (also RuntimeError)
 
 A message says what is wrong, what was given, what is allowed and what to do; the command line prints it as one
 paragraph and exits with 1, or for a UsageError with 2, without a traceback (`--debug` shows it).
@@ -60,3 +61,7 @@ class MismatchError(StressreelError, ValueError):
 
 class BuildError(StressreelError, RuntimeError):
     """The build ran and failed."""
+
+
+class ProbeError(StressreelError, RuntimeError):
+    """A model ran and a probe did not reach what it was to reach, so that its numbers would mean nothing."""

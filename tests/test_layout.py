@@ -31,7 +31,7 @@ HEIGHT = {
     "benchmark": 5,
     "exports": 4,
     **dict.fromkeys(("data_cards", "runtime"), 3),
-    **dict.fromkeys(("metrics", "negatives", "corruptions", "programs", "sources", "samples"), 2),
+    **dict.fromkeys(("metrics", "probes", "negatives", "corruptions", "programs", "sources", "samples"), 2),
     **dict.fromkeys(("templates", "video", "language"), 1),
     **dict.fromkeys(("records", "seeds", "extras", "errors", "version"), 0),
 }

@@ -1,0 +1,27 @@
+"""Probes: what a model loses when a part of what it does inside is taken away.
+
+QUAG (quadrant average; Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality
+Fusion") on any torch model, its definition in NumPy, QUAG-attention, and the labels that say which token is of which
+modality. torch is imported when a model is probed, not before.
+"""
+
+from .labels import labels_for, labels_of_ids, labels_of_parts, labels_of_types
+from .quadrants import NEITHER, TEXT, VIDEO, quadrants_of
+from .reference import merged_attention, short_circuit
+from .reports import LayerReport, QuadrantShare, Report
+
+__all__ = [
+    "NEITHER",
+    "TEXT",
+    "VIDEO",
+    "LayerReport",
+    "QuadrantShare",
+    "Report",
+    "labels_for",
+    "labels_of_ids",
+    "labels_of_parts",
+    "labels_of_types",
+    "merged_attention",
+    "quadrants_of",
+    "short_circuit",
+]
