@@ -9,6 +9,7 @@ from .labels import labels_for, labels_of_ids, labels_of_parts, labels_of_types
 from .quadrants import NEITHER, TEXT, VIDEO, quadrants_of
 from .reference import merged_attention, short_circuit
 from .reports import LayerReport, QuadrantShare, Report
+from .short_circuits import quag
 
 __all__ = [
     "NEITHER",
@@ -23,5 +24,6 @@ __all__ = [
     "labels_of_types",
     "merged_attention",
     "quadrants_of",
+    "quag",
     "short_circuit",
 ]

@@ -72,4 +72,5 @@ def _pair(given: str | Quadrant) -> Quadrant:
 
 
 def _allowed() -> str:
-    return f"{', '.join(SHORT_CIRCUITS)}; {', '.join(SHORT_CIRCUITS['all'])}; or pairs of labels (query, key) of 1 or more."
+    names = ", ".join((*SHORT_CIRCUITS, *SHORT_CIRCUITS["all"]))
+    return f"{names}; or pairs of labels (query, key) of 1 or more."

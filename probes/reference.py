@@ -30,8 +30,8 @@ def short_circuit(
 
     * "average", the paper's R: in each row, every visible weight of a quadrant becomes their arithmetic mean. The mass
       of the row on each modality stays what it was.
-    * "merge": they become their geometric mean, and the row is divided by its sum. That is averaging the *scores* before
-      softmax, which is what QUAG-attention computes (`merged_attention`).
+    * "merge": they become their geometric mean, and the row is divided by its sum. That is averaging the *scores*
+      before softmax, which is what QUAG-attention computes (`merged_attention`).
     * "knockout": they become 0, and the row is divided by its sum. The mass moves to what is left; a row with nothing
       left becomes 0.
 
@@ -116,7 +116,7 @@ def merged_attention(
     short_values = np.stack([values[..., group, :].mean(axis=-2) for group in groups], axis=-2)
     sizes = np.array([len(group) for group in groups], np.float64)
     scores = queries @ np.swapaxes(short_keys, -1, -2) / np.sqrt(queries.shape[-1]) + np.log(sizes)
-    return softmax(scores) @ short_values
+    return np.asarray(softmax(scores) @ short_values, np.float64)
 
 
 def softmax(scores: Floats) -> Floats:

@@ -18,7 +18,10 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 BLOCKED = [name for name in EXTRAS if name not in ("torch", "torchcodec", "transformers", "safetensors")]
 """`datasets` takes those four from the list of what is installed, so hiding them alone would break it."""
-WITH_EXTRA = {f"corruptions/visual/{name}.py" for name in ("blur", "camera", "digital", "noise")}
+WITH_EXTRA = {
+    *(f"corruptions/visual/{name}.py" for name in ("blur", "camera", "digital", "noise")),
+    "probes/interception.py",
+}
 """Modules that import an extra's package at the top; they are reached by `import_extra` only."""
 
 

@@ -1,0 +1,529 @@
+"""How softmax is reached inside the attention of a torch model; imported by `short_circuits.quag` alone.
+
+A function mode of torch sees every call of softmax while it is on. Hooks tell in which attention module a call is made;
+calls elsewhere (routers, samplers, pooling heads), and in a module calls whose last two axes match no labels, are left
+alone. Softmax inside fused kernels is never called: models of transformers are switched to their eager attention,
+`scaled_dot_product_attention` is computed in steps, and `multi_head_attention_forward` is looked into.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from ..errors import InputError, ProbeError, UsageError
+from .labels import Labels, as_array
+from .quadrants import NEITHER, Quadrants, quadrant_name
+from .reports import Report, Tally
+
+Tensor = torch.Tensor
+Module = torch.nn.Module
+
+ATTENTION = re.compile(r"(?:Attention|Attn|MHA|MHSA)(?:V?\d+)?$")
+"""How classes of attention modules are called."""
+OUTSIDE = re.compile(
+    r"(?:vision|visual|image|video|audio|speech)(?:_(?:tower|model|encoder|backbone|resampler))?"
+    r"|(?:mm_|multi_modal_)?(?:projector|connector|resampler)|(?:perceiver|q_?former)(?:_.+)?|(?:.+_)?(?:pooler|pooling)"
+    r"|(?:.+_)?(?:router|sampler)"
+)
+"""Parts of names of modules whose attention is not fusion, unless it is asked for by name."""
+OWN_CONFIGS = ("vision_config", "audio_config", "video_config", "image_config", "qformer_config", "perceiver_config")
+
+SOFTMAX: Mapping[Callable[..., Any], int] = {
+    torch.softmax: 2,
+    torch.special.softmax: 2,
+    torch.Tensor.softmax: 2,
+    functional.softmax: 3,
+}
+"""Functions that compute softmax, and where they take `dtype`."""
+
+
+# Which modules
+
+
+def chosen_layers(
+    model: Module,
+    layers: str | int | Sequence[str | int] | None,
+    attention: type | tuple[type, ...] | None,
+) -> dict[str, Module]:
+    """Find the attention modules that are asked for, by name, in the model's order; see `quag`."""
+    every = attention_modules(model, attention)
+    foreign = _foreign(model)
+    usual = [name for name in every if not (foreign & set(_ancestors(name)) or _outside(name))]
+    if layers is None:
+        wanted = usual
+    else:
+        asked = [layers] if isinstance(layers, str | int) else list(layers)
+        found = [_matching(one, usual, list(every)) for one in asked]
+        wanted = [name for name in every if any(name in names for names in found)]
+    if not wanted:
+        raise ProbeError(
+            f"{type(model).__name__} has no attention module to probe"
+            + (f"; left out are {shown(every)}, which `layers` reaches by name." if every else ".")
+            + " Modules count by the name of their class (…Attention); name other classes with `attention`."
+        )
+    return {name: every[name] for name in wanted}
+
+
+def attention_modules(model: Module, attention: type | tuple[type, ...] | None) -> dict[str, Module]:
+    """Find all modules that are attention and hold no other that is."""
+
+    def counts(module: Module) -> bool:
+        if attention is not None:
+            return isinstance(module, attention)
+        return ATTENTION.search(type(module).__name__) is not None
+
+    found = {name: module for name, module in model.named_modules() if counts(module)}
+    holding = {above for name in found for above in _ancestors(name) if above != name}
+    return {name: module for name, module in found.items() if name not in holding}
+
+
+def shown(names: Iterable[str], limit: int = 8) -> str:
+    """List names for a message, not too many."""
+    listed = [name or "the model itself" for name in names]
+    return ", ".join(listed[:limit]) + (f" and {len(listed) - limit} more" if len(listed) > limit else "")
+
+
+def _ancestors(name: str) -> list[str]:
+    parts = name.split(".") if name else []
+    return ["", *(".".join(parts[: count + 1]) for count in range(len(parts)))]
+
+
+def _outside(name: str) -> bool:
+    return any(OUTSIDE.fullmatch(part) for part in name.split("."))
+
+
+def _foreign(model: Module) -> set[str]:
+    """Names of submodels whose config is that of an encoder of pictures or sound."""
+    configs = {
+        id(inner)
+        for module in model.modules()
+        for key in OWN_CONFIGS
+        if (inner := getattr(getattr(module, "config", None), key, None)) is not None
+    }
+    return {name for name, module in model.named_modules() if name and id(getattr(module, "config", None)) in configs}
+
+
+def _matching(asked: str | int, usual: list[str], every: list[str]) -> list[str]:
+    if isinstance(asked, str):
+        names = [name for name in every if fnmatchcase(name, asked)]
+    else:
+        names = usual[asked : asked + 1] if asked >= 0 else []
+    if not names:
+        raise UsageError(
+            f"no attention module matches {asked!r} in `layers`. Numbers go from 0 to {len(usual) - 1}; "
+            f"names are {shown(every, 40)}."
+        )
+    return names
+
+
+# Labels
+
+
+@dataclass
+class Streams:
+    """Labels of tokens, to be matched to axes of attention."""
+
+    by_pattern: list[tuple[str, list[Labels], list[Labels]]]
+    generated: int | None
+    begun: set[str] = field(default_factory=set)
+    """Layers that have seen all tokens with labels: after that, and only then, more are generated ones."""
+
+    def match(self, name: str, batch: int, queries: int, keys: int, *, folded: bool) -> tuple[Labels, Labels] | None:
+        """Find the labels of queries and keys, each (batch, tokens) or (1, tokens), that go with a layer's axes.
+
+        Args:
+            name: The layer.
+            batch: Length of the first axis.
+            queries: Length of the axis of queries.
+            keys: Length of the axis of keys.
+            folded: The first axis is that of batch and heads together.
+        """
+        for pattern, asking, asked in self.by_pattern:
+            if fnmatchcase(name, pattern):
+                found = self._lengths(name, asking, asked, queries, keys)
+                if found is None or any(batch % len(one) for one in found):
+                    return None
+                if not folded:
+                    found = _repeated(found[0], batch), _repeated(found[1], batch)
+                return found
+        return None
+
+    def _lengths(
+        self, name: str, asking: list[Labels], asked: list[Labels], queries: int, keys: int
+    ) -> tuple[Labels, Labels] | None:
+        if len(asked) == 1 and asking is asked:
+            added = keys - asked[0].shape[1]
+            if added == 0 and queries == keys:
+                self.begun.add(name)
+            elif self.generated is not None and added > 0 and queries < keys and name in self.begun:
+                more = np.full((len(asked[0]), added), self.generated, np.int64)
+                grown = np.concatenate([asked[0], more], axis=1)
+                return grown[:, keys - queries :], grown
+        rows, columns = _of_length(name, asking, queries), _of_length(name, asked, keys)
+        return None if rows is None or columns is None else (rows, columns)
+
+    def lengths(self) -> str:
+        """Write the shapes of all labels, for a message."""
+        shapes = {one.shape for _, asking, asked in self.by_pattern for one in (*asking, *asked)}
+        return " and ".join(map(str, sorted(shapes)))
+
+
+def _repeated(labels: Labels, batch: int) -> Labels:
+    return labels if len(labels) in (1, batch) else np.repeat(labels, batch // len(labels), axis=0)
+
+
+def _of_length(name: str, streams: list[Labels], length: int) -> Labels | None:
+    found = [one for one in streams if one.shape[1] == length]
+    if len(found) > 1 and any(not np.array_equal(found[0], one) for one in found[1:]):
+        raise UsageError(
+            f"labels of two streams have the length {length} of an axis of {name}: say which is which with "
+            '`modality={"pattern of a layer\'s name": (labels of queries, labels of keys), …}`.'
+        )
+    return found[0] if found else None
+
+
+def read_streams(modality: Any, generated: int | None) -> Streams:
+    """Read labels as `quag` takes them."""
+    if not isinstance(modality, Mapping):
+        every = _streams(modality)
+        return Streams([("*", every, every)], generated)
+    by_pattern = []
+    for pattern, given in modality.items():
+        if isinstance(given, tuple):
+            if len(given) != 2:
+                raise InputError(f"labels for {pattern!r}: a tuple is (labels of queries, labels of keys).")
+            by_pattern.append((str(pattern), _streams(given[0]), _streams(given[1])))
+        else:
+            every = _streams(given)
+            by_pattern.append((str(pattern), every, every))
+    return Streams(by_pattern, generated)
+
+
+def _streams(given: Any) -> list[Labels]:
+    several = isinstance(given, list | tuple) and len(given) > 0 and all(hasattr(one, "shape") for one in given)
+    return [_labels(one) for one in (given if several else [given])]
+
+
+def _labels(given: Any) -> Labels:
+    labels = as_array(given)
+    if labels.dtype.kind not in "iu" or labels.ndim not in (1, 2) or not labels.size or labels.min() < 0:
+        raise InputError(
+            f"labels must be integers of 0 or more, of shape (batch, tokens) or (tokens,); these are of type "
+            f"{labels.dtype} and shape {labels.shape}."
+        )
+    return np.atleast_2d(labels).astype(np.int64)
+
+
+# What is done to weights
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What is done, and where."""
+
+    quadrants: Quadrants
+    operator: str
+    heads: frozenset[int] | None
+    hidden_below: float | None
+    measure: bool
+    save_work: bool
+
+    def __call__(self, scores: Tensor, weights: Tensor, grid: Grid, tally: Tally) -> Tensor:
+        """Change weights (batch, heads, queries, keys), softmax of the scores; note what was done."""
+        lowest = torch.finfo(scores.dtype).min / 2 if self.hidden_below is None else self.hidden_below
+        visible = scores > lowest
+        wide = torch.promote_types(weights.dtype, torch.float32)
+        before = weights.to(wide)
+        after = self._operate(scores.to(wide), before, visible, grid, tally)
+        if after is not before and self.heads is not None:
+            after = torch.where(self._heads(weights), after, before)
+        if self.measure:
+            measure(before.detach(), after.detach(), visible, grid, tally)
+        return weights if after is before else after.to(weights.dtype)
+
+    def _operate(self, scores: Tensor, weights: Tensor, visible: Tensor, grid: Grid, tally: Tally) -> Tensor:
+        columns = grid.columns(self.quadrants)
+        if not columns:
+            return weights
+        if self.operator == "knockout":
+            cells = torch.zeros_like(visible)
+            for rows, keys in columns:
+                cells |= rows & keys & visible
+            left = visible & ~cells
+            touched, emptied = cells.any(-1, keepdim=True), ~left.any(-1, keepdim=True)
+            tally.emptied += int((touched & emptied & self._heads(weights)).sum())
+            others = torch.softmax(scores.masked_fill(~left, -torch.inf), -1)
+            return torch.where(touched, others.masked_fill(emptied, 0), weights)
+        given = scores.masked_fill(~visible, 0) if self.operator == "merge" else weights
+        found = scores if self.operator == "merge" else weights
+        for rows, keys in columns:
+            indicator = keys.to(given.dtype).transpose(-1, -2)
+            count = visible.to(given.dtype) @ indicator
+            mean = (given @ indicator) / count.clamp(min=1)
+            found = torch.where(rows & keys & visible, mean, found)
+        return torch.softmax(found, -1) if self.operator == "merge" else found
+
+    def _heads(self, weights: Tensor) -> Tensor:
+        count = weights.shape[1]
+        chosen = torch.ones(count, dtype=torch.bool) if self.heads is None else torch.zeros(count, dtype=torch.bool)
+        for head in self.heads or ():
+            if not 0 <= head < count:
+                raise UsageError(f"there is no head {head}: heads go from 0 to {count - 1}.")
+            chosen[head] = True
+        return chosen.to(weights.device)[None, :, None, None]
+
+
+@dataclass
+class Grid:
+    """Labels of a layer's queries and keys on its device: (batch or 1, 1, queries, 1) and (batch or 1, 1, 1, keys)."""
+
+    asking: Tensor
+    asked: Tensor
+    found: dict[Quadrants, list[tuple[Tensor, Tensor]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, labels: tuple[Labels, Labels], device: torch.device) -> Grid:
+        """Put labels on a device."""
+        asking, asked = (torch.from_numpy(np.ascontiguousarray(one)).to(device) for one in labels)
+        return cls(asking[:, None, :, None], asked[:, None, None, :])
+
+    def columns(self, quadrants: Quadrants) -> list[tuple[Tensor, Tensor]]:
+        """Return which rows and keys the quadrants take in, by label of the keys, without those that are not there."""
+        if quadrants not in self.found:
+            self.found[quadrants] = []
+            for key in sorted({key for _, key in quadrants}):
+                labels = torch.tensor([query for query, other in quadrants if other == key], device=self.asking.device)
+                rows, keys = torch.isin(self.asking, labels), self.asked == key
+                if bool(rows.any()) and bool(keys.any()):
+                    self.found[quadrants].append((rows, keys))
+        return self.found[quadrants]
+
+
+def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: Tally) -> None:
+    """Add up what each quadrant holds, over rows that have a label and see something."""
+    alive = visible.any(-1, keepdim=True) & (grid.asking != NEITHER)
+    tally.rows += float(alive.sum())
+    keys = [label for label in present(grid.asked) if label != NEITHER]
+    if not keys:
+        return
+    indicator = torch.cat([grid.asked == label for label in keys], dim=-2).to(before.dtype).transpose(-1, -2)
+    seen = (visible.to(before.dtype) @ indicator) > 0
+    held = before @ indicator
+    left = held if after is before else after @ indicator
+    for query in (label for label in present(grid.asking) if label != NEITHER):
+        rows = alive & (grid.asking == query)
+        sums = [(rows * each).sum(dim=(0, 1, 2)).tolist() for each in (seen, held, left)]
+        for place, key in enumerate(keys):
+            tally.add((query, key), *(values[place] for values in sums))
+    if after is not before:
+        tally.moved += float(((after - before).abs().sum(-1, keepdim=True) * alive).sum()) / 2
+
+
+def present(labels: Tensor) -> list[int]:
+    """List the labels that occur."""
+    return sorted(set(labels.flatten().tolist()))
+
+
+# Interception
+
+ACTIVE: list[Probe] = []
+
+
+class Probe(TorchFunctionMode):
+    """The context manager that `quag` gives."""
+
+    def __init__(self, model: Module, operation: Operation, streams: Streams, layers: dict[str, Module]):
+        """Prepare; nothing of the model is touched before the block begins."""
+        super().__init__()
+        self.model, self.operation, self.streams, self.layers = model, operation, streams, layers
+        self.report = Report(
+            operation.operator,
+            tuple(quadrant_name(one) for one in sorted(operation.quadrants)),
+            {name: Tally(name) for name in layers},
+        )
+        self.running: list[tuple[str, list[bool]]] = []
+        self.grids: dict[tuple[Any, ...], Grid | None] = {}
+        self.depth = 0
+        self.undo = ExitStack()
+
+    def __enter__(self) -> Report:
+        """Switch to eager attention, hook the layers, begin to listen."""
+        self.depth += 1
+        if self.depth == 1:
+            if any(set(other.layers.values()) & set(self.layers.values()) for other in ACTIVE):
+                raise UsageError("a block of quag is within another on the same model; blocks do not nest.")
+            with ExitStack() as stack:
+                ACTIVE.append(self)
+                stack.callback(ACTIVE.remove, self)
+                stack.enter_context(attention_of_transformers(self.model, "eager"))
+                for name, module in self.layers.items():
+                    begin, end = self._hooks(name)
+                    stack.callback(module.register_forward_pre_hook(begin).remove)
+                    stack.callback(module.register_forward_hook(end, always_call=True).remove)
+                self.undo = stack.pop_all()
+        super().__enter__()  # type: ignore[no-untyped-call]
+        return self.report
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        """Put everything back; refuse a run that did not reach what was asked for."""
+        super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]
+        self.depth -= 1
+        if self.depth == 0:
+            self.undo.close()
+            self.running.clear()
+            if kind is None:
+                self._refuse_unreached()
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Pass calls on, but softmax inside the layers."""
+        kwargs = kwargs or {}
+        if self.running:
+            if func in SOFTMAX:
+                return self._softmax(func, args, kwargs)
+            if func is functional.scaled_dot_product_attention:
+                with self:
+                    return attention_in_steps(*args, **kwargs)
+            if func is functional.multi_head_attention_forward:
+                with self:
+                    return LOOKED_INTO(*args, **kwargs)
+        return func(*args, **kwargs)
+
+    def _softmax(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        weights: Tensor = func(*args, **kwargs)
+        scores: Tensor = args[0] if args else kwargs["input"]
+        along = args[1] if len(args) > 1 else kwargs.get("dim")
+        if along not in (-1, weights.ndim - 1) or weights.ndim not in (3, 4):
+            return weights
+        name, reached = self.running[-1]
+        tally = self.report.tallies[name]
+        grid = self._grid(name, weights)
+        if grid is None:
+            tally.other.add(tuple(weights.shape))
+            return weights
+        reached.append(True)
+        shape = weights.shape
+        if weights.ndim == 3:  # batch and heads are one axis
+            folded = (max(len(grid.asking), len(grid.asked)), -1, *shape[1:])
+            return self.operation(scores.reshape(folded), weights.reshape(folded), grid, tally).reshape(shape)
+        return self.operation(scores, weights, grid, tally)
+
+    def _grid(self, name: str, weights: Tensor) -> Grid | None:
+        key = (name, weights.shape[0], *weights.shape[-2:], weights.ndim, weights.device)
+        if key not in self.grids:
+            batch, queries, keys = weights.shape[0], *weights.shape[-2:]
+            labels = self.streams.match(name, batch, queries, keys, folded=weights.ndim == 3)
+            self.grids[key] = None if labels is None else Grid.of(labels, weights.device)
+        return self.grids[key]
+
+    def _hooks(self, name: str) -> tuple[Callable[..., None], Callable[..., None]]:
+        def begin(module: Module, inputs: Any) -> None:
+            self.running.append((name, []))
+
+        def end(module: Module, inputs: Any, output: Any) -> None:
+            if self.running:
+                _, reached = self.running.pop()
+                self.report.tallies[name].runs += 1
+                self.report.tallies[name].hits += bool(reached)
+
+        return begin, end
+
+    def _refuse_unreached(self) -> None:
+        tallies = self.report.tallies.values()
+        silent = [tally.name for tally in tallies if not tally.runs]
+        missed = [tally for tally in tallies if tally.hits < tally.runs]
+        if len(silent) == len(tallies):
+            raise ProbeError(f"{type(self.model).__name__} did not run within the block: {shown(silent)}.")
+        if missed:
+            shapes = sorted({shape for tally in missed for shape in tally.other})
+            why = (
+                f"their softmax has the shapes {', '.join(map(str, shapes[:8]))}, the labels {self.streams.lengths()}. "
+                "Give labels that match, or name with `layers` what is to be probed."
+                if shapes
+                else "they call no softmax that torch shows (a fused or compiled kernel, or a formula of their own). "
+                "Use an eager attention, or name with `layers` what can be probed."
+            )
+            counts = shown([f"{tally.name} ({tally.hits} of {tally.runs} runs)" for tally in missed])
+            raise ProbeError(f"{type(self.model).__name__}: attention was not reached in {counts}: {why}")
+        if silent:
+            raise ProbeError(
+                f"{type(self.model).__name__}: these layers did not run within the block: {shown(silent)}. Name with "
+                "`layers` what is to be probed."
+            )
+
+
+def attention_in_steps(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Compute what `scaled_dot_product_attention` does, with a softmax that can be seen."""
+    if enable_gqa:
+        key, value = (one.repeat_interleave(query.shape[-3] // one.shape[-3], -3) for one in (key, value))
+    scores = query @ key.transpose(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    lowest = torch.finfo(scores.dtype).min
+    if is_causal:
+        attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
+    if attn_mask is None:
+        hidden = None
+    elif attn_mask.dtype == torch.bool:
+        hidden = ~attn_mask
+        scores = scores.masked_fill(hidden, lowest)
+    else:
+        scores = scores + attn_mask
+        hidden = scores <= lowest / 2
+    weights = torch.softmax(scores, -1)
+    if hidden is not None:  # a row that sees nothing gives 0 there
+        weights = weights.masked_fill(hidden.all(-1, keepdim=True), 0)
+    return functional.dropout(weights, dropout_p) @ value
+
+
+def _looked_into(function: Any) -> Callable[..., Any]:
+    """Make a function of `torch.nn.functional` that does not hand itself to a mode, but what it calls."""
+    seen = {**function.__globals__, "has_torch_function": lambda tensors: False}
+    copy = types.FunctionType(function.__code__, seen, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
+
+
+LOOKED_INTO = _looked_into(functional.multi_head_attention_forward)
+
+
+@contextmanager
+def attention_of_transformers(model: Module, implementation: str) -> Iterator[None]:
+    """Let all models of transformers inside a model use an implementation of attention, and put back what they used."""
+    models: list[Any] = [one for one in model.modules() if callable(getattr(one, "set_attn_implementation", None))]
+    configs: dict[int, Any] = {}
+    waiting = [one.config for one in models]
+    while waiting:
+        config = waiting.pop()
+        if config is not None and id(config) not in configs:
+            configs[id(config)] = config
+            waiting += [getattr(config, key, None) for key in getattr(config, "sub_configs", {})]
+    before = [(config, config._attn_implementation) for config in configs.values()]
+    try:
+        for one in models:  # each sets its submodels as well
+            able = getattr(one, "_can_set_attn_implementation", lambda: True)
+            if able() and one.config._attn_implementation != implementation:
+                one.set_attn_implementation(implementation)
+        yield
+    finally:
+        for config, given in before:
+            config._attn_implementation_internal = given
