@@ -124,8 +124,8 @@ def labels_for(
 
 def _ids(config: Any, names: Iterable[str]) -> set[int]:
     configs = [config, getattr(config, "text_config", None)]
-    found = {getattr(one, name, None) for one in configs if one is not None for name in names}
-    found |= {each for one in found if isinstance(one, list | tuple) for each in one}
+    found = [getattr(one, name, None) for one in configs if one is not None for name in names]
+    found += [each for one in found if isinstance(one, list | tuple) for each in one]
     return {one for one in found if isinstance(one, int)}
 
 

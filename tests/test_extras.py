@@ -21,6 +21,7 @@ BLOCKED = [name for name in EXTRAS if name not in ("torch", "torchcodec", "trans
 WITH_EXTRA = {
     *(f"corruptions/visual/{name}.py" for name in ("blur", "camera", "digital", "noise")),
     "probes/interception.py",
+    "probes/simulation.py",
 }
 """Modules that import an extra's package at the top; they are reached by `import_extra` only."""
 

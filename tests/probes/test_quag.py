@@ -432,3 +432,26 @@ def test_half_precision_is_computed_in_single() -> None:
         out = half(**one.inputs).last_hidden_state
     assert out.dtype == torch.bfloat16
     assert float((out.float() - one.probe("all")[0]).abs().mean()) < 0.05
+
+
+@pytest.mark.parametrize("quadrants", ["video", "text", "all"])
+def test_quag_attention_that_saves_work_has_the_numbers_of_merge(probed: Case, quadrants: str) -> None:
+    expected, _ = probed.probe(quadrants, operator="merge")
+    out, report = probed.probe(quadrants, operator="merge", save_work=True)
+    mask = probed.inputs.get("attention_mask")
+    kept = slice(None) if mask is None or mask.shape != out.shape[:2] else mask != 0
+    assert float((out - expected)[kept].abs().max()) < 2e-4
+    saving = probed.model.__class__.__name__ in ("BertModel", "DistilBertModel")
+    assert [layer.saved for layer in report.layers] == [saving] * probed.count
+
+
+def test_quag_attention_falls_back_where_keys_cannot_be_merged() -> None:
+    one = case("bert")
+    for options in ({"quadrants": "unimodal"}, {"quadrants": "video", "heads": [0]}):
+        expected, _ = one.probe(**options, operator="merge")
+        out, report = one.probe(**options, operator="merge", save_work=True)
+        assert torch.allclose(out, expected, atol=1e-5)
+        assert not any(layer.saved for layer in report.layers)
+    assert one.model.config._attn_implementation == "sdpa"
+    with pytest.raises(UsageError, match='operator="merge"'):
+        one.probe("video", save_work=True)
