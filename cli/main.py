@@ -27,6 +27,7 @@ COMMANDS = {
     "mine": "Find wrong options for any set of questions: hard negatives by sentence embeddings.",
     "sample": "Write a built-in sample: annotations in a real format and videos drawn by stressreel.",
     "score": "Score predictions on an output; score text-shift measures how far captions were moved.",
+    "simulate-quag": "Show on made-up data that QUAG's short-circuits cost more where modalities are coupled more.",
     "verify": "Check an output: schema, counts, hashes, links, answers, decoded frames, card.",
 }
 INTERRUPTED = 130

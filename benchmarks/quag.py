@@ -1,0 +1,113 @@
+"""What QUAG and QUAG-attention cost: ratios of time and memory, medians of interleaved runs.
+
+python benchmarks/quag.py [--rounds 5] [--layers 2] [--quick]
+
+Models are random and of real width: BERT base with 256 video and 32 text tokens, a causal one (Qwen2, width 896) with
+1,000 and 60, and BERT base with 4,096 and 64 for QUAG-attention. `--layers` of each are run: cost is the same in all.
+Memory is what torch allocates on a CPU at most during a run, beyond what was there (by its profiler).
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from stressreel.probes import TEXT, VIDEO, quag
+from stressreel.probes.interception import attention_of_transformers
+
+Way = Callable[[], AbstractContextManager[Any]]
+
+
+def bert(layers: int, tokens: int) -> Any:
+    """A BERT base of a few layers."""
+    config = transformers.BertConfig(num_hidden_layers=layers, max_position_embeddings=tokens, vocab_size=100)
+    return transformers.BertModel(config).eval()
+
+
+def causal(layers: int, tokens: int) -> Any:
+    """A Qwen2 of the width of the 0.5 B model."""
+    config = transformers.Qwen2Config(
+        hidden_size=896,
+        intermediate_size=4864,
+        num_hidden_layers=layers,
+        num_attention_heads=14,
+        num_key_value_heads=2,
+        vocab_size=100,
+        max_position_embeddings=tokens,
+    )
+    return transformers.Qwen2Model(config).eval()
+
+
+def peak(run: Callable[[], Any]) -> float:
+    """Megabytes that a run holds at most."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+        run()
+    held = most = 0
+    for event in profile.profiler.kineto_results.events():  # type: ignore[union-attr]
+        if event.name() == "[memory]":
+            held += event.nbytes()
+            most = max(most, held)
+    return most / 2**20
+
+
+def compare(title: str, model: Any, tokens: int, ways: dict[str, Way], rounds: int) -> None:
+    """Run every way in turn, and print medians and their ratios to the first."""
+    ids = torch.ones(1, tokens, dtype=torch.long)
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds + 1):  # the first warms up
+        for name, way in ways.items():
+            with torch.no_grad(), way():
+                started = time.perf_counter()
+                model(input_ids=ids, use_cache=False)
+                times[name].append(time.perf_counter() - started)
+    print(title)
+    first = next(iter(ways))
+    memory = {}
+    for name, way in ways.items():
+        with torch.no_grad(), way():
+            memory[name] = peak(lambda: model(input_ids=ids, use_cache=False))
+        median = statistics.median(times[name][1:])
+        ratio = statistics.median(a / b for a, b in zip(times[name][1:], times[first][1:], strict=True))
+        print(f"  {name:32} {median * 1000:9.1f} ms  {ratio:5.2f} x  {memory[name]:8.1f} MB", flush=True)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--layers", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="leave out 4,096 + 64 tokens")
+    options = parser.parse_args()
+    shapes = [("BERT base", bert, 256, 32), ("causal", causal, 1000, 60), ("BERT base", bert, 4096, 64)]
+    for kind, make, video, text in shapes[: 2 if options.quick else 3]:
+        model, tokens = make(options.layers, video + text), video + text
+        labels = np.array([VIDEO] * video + [TEXT] * text)
+
+        def probe(quadrants: str, model: Any = model, labels: Any = labels, **more: Any) -> AbstractContextManager[Any]:
+            return quag(model, quadrants, modality=labels, **more)
+
+        ways: dict[str, Way] = {
+            "eager": lambda model=model: attention_of_transformers(model, "eager"),
+            "sdpa": nullcontext,
+        }
+        if video < 4096:
+            ways["crossmodal, unmeasured"] = lambda probe=probe: probe("crossmodal", measure=False)
+            ways["crossmodal, measured"] = lambda probe=probe: probe("crossmodal")
+            ways["crossmodal knockout"] = lambda probe=probe: probe("crossmodal", operator="knockout", measure=False)
+        for name in ("video", "all"):
+            ways[f"QUAG-attention, {name}"] = lambda probe=probe, name=name: probe(
+                name, operator="merge", save_work=True, measure=False
+            )
+        rounds = options.rounds if video < 4096 else max(2, options.rounds // 2)
+        compare(f"{kind}, {video:,} + {text} tokens, {options.layers} layers", model, tokens, ways, rounds)
+
+
+if __name__ == "__main__":
+    main()
