@@ -8,13 +8,11 @@ alone. Softmax inside fused kernels is never called: models of transformers are 
 
 from __future__ import annotations
 
-import re
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -22,23 +20,15 @@ import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from ..errors import InputError, ProbeError, UsageError
-from .labels import Labels, as_array
+from ..errors import ProbeError, UsageError
+from .labels import Labels
+from .layers import shown
 from .quadrants import NEITHER, Quadrants, quadrant_name
 from .reports import Report, Tally
+from .streams import Streams
 
 Tensor = torch.Tensor
 Module = torch.nn.Module
-
-ATTENTION = re.compile(r"(?:Attention|Attn|MHA|MHSA)(?:V?\d+)?$")
-"""How classes of attention modules are called."""
-OUTSIDE = re.compile(
-    r"(?:vision|visual|image|video|audio|speech)(?:_(?:tower|model|encoder|backbone|resampler))?"
-    r"|(?:mm_|multi_modal_)?(?:projector|connector|resampler)|(?:perceiver|q_?former)(?:_.+)?|(?:.+_)?(?:pooler|pooling)"
-    r"|(?:.+_)?(?:router|sampler)"
-)
-"""Parts of names of modules whose attention is not fusion, unless it is asked for by name."""
-OWN_CONFIGS = ("vision_config", "audio_config", "video_config", "image_config", "qformer_config", "perceiver_config")
 
 SOFTMAX: Mapping[Callable[..., Any], int] = {
     torch.softmax: 2,
@@ -47,186 +37,6 @@ SOFTMAX: Mapping[Callable[..., Any], int] = {
     functional.softmax: 3,
 }
 """Functions that compute softmax, and where they take `dtype`."""
-
-
-# Which modules
-
-
-def chosen_layers(
-    model: Module,
-    layers: str | int | Sequence[str | int] | None,
-    attention: type | tuple[type, ...] | None,
-) -> dict[str, Module]:
-    """Find the attention modules that are asked for, by name, in the model's order; see `quag`."""
-    every = attention_modules(model, attention)
-    foreign = _foreign(model)
-    usual = [name for name in every if not (foreign & set(_ancestors(name)) or _outside(name))]
-    if layers is None:
-        wanted = usual
-    else:
-        asked = [layers] if isinstance(layers, str | int) else list(layers)
-        found = [_matching(one, usual, list(every)) for one in asked]
-        wanted = [name for name in every if any(name in names for names in found)]
-    if not wanted:
-        raise ProbeError(
-            f"{type(model).__name__} has no attention module to probe"
-            + (f"; left out are {shown(every)}, which `layers` reaches by name." if every else ".")
-            + " Modules count by the name of their class (…Attention); name other classes with `attention`."
-        )
-    return {name: every[name] for name in wanted}
-
-
-def attention_modules(model: Module, attention: type | tuple[type, ...] | None) -> dict[str, Module]:
-    """Find all modules that are attention and hold no other that is."""
-
-    def counts(module: Module) -> bool:
-        if attention is not None:
-            return isinstance(module, attention)
-        return ATTENTION.search(type(module).__name__) is not None
-
-    found = {name: module for name, module in model.named_modules() if counts(module)}
-    holding = {above for name in found for above in _ancestors(name) if above != name}
-    return {name: module for name, module in found.items() if name not in holding}
-
-
-def shown(names: Iterable[str], limit: int = 8) -> str:
-    """List names for a message, not too many."""
-    listed = [name or "the model itself" for name in names]
-    return ", ".join(listed[:limit]) + (f" and {len(listed) - limit} more" if len(listed) > limit else "")
-
-
-def _ancestors(name: str) -> list[str]:
-    parts = name.split(".") if name else []
-    return ["", *(".".join(parts[: count + 1]) for count in range(len(parts)))]
-
-
-def _outside(name: str) -> bool:
-    return any(OUTSIDE.fullmatch(part) for part in name.split("."))
-
-
-def _foreign(model: Module) -> set[str]:
-    """Names of submodels whose config is that of an encoder of pictures or sound."""
-    configs = {
-        id(inner)
-        for module in model.modules()
-        for key in OWN_CONFIGS
-        if (inner := getattr(getattr(module, "config", None), key, None)) is not None
-    }
-    return {name for name, module in model.named_modules() if name and id(getattr(module, "config", None)) in configs}
-
-
-def _matching(asked: str | int, usual: list[str], every: list[str]) -> list[str]:
-    if isinstance(asked, str):
-        names = [name for name in every if fnmatchcase(name, asked)]
-    else:
-        names = usual[asked : asked + 1] if asked >= 0 else []
-    if not names:
-        raise UsageError(
-            f"no attention module matches {asked!r} in `layers`. Numbers go from 0 to {len(usual) - 1}; "
-            f"names are {shown(every, 40)}."
-        )
-    return names
-
-
-# Labels
-
-
-@dataclass
-class Streams:
-    """Labels of tokens, to be matched to axes of attention."""
-
-    by_pattern: list[tuple[str, list[Labels], list[Labels]]]
-    generated: int | None
-    begun: set[str] = field(default_factory=set)
-    """Layers that have seen all tokens with labels: after that, and only then, more are generated ones."""
-
-    def match(self, name: str, batch: int, queries: int, keys: int, *, folded: bool) -> tuple[Labels, Labels] | None:
-        """Find the labels of queries and keys, each (batch, tokens) or (1, tokens), that go with a layer's axes.
-
-        Args:
-            name: The layer.
-            batch: Length of the first axis.
-            queries: Length of the axis of queries.
-            keys: Length of the axis of keys.
-            folded: The first axis is that of batch and heads together.
-        """
-        for pattern, asking, asked in self.by_pattern:
-            if fnmatchcase(name, pattern):
-                found = self._lengths(name, asking, asked, queries, keys)
-                if found is None or any(batch % len(one) for one in found):
-                    return None
-                if not folded:
-                    found = _repeated(found[0], batch), _repeated(found[1], batch)
-                return found
-        return None
-
-    def _lengths(
-        self, name: str, asking: list[Labels], asked: list[Labels], queries: int, keys: int
-    ) -> tuple[Labels, Labels] | None:
-        if len(asked) == 1 and asking is asked:
-            added = keys - asked[0].shape[1]
-            if added == 0 and queries == keys:
-                self.begun.add(name)
-            elif self.generated is not None and added > 0 and queries < keys and name in self.begun:
-                more = np.full((len(asked[0]), added), self.generated, np.int64)
-                grown = np.concatenate([asked[0], more], axis=1)
-                return grown[:, keys - queries :], grown
-        rows, columns = _of_length(name, asking, queries), _of_length(name, asked, keys)
-        return None if rows is None or columns is None else (rows, columns)
-
-    def lengths(self) -> str:
-        """Write the shapes of all labels, for a message."""
-        shapes = {one.shape for _, asking, asked in self.by_pattern for one in (*asking, *asked)}
-        return " and ".join(map(str, sorted(shapes)))
-
-
-def _repeated(labels: Labels, batch: int) -> Labels:
-    return labels if len(labels) in (1, batch) else np.repeat(labels, batch // len(labels), axis=0)
-
-
-def _of_length(name: str, streams: list[Labels], length: int) -> Labels | None:
-    found = [one for one in streams if one.shape[1] == length]
-    if len(found) > 1 and any(not np.array_equal(found[0], one) for one in found[1:]):
-        raise UsageError(
-            f"labels of two streams have the length {length} of an axis of {name}: say which is which with "
-            '`modality={"pattern of a layer\'s name": (labels of queries, labels of keys), …}`.'
-        )
-    return found[0] if found else None
-
-
-def read_streams(modality: Any, generated: int | None) -> Streams:
-    """Read labels as `quag` takes them."""
-    if not isinstance(modality, Mapping):
-        every = _streams(modality)
-        return Streams([("*", every, every)], generated)
-    by_pattern = []
-    for pattern, given in modality.items():
-        if isinstance(given, tuple):
-            if len(given) != 2:
-                raise InputError(f"labels for {pattern!r}: a tuple is (labels of queries, labels of keys).")
-            by_pattern.append((str(pattern), _streams(given[0]), _streams(given[1])))
-        else:
-            every = _streams(given)
-            by_pattern.append((str(pattern), every, every))
-    return Streams(by_pattern, generated)
-
-
-def _streams(given: Any) -> list[Labels]:
-    several = isinstance(given, list | tuple) and len(given) > 0 and all(hasattr(one, "shape") for one in given)
-    return [_labels(one) for one in (given if several else [given])]
-
-
-def _labels(given: Any) -> Labels:
-    labels = as_array(given)
-    if labels.dtype.kind not in "iu" or labels.ndim not in (1, 2) or not labels.size or labels.min() < 0:
-        raise InputError(
-            f"labels must be integers of 0 or more, of shape (batch, tokens) or (tokens,); these are of type "
-            f"{labels.dtype} and shape {labels.shape}."
-        )
-    return np.atleast_2d(labels).astype(np.int64)
-
-
-# What is done to weights
 
 
 @dataclass(frozen=True)
@@ -425,8 +235,6 @@ def present(labels: Tensor) -> list[int]:
     """List the labels that occur."""
     return sorted(set(labels.flatten().tolist()))
 
-
-# Interception
 
 ACTIVE: list[Probe] = []
 

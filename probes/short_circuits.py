@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ..extras import import_extra
+from .layers import chosen_layers
 from .quadrants import TEXT, Quadrant, checked_operator, quadrants_of
 from .reports import Report
+from .streams import read_streams
 
 if TYPE_CHECKING:
     import torch
@@ -91,7 +93,7 @@ def quag(
         interception.Operation(
             chosen, operator, None if heads is None else frozenset(heads), hidden_below, measure, save_work
         ),
-        interception.read_streams(modality, generated),
-        interception.chosen_layers(model, layers, attention),
+        read_streams(modality, generated),
+        chosen_layers(model, layers, attention),
     )
     return probe
