@@ -178,6 +178,7 @@ def test_an_action_and_a_relation_in_the_same_words_are_one_question() -> None:
         for relation in vocabulary.relations
         for thing in vocabulary.objects
     }
+    of_relations |= {word(RelationExists(name)): notation(RelationExists(name)) for name in vocabulary.relations}
     same = 0
     for action in vocabulary.actions:
         step = decompose(ObjectExists("bag", Window("while", (action,))))[-1]
