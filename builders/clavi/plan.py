@@ -18,9 +18,9 @@ from ...records.plan import Plan, Unit
 from ...sources.actions import Action, AnnotatedVideo, Segment
 from ...sources.clavi import ReleasedPair
 from ...templates import table_hashes
-from .controls import Controls, content_words
+from .controls import Controls
 from .pairs import RULES, Candidate, Cuts, Limits, draw_control, draw_cuts, with_ids
-from .sameness import Sameness
+from .sameness import Sameness, content_words
 from .segments import COUNTS, segment_pairs
 from .selection import balanced, spread_over_videos, without_returns
 from .settings import ClaviSettings
@@ -204,7 +204,8 @@ def planned_columns(candidate: Candidate, cuts: Cuts, control: Action, collectio
         }
     if collection != "charades":
         payload["source"] = collection
-        values = {f"asked_{letter}": action.asked for letter, action in letters.items()}
+        values: dict[str, Any] = {f"asked_{letter}": action.asked for letter, action in letters.items()}
+        values["clip_words"] = sorted(candidate.clip_words)
         payload |= {name: value for name, value in values.items() if name in _column_names(collection)}
     for letter, segment in (("a", candidate.a), ("b", candidate.b)):
         payload |= {f"start_{letter}_s": segment.start_s, f"end_{letter}_s": segment.end_s}
