@@ -204,7 +204,7 @@ def _without_time(tokens: list[Token]) -> list[Token]:
         bound = before.tag in ("DT", "TO", "MD", "CC", "PRP$", "IN", "CD") or after.lower == ","
         acts = tokens[number].lower in lists.hidden and after.tag.startswith(("DT", "NN", "JJ", "PRP", "CD", "VBN"))
         if acts and not bound:
-            return [replace(tokens[number], tag="VB"), *tokens[number + 1 :]]
+            return [tokens[number].with_tag("VB"), *tokens[number + 1 :]]
     return tokens
 
 
@@ -224,7 +224,7 @@ def _place_last(tokens: list[Token]) -> list[Token]:
     if not verbs and not hidden:
         return tokens
     first = min([*verbs, *hidden])
-    tokens = [replace(token, tag="VB") if n == first else token for n, token in enumerate(tokens)]
+    tokens = [token.with_tag("VB") if n == first else token for n, token in enumerate(tokens)]
     verbs = [first, *(n for n in verbs if n > first)]
     place = tokens[start:first]
     if place[-1].text == ",":

@@ -161,8 +161,9 @@ def truth(pair: Row, original: bool, question: str) -> bool | None:
 
 
 def check_negative_controls(output: FinishedOutput) -> Iterator[str]:
-    """The negative control shares no verb and no object with anything annotated in the source, or, of other collections
-    than Charades, no content word with anything annotated in the clip and near it.
+    """The negative control shares no verb and no object with anything annotated in the source.
+
+    Of other collections than Charades it shares no content word with anything annotated in the clip and near it.
     """
     columns = ["pair_id", "verb_c", "objects_c", "phrase_c"]
     if output.info["settings"].get("collection", "charades") != "charades":

@@ -1,8 +1,8 @@
 """Negative controls among free phrases: what does not happen in a clip, in words that do not give that away.
 
 A control shares no content word with anything annotated in the clip or near it; elsewhere in the source it may happen.
-Controls are drawn so that phrases, their verbs, words and lengths are as frequent among them as among A and B, as far as
-that allows, and their subjects are those of the clip's events. What is left to see is measured in the card.
+Controls are drawn so that phrases, their verbs, words and lengths are as frequent among them as among A and B, as far
+as that allows, and their subjects are those of the clip's events. What is left to see is measured in the card.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class Controls:
     def weights(self) -> NDArray[np.int64]:
         """How likely each phrase is to be drawn where it fits, in whole numbers.
 
-        Found in rounds, from some pairs: a phrase becomes likelier if it, or what is to be seen of it, is rarer among the
-        controls to be expected than among A and B.
+        Found in rounds, from some pairs: a phrase becomes likelier if it, or what is to be seen of it, is rarer among
+        the controls to be expected than among A and B.
         """
         some = sorted(self.candidates, key=lambda candidate: candidate.id)[:: -(-len(self.candidates) // CLIPS) or 1]
         shares: dict[str, list[tuple[float, NDArray[np.intp]]]] = {}
@@ -144,8 +144,8 @@ class Controls:
     def draw(self, candidate: Candidate) -> Action | None:
         """Draw the negative control of a pair.
 
-        The subject is drawn first, as often as the clip's events have it; then the phrase. One that resembles an event of
-        the clip in meaning is drawn again.
+        The subject is drawn first, as often as the clip's events have it; then the phrase. One that resembles an event
+        of the clip in meaning is drawn again.
 
         Returns:
             The action, or None if there is none.

@@ -184,7 +184,8 @@ def _source_problems(pair: Row, source: str, settings: ClaviSettings, a: Action,
         ("source_objects", {word for action in seen for word in action.objects} - known_words),
     ):
         if missing:
-            yield f"{name} lacks {', '.join(sorted(missing))}, which is done {'there' if name == 'clip_words' else 'in the source'}"
+            place = "clip" if name == "clip_words" else "source"
+            yield f"{name} lacks {', '.join(sorted(missing))}, which is done in the {place}"
 
 
 def action_of(pair: Row, letter: str, source: str) -> Action | None:

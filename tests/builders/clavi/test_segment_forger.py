@@ -105,7 +105,9 @@ ROWS: dict[str, Change] = {
     "pairs.phrase_b": with_pair(lambda pair: pair.update(phrase_b="nobody moved")),
     "a control that is done in the source": with_pair(another_control),
     "words of the clip that lack those of A": with_pair(lambda pair: pair.update(clip_words=[])),
-    "words of the clip with those of C": with_pair(lambda p: p.update(clip_words=sorted({*p["clip_words"], p["verb_c"]}))),
+    "words of the clip with those of C": with_pair(
+        lambda p: p.update(clip_words=sorted({*p["clip_words"], p["verb_c"]}))
+    ),
     "A longer than may be": with_pair(lambda pair: pair.update(start_a_s=0.0, end_a_s=37.0)),
     "an answer": lambda f: f.rows("questions")[0].update(answer=0),
     "a question of the other kind": lambda f: f.rows("questions")[4].update(question="Was Tom there at the end?"),

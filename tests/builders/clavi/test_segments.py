@@ -16,10 +16,11 @@ from stressreel.builders.clavi.controls import Controls
 from stressreel.builders.clavi.cues import measure_cues
 from stressreel.builders.clavi.pairs import Candidate, Limits
 from stressreel.builders.clavi.plan import plan_clavi
+from stressreel.builders.clavi.prepare import warnings_of
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.sameness import Sameness, content_words, embedded, may_be_one, same_saying
 from stressreel.builders.clavi.segments import segment_pairs
-from stressreel.builders.clavi.selection import balanced, class_of, spread_over_videos
+from stressreel.builders.clavi.selection import balanced, balanced_over_videos, class_of, spread_over_videos
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.sources import Timing, annotation_path, as_rate
 from stressreel.builders.clavi.tables import clavi_configs
@@ -203,6 +204,22 @@ def test_balanced_pairs_have_each_class_first_as_often_as_second() -> None:
     assert counts["pairs_left_out_order_balance"] == len(names) - len(kept)
 
 
+def test_balance_is_kept_where_few_pairs_of_a_source_are() -> None:
+    """V0, V1 and V2 have every third pair; circles of pairs take the place of what alone would be out of balance."""
+    pairs = candidates(*["ab", "bc", "ca", "ba", "cb", "ac", "dd", "ad", "ab"] * 4)
+    for most in (1, 2, 5):
+        counts = Counter[str]()
+        kept = balanced_over_videos(pairs, most, 0, counts)
+        first, second = (Counter(class_of(pair, letter) for pair in kept) for letter in "ab")
+        assert first == second
+        assert max(Counter(pair.video.id for pair in kept).values()) <= most
+        assert len({id(pair) for pair in kept}) == len(kept)
+        alone = balanced(spread_over_videos(pairs, most, 0, Counter()), 0, Counter())
+        assert len(kept) > len(alone) or most == 1
+        assert sum(counts.values()) == len(pairs) - len(kept)
+        assert kept == balanced_over_videos(pairs, most, 0, Counter())
+
+
 # Controls
 
 POOL = [gerund(text) for text in ("boiling pasta", "cutting bread", "frying fish", "eating an egg", "peeling carrots")]
@@ -341,6 +358,16 @@ def test_controls_are_of_the_same_split() -> None:
     by_split = {"train": {"E1", "E2"}, "validation": {"E3", "E4"}}
     phrases = {s.action.phrase: v.id for v in TOLD for s in v.segments}
     assert all(phrases[unit.payload["phrase_c"]] in by_split[unit.split] for unit in plan().units)
+
+
+def test_a_split_without_controls_is_counted() -> None:
+    alone = replace(TOLD[1], split="test")  # whose only phrases are those of its pair
+    made = plan([TOLD[0], *TOLD[2:], alone])
+    assert "test" not in made.splits
+    assert made.notes["pairs_without_negative_control_in_test"] == 1
+    settings = decided(ClaviSettings(causalchaos=Path("a.csv"), fps=25.0))
+    (warning,) = warnings_of(made, settings, ("train", "validation", "test"), Timing())
+    assert warning.startswith("the split test is left out: for none of its 1 pairs")
 
 
 @pytest.mark.parametrize("options", [{"max_span": 10.0}, {"min_gap": 6.0}, {"shortest": 5.5}, {"longest": 5.5}])
