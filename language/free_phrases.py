@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from .cast import Cast
 from .closed_classes import CLOSED
@@ -86,8 +87,36 @@ def _read(text: str) -> Gerund | Event | str:
         return found
     given = sum(token.lower in ("and", ",", "then", "&", ";") for token in tokenize(text))
     joined = found.phrase.split().count("and") > given  # "demonstrates the small motor uses" has two verbs and no "and"
+    if _is_doubtful(tokenize(text), found) or (joined and tokens[start].lower.endswith("ing")):
+        return "run_on"
     asked = is_verb_form(found.phrase.partition(" ")[0], "VBG") and not _opens_alone(tokens, start)
     return "run_on" if asked and (joined or _has_verb_left(found.phrase)) else found
+
+
+def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
+    """Return whether a phrase lost an apostrophe, or its verb may be another's: of a clause, of somebody else."""
+    words = found.phrase.split()
+    if any(word == "s" or (word == "t" and not after.startswith("shirt")) for word, after in pairwise([*words, ""])):
+        return True  # "a car s alternator"
+    past = words[1] if len(words) > 1 else ""
+    if is_verb_form(past, "VBD") and not (is_verb_form(past, "VBN") or is_verb_form(past, "VB") or past in CLOSED):
+        return True  # "testing drove", which was "cars he test drove"
+    joints = {"and", ",", "while", "or", "then", "for", "start", "starting"} | word_lists("clipped").prepositions
+    for number in range(2, len(words)):
+        before, word = words[number - 1 : number + 1]
+        if not is_verb_form(word, "VBG") or word in word_lists("clipped").ing_nouns:
+            continue
+        if before in ("person", "people") and {"and", ","} & set(words[max(number - 4, 0) : number]):
+            return True  # "playing music and people dancing"
+        if words[0] == "wearing" and before not in joints:
+            return True  # "wearing brown giving the news"
+    main = next((n for n, token in enumerate(tokens) if n and verb_lemma(token.text) == found.verb), 0)
+    before = tokens[main - 1].lower if main > 1 else ""
+    if CLOSED.get(before) == "PRP":
+        return True  # "cars he test drove"
+    told = is_verb_form(before, "VBZ") and "VERB" in readings(before) and before not in CLOSED
+    act = is_act(before) or verb_lemma(before) in word_lists("stories").told
+    return told and act and not is_verb_form(tokens[main].lower, "VBG") and before not in _BEING  # "screams shut up"
 
 
 def _opens_alone(tokens: Sequence[Token], start: int) -> bool:
