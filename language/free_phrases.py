@@ -98,7 +98,17 @@ def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
     words = found.phrase.split()
     if any(word == "s" or (word == "t" and not after.startswith("shirt")) for word, after in pairwise([*words, ""])):
         return True  # "a car s alternator"
+    for first, second, third in zip(words, words[1:], [*words[2:], ""], strict=False):
+        if third in ("person", "people") and "their" in (first, second):
+            return True  # "practising their person and arrow tricks"
+        if third == "people" and first in ("a", "an", "another") and not second.endswith("of"):
+            return True  # "touching a young people back"
+        if second == "that" and (not third or third.endswith("ly")):
+            return True  # "speaking to that calmly"
     past = words[1] if len(words) > 1 else ""
+    known = past in word_lists("clipped").ing_nouns or verb_lemma(words[0]) in word_lists("stories").led
+    if past.endswith("ing") and not known and "NOUN" not in readings(past):
+        return True  # "videoing conferencing"
     if is_verb_form(past, "VBD") and not (is_verb_form(past, "VBN") or is_verb_form(past, "VB") or past in CLOSED):
         return True  # "testing drove", which was "cars he test drove"
     joints = {"and", ",", "while", "or", "then", "for", "start", "starting"} | word_lists("clipped").prepositions
@@ -108,8 +118,8 @@ def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
             continue
         if before in ("person", "people") and {"and", ","} & set(words[max(number - 4, 0) : number]):
             return True  # "playing music and people dancing"
-        if words[0] == "wearing" and before not in joints:
-            return True  # "wearing brown giving the news"
+        if words[0] in ("wearing", "playing") and before not in joints:
+            return True  # "wearing brown giving the news", "playing thor talking about the movie"
     main = next((n for n, token in enumerate(tokens) if n and verb_lemma(token.text) == found.verb), 0)
     before = tokens[main - 1].lower if main > 1 else ""
     if CLOSED.get(before) == "PRP":
