@@ -103,6 +103,8 @@ def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
             return True  # "practising their person and arrow tricks"
         if third == "people" and first in ("a", "an", "another") and not second.endswith("of"):
             return True  # "touching a young people back"
+        if first.isdigit() and first != "1" and second == "person":
+            return True  # "2 lady and 2 gents"
         if second == "that" and (not third or third.endswith("ly")):
             return True  # "speaking to that calmly"
     past = words[1] if len(words) > 1 else ""
@@ -120,8 +122,19 @@ def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
             return True  # "playing music and people dancing"
         if words[0] in ("wearing", "playing") and before not in joints:
             return True  # "wearing brown giving the news", "playing thor talking about the movie"
+    relative = next((n for n, word in enumerate(words) if word in ("who", "which")), len(words))
+    if any(one == "and" and is_verb_form(other, "VBG") for one, other in pairwise(words[relative:])):
+        return True  # "introducing a girl who plays the cups and singing"
+    if words[:2] == ["going", "on"] and tokens[0].lower == "there":
+        return True  # "there is a match going on"
+    for one, two, three in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        plural = is_verb_form(two.lower, "VBZ") and "NOUN" in readings(two.text) and three.lower in ("for", "of")
+        if one.lower == "and" and plural and inflect(verb_lemma(two.text), "VBG") in words:
+            return True  # "workout and exercises for women"
     main = next((n for n, token in enumerate(tokens) if n and verb_lemma(token.text) == found.verb), 0)
     before = tokens[main - 1].lower if main > 1 else ""
+    if tokens[main].lower.endswith("ed") and before in ("and", ",", "s"):
+        return True  # "a woman with long hair and dressed all in white"
     if CLOSED.get(before) == "PRP":
         return True  # "cars he test drove"
     told = is_verb_form(before, "VBZ") and "VERB" in readings(before) and before not in CLOSED

@@ -110,7 +110,7 @@ class Controls:
         tables = [self._table(subject, rows) for subject, rows in sorted(shares.items())]
         used = Counter(segment.action.key for c in self.candidates for segment in (c.a, c.b))
         wanted = np.array([used[action.key] for action in self.pool], np.float64)
-        wanted *= sum(float(share.sum()) for _, share, _ in tables) / max(wanted.sum(), 1.0)
+        wanted *= sum(float(parts.sum()) for _, parts, _ in tables) / max(wanted.sum(), 1.0)
         seen = list(_places(map(_to_be_seen, self.pool)).values())
         trait = np.repeat(np.arange(len(seen)), [len(places) for places in seen])
         place = np.concatenate([*seen, np.empty(0, np.intp)])
@@ -119,8 +119,8 @@ class Controls:
         found = np.ones(len(self.pool))
         for _ in range(ROUNDS):
             expected = np.zeros(len(self.pool))
-            for places, share, fits in tables:
-                expected[places] += (share / (fits @ found[places])) @ fits * found[places]
+            for places, parts, fits in tables:
+                expected[places] += (parts / (fits @ found[places])) @ fits * found[places]
             change = np.log((wanted + 0.1) / (expected + 0.1)) * 0.5
             ratios = np.log((wanted_traits + 1) / (np.bincount(trait, expected[place], len(seen)) + 1))
             change += np.bincount(place, ratios[trait], len(self.pool)) / numbers

@@ -84,11 +84,11 @@ def test_rows_of_commas_are_counted(tmp_path: Path) -> None:
 
 def test_a_rate_goes_with_frames(tmp_path: Path) -> None:
     seconds = csv_file(tmp_path, "video,start,end,phrase", "a,1,3,wave")
-    with pytest.raises(UsageError, match="own.csv gives no frames, only seconds"):
+    with pytest.raises(UsageError, match=r"own\.csv gives no frames, only seconds"):
         read_segments(seconds, rate=Fraction(25))
     header = "video,start,end,start_frame,end_frame,phrase"
     mixed = csv_file(tmp_path, header, "a,1,3,,,wave", "a,,,100,150,jump")
-    with pytest.raises(UsageError, match="own.csv gives frames, first in line 3: .*--fps 25, or give seconds"):
+    with pytest.raises(UsageError, match=r"own\.csv gives frames, first in line 3: .*--fps 25, or give seconds"):
         read_segments(mixed)
     assert seen(read_segments(mixed, rate=Fraction(25)))[1] == ("a", "jumping", 4, 6)
     both = csv_file(tmp_path, header, "a,1,3,25,75,wave", "a,,,100,150,bow")
