@@ -87,7 +87,7 @@ def _read(text: str) -> Gerund | Event | str:
         return found
     given = sum(token.lower in ("and", ",", "then", "&", ";") for token in tokenize(text))
     joined = found.phrase.split().count("and") > given  # "demonstrates the small motor uses" has two verbs and no "and"
-    if _is_doubtful(tokenize(text), found) or (joined and tokens[start].lower.endswith("ing")):
+    if _is_doubtful(tokenize(text), found) or (joined and tokens[min(start, len(tokens) - 1)].lower.endswith("ing")):
         return "run_on"
     asked = is_verb_form(found.phrase.partition(" ")[0], "VBG") and not _opens_alone(tokens, start)
     return "run_on" if asked and (joined or _has_verb_left(found.phrase)) else found

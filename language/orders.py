@@ -96,7 +96,8 @@ def _turned(caption: Caption) -> Gerund:
             raise Refused("run_on")  # "heat water to boil and add salt": joined to which verb?
         if token.tag == "VBG" and number - 1 in orders and not is_modifier(tokens, number, 0, stop):
             raise Refused("run_on")  # "cook flipping midway"
-    if any(tokens[order + 1].lower in lists.steps and tokens[order + 2].lower in ("and", ",") for order in orders[:-1]):
+    pairs = (tokens[order + 1 : order + 3] for order in orders[:-1])
+    if any(len(two) == 2 and two[0].lower in lists.steps and two[1].lower in ("and", ",") for two in pairs):
         raise Refused("run_on")  # "peel slice and grate the cucumber"
     if any(later == order + 1 for order, later in pairwise(orders)):
         raise Refused("run_on")  # "add cut pieces": which of them is the verb?
