@@ -28,6 +28,7 @@ AGQA_DECOMP = Source(
 )
 ISOLATED = "isolated.json"
 SPLITS = ("train", "test")
+LONGEST = 300  # characters of a reason
 IN_ORDER = frozenset({"Equals", "Xor", "Choose"})
 """Rules whose two children scores tell apart."""
 
@@ -136,9 +137,16 @@ def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
             yield _hierarchy(root, graph)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError(
-                f"{path}: root {root!r} is not laid out as in the published hierarchies "
-                f"({type(error).__name__}: {shortened(str(error))}). It needs question, subquestion and hierarchy."
+                f"{path}: root {root!r} is not laid out as in the published hierarchies: {_why(error)}. It needs "
+                "question, subquestion and hierarchy."
             ) from error
+
+
+def _why(error: Exception) -> str:
+    """Say what is wrong with a graph."""
+    if isinstance(error, KeyError):
+        return f"it lacks {shortened(str(error.args[0]))}"
+    return str(error)[:LONGEST] if isinstance(error, ValueError) else "something in it is of another type"
 
 
 def read_isolated(path: Path) -> list[dict[str, Any]]:

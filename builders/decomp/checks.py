@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...templates.agqa import load_agqa
+from ..decord_checks import check_decord
 from .answers import GRAPH, ROOT
 from .graph_answers import REASONS
+from .settings import settings_of
 from .source_checks import check_annotations, check_source
 from .tables import QUESTIONS, VIDEOS
 from .taken_apart_again import check_programs
+from .video_checks import check_decoded, check_files
 from .video_rows import VideoRows, by_video
 
 YES, NO = "yes", "no"
@@ -225,9 +229,9 @@ def check_videos(output: FinishedOutput) -> Iterator[str]:
         yield from (f"{video} is in config videos {count} times" for video, count in there.items() if count > 1)
 
 
-def decomp_checks(info: Mapping[str, object], options: VerifyOptions) -> dict[str, Check]:
+def decomp_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, Check]:
     """Return the checks of a build, cheap ones first."""
-    return {
+    checks: dict[str, Check] = {
         "source": check_source,
         "kinds": check_kinds,
         "videos and splits": check_videos,
@@ -238,3 +242,9 @@ def decomp_checks(info: Mapping[str, object], options: VerifyOptions) -> dict[st
         "answers": check_answers,
         "annotations": lambda output: check_annotations(output, options),
     }
+    if settings_of(info).embed == "yes":
+        if options.decode:
+            checks["decoded"] = lambda output: check_decoded(output, options.workers)
+            checks["decord"] = lambda output: check_decord(output, options.workers)
+        checks["sources"] = lambda output: check_files(output, options)
+    return checks
