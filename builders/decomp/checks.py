@@ -113,7 +113,7 @@ def check_rules(output: FinishedOutput) -> Iterator[str]:
 
 def check_kinds(output: FinishedOutput) -> Iterator[str]:
     """Kinds, groups, what is banned, options and answers fit; an answer or a reason is there."""
-    vocabulary = load_agqa()
+    vocabulary, published = load_agqa(), is_published(output)
     for row in output.rows(QUESTIONS.name):
         kind = vocabulary.kinds.get(row["kind"])
         if kind is None:
@@ -126,7 +126,8 @@ def check_kinds(output: FinishedOutput) -> Iterator[str]:
             yield f"{row['key']}: answer {answer!r} with reason {row['reason']!r}"
         if problem := _source_of_answer(row):
             yield f"{row['key']}: {problem}"
-        if answer is not None and row["options"] and answer not in row["options"]:
+        told = answer.lower() if published and answer is not None else answer
+        if answer is not None and row["options"] and told not in row["options"]:
             yield f"{row['key']}: {answer!r} is none of its options {', '.join(row['options'])}"
         if kind.answer == "yes/no" and row["options"] != [NO, YES]:
             yield f"{row['key']}: a {kind.name} question whose options are {row['options']}"

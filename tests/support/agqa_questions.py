@@ -100,10 +100,11 @@ def answer_of(question: Question, number: int) -> str:
 
 def agqa_rows(*, every: int = 1) -> dict[str, dict[str, Any]]:
     """Rows of both videos in turns, by id; what they say is not always so."""
+    first = {template_of(question): question for question in reversed([*questions()])}
     kept = [
         question
-        for number, question in enumerate(questions())
-        if number % every == 0 or zlib.crc32(notation(question).encode()) % every == 0
+        for question in questions()
+        if zlib.crc32(notation(question).encode()) % every == 0 or question == first[template_of(question)]
     ]
     rows = {}
     for number, question in enumerate(kept):
