@@ -6,7 +6,8 @@
 
 `question_only` gives what questions of the same words were answered in train, else what those of its kind were.
 `frame_difference` knows the kind of a question and how much the picture changes in eighths of the video; it gives the
-answer of the question of its kind, with the same options, whose video moves most like its own. Neither sees what is done.
+commonest answer to questions of its kind, with the same options, about the videos that move most like its own. Neither
+sees what is done.
 """
 
 from __future__ import annotations

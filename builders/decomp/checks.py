@@ -66,7 +66,9 @@ def _shape(graph: Row, video: VideoRows) -> Iterator[str]:
             return
         parents.add(edge["parent"])
         below |= set(edge["children"])
-        depths[edge["parent"]] = max(depths[edge["parent"]], 1 + max((depths[child] for child in edge["children"]), default=0))
+        depths[edge["parent"]] = max(
+            depths[edge["parent"]], 1 + max((depths[child] for child in edge["children"]), default=0)
+        )
     if len(below) != len(nodes):
         yield f"{nodes[min(set(range(len(nodes))) - below)]} composes nothing"
     if depths[-1] != graph["depth"]:

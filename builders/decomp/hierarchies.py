@@ -19,7 +19,6 @@ from ...templates.agqa import load_agqa
 from .answers import ROOT
 from .video_graphs import BEFORE_AFTER, canonical_id, in_order, options_of
 
-
 DEEPEST = 100  # rules in a row; published graphs have about ten
 
 

@@ -1,4 +1,4 @@
-"""AGQA's questions about two hand-made videos: all templates, in all parts of the video, with all kinds of references."""
+"""AGQA's questions about two hand-made videos: all templates, all parts of the video, all kinds of references."""
 
 from __future__ import annotations
 

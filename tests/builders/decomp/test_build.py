@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,13 @@ def build(out: Path, *arguments: object, code: int = 0) -> str:
 
 def fingerprint(out: Path) -> str:
     return str(info(out)["fingerprint"])
+
+
+BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "program": (lambda each: each.update(program="Exists(phone"), "are not closed"),
+    "field": (lambda each: each.pop("answer"), "answer"),
+    "no text": (lambda each: each.update(question=7), "question"),
+}
 
 
 class TestSample:
@@ -112,13 +120,10 @@ class TestAgqa:
         found = {row["key"]: row for row in rows(graphed, "questions") if row["is_root"]}
         assert found.keys() == given.keys()
         for key, each in given.items():
-            row = found[key]
-            assert (row["question"], row["answer"], row["agqa_program"]) == (
-                each["question"],
-                each["answer"],
-                each["program"],
-            )
-            assert row["novel_composition"] == bool(each["novel_comp"])
+            asked = found[key]
+            told = (asked["question"], asked["answer"], asked["agqa_program"])
+            assert told == (each["question"], each["answer"], each["program"])
+            assert asked["novel_composition"] == bool(each["novel_comp"])
 
     def test_graphs_are_what_programs_are_taken_apart_into(self, graphed: Path) -> None:
         by_key = {row["key"]: row for row in rows(graphed, "questions")}
@@ -126,8 +131,8 @@ class TestAgqa:
             steps = decompose(parse_program(by_key[graph["root"]]["agqa_program"]))
             assert [by_key[key]["kind"] for key in graph["nodes"]] == [step.kind for step in steps]
             inner = [by_key[key] for key in graph["nodes"][:-1]]
-            for row, step in zip(inner, steps, strict=False):
-                assert row["is_root"] or row["question"] == word(step.question)
+            for each, step in zip(inner, steps, strict=False):
+                assert each["is_root"] or each["question"] == word(step.question)
 
     def test_scene_graphs_answer(self, plain: Path, graphed: Path) -> None:
         without, having = (
@@ -146,29 +151,20 @@ class TestAgqa:
         for table in ("questions", "graphs"):
             assert rows(tmp_path / "out", table) == rows(plain, table)
 
-    BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-        "program": (lambda each: each.update(program="Exists(phone"), "are not closed"),
-        "field": (lambda each: each.pop("answer"), "answer"),
-        "no text": (lambda each: each.update(question=7), "question"),
-    }
-
     @pytest.mark.parametrize("name", BAD)
     def test_a_bad_row_is_one_error(self, tmp_path: Path, name: str) -> None:
         bad = row("YSKX3-2")
-        self.BAD[name][0](bad)
+        BAD[name][0](bad)
         write_agqa(tmp_path / "bad", {"YSKX3-1": row("YSKX3-1"), "YSKX3-2": bad}, graphs=False)
         done = run("build-decomp", "--agqa", tmp_path / "bad", "--out", tmp_path / "out", "--no-progress")
-        refuses(done, "YSKX3-2", self.BAD[name][1])
+        refuses(done, "YSKX3-2", BAD[name][1])
         assert done.err.count("\n") == 1
         assert not (tmp_path / "out" / "build.json").exists()
 
     @pytest.mark.parametrize("damage", ["truncated", "doubled"])
     def test_a_damaged_file_is_one_error(self, tmp_path: Path, damage: str) -> None:
         text = json.dumps({"YSKX3-1": row("YSKX3-1"), "YSKX3-2": row("YSKX3-2")})
-        if damage == "truncated":
-            text = text[:-40]
-        else:
-            text = text.replace("YSKX3-2", "YSKX3-1")
+        text = text[:-40] if damage == "truncated" else text.replace("YSKX3-2", "YSKX3-1")
         (tmp_path / "bad").mkdir()
         (tmp_path / "bad" / "test_balanced.txt").write_text(text)
         done = run("build-decomp", "--agqa", tmp_path / "bad", "--out", tmp_path / "out", "--no-progress")
@@ -324,7 +320,7 @@ class TestHierarchies:
         graph = graphs["ABCDE-4"]
         for number, text in enumerate(texts):
             graph["subquestion"][text] = {"type": "And", "program": "", "answer": None, "key": f"x{number}"}
-        for one, other in zip(texts, texts[1:], strict=False):
+        for one, other in pairwise(texts):
             graph["hierarchy"][one] = {"Interaction": [other]}
         folder = hierarchies(tmp_path / "in", graphs)
         refuses(run("build-decomp", "--release-hierarchies", folder, "--out", tmp_path / "out"), "in a row")

@@ -1,7 +1,8 @@
 """A forger of question graphs who knows every check: one fault for every column, and what only annotations show.
 
-Which checks find what: `kinds`, `graphs`, `rules`, `texts` and `programs` all that follows from the roots' programs, with
-nothing but the rows; `annotations` the answers, and of AGQA the roots' own texts and flags; `sources` and `decoded` videos.
+Which checks find what: `kinds`, `graphs`, `rules`, `texts` and `programs` all that follows from the roots' programs,
+with nothing but the rows; `annotations` the answers, and of AGQA the roots' own texts and flags; `sources` and
+`decoded` the videos.
 """
 
 from __future__ import annotations
