@@ -21,6 +21,7 @@ from .video_checks import check_decoded, check_files
 from .video_rows import VideoRows, by_video
 
 YES, NO = "yes", "no"
+CONFLICT = "conflict"
 SOURCES = ("", GRAPH, ROOT, "published", "same", "answer", "only object")
 NOT_PUBLISHED = "not_published"
 IMPLYING = ("Interaction", "After", "Before", "While")
@@ -140,8 +141,11 @@ def _source_of_answer(row: Row) -> str:
     source, reason = row["decided_by"], row["reason"]
     if reason and reason not in (*REASONS, NOT_PUBLISHED):
         return f"there is no reason {reason!r}"
-    if bool(source) != (row["answer"] is not None) or (row["is_root"] and source not in ("", ROOT)):
+    decided = row["answer"] is not None or reason == CONFLICT
+    if bool(source) != decided or (row["is_root"] and source not in ("", ROOT)):
         return f"decided_by is {source!r}, the answer {row['answer']!r}"
+    if reason == CONFLICT:
+        return "" if source.count(", ") >= 1 else f"decided_by is {source!r}, which does not name who contradicts whom"
     if not row["is_root"] and source not in SOURCES and source not in load_agqa().rules:
         return f"decided_by is {source!r}"
     return ""
