@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build, verify, card and score the three samples with the oldest and the newest versions that pyproject.toml allows.
+"""Build, verify, card and score the samples with the oldest and the newest versions that pyproject.toml allows.
 
     python .ci/matrix.py                               every Python that is found, with the oldest and the newest
     python .ci/matrix.py --ends                        the oldest Python with the oldest, the newest with the newest
@@ -78,9 +78,12 @@ if output.info["builder"] == "perturbed":
             seed = pick(name + severity, 2**32)
             np.save(target / f"{name}{severity}.npy", np.random.default_rng(seed).random((len(clips), captions)))
 else:
-    key, config, most = ("question_id", "questions", 2) if output.info["builder"] == "clavi" else ("qid", "ud", 5)
+    tables = {"clavi": ("question_id", "questions"), "decomp": ("key", "questions"), "causal": ("qid", "ud")}
+    key, config = tables[output.info["builder"]]
+    answers = range(5) if config == "ud" else ("no", "yes")
     ids = [row[key] for row in output.rows(config, [key])]
-    target.write_text("".join(json.dumps({"id": name, "answer": pick(name, most)}) + "\\n" for name in ids))
+    lines = [json.dumps({"id": name, "answer": answers[pick(name, len(answers))]}) for name in ids]
+    target.write_text("".join(line + "\\n" for line in lines))
 """
 
 
@@ -132,6 +135,7 @@ class Environment:
         self.pip(wheel)
         self.facts["core_mb"] = self.size()
         self.build("clavi", "build-clavi", "--charades", "sample")
+        self.build("decomp", "build-decomp", "--charades", "sample")
         self.pip(f"stressreel[{','.join(EXTRAS)}] @ {wheel.as_uri()}")
         self.build(
             "perturbed", "build-perturbed", "--msrvtt", "sample", "--limit", 3, "--severity", "1,5",

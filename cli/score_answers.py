@@ -124,8 +124,11 @@ def command(
 def show_question(output: FinishedOutput, rows: Predictions, question: str, picture: Path | None) -> None:
     """Print, and draw if wanted, how one question was answered."""
     from ..api import explain_answer
+    from ..errors import UsageError
     from ..records.files import write_atomic
 
+    if picture is not None and picture.resolve().is_relative_to(output.path.resolve()):
+        raise UsageError(f"{picture} would lie in the output itself. Give another file with --picture.")
     found = explain_answer(output, rows, question)
     click.echo(found.text)
     if picture is not None:

@@ -45,7 +45,9 @@ def rows(output: FinishedOutput, table: str, columns: list[str], split: str | No
         yield row
     if lacks:
         where = f"table {table}" + f", split {split}" * (split is not None)
-        hint = " It was built with --no-render." * (not output.info["settings"].get("render", True))
+        settings = output.info["settings"]
+        hint = " It was built with --no-render." * (not settings.get("render", True))
+        hint += " It was built with --embed no." * (settings.get("embed") == "no")
         raise InputError(f"{output.path}, {where}: no {lacks}.{hint}")
 
 

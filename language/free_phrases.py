@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from .cast import Cast
 from .closed_classes import CLOSED
@@ -86,8 +87,59 @@ def _read(text: str) -> Gerund | Event | str:
         return found
     given = sum(token.lower in ("and", ",", "then", "&", ";") for token in tokenize(text))
     joined = found.phrase.split().count("and") > given  # "demonstrates the small motor uses" has two verbs and no "and"
+    if _is_doubtful(tokenize(text), found) or (joined and tokens[min(start, len(tokens) - 1)].lower.endswith("ing")):
+        return "run_on"
     asked = is_verb_form(found.phrase.partition(" ")[0], "VBG") and not _opens_alone(tokens, start)
     return "run_on" if asked and (joined or _has_verb_left(found.phrase)) else found
+
+
+def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
+    """Return whether a phrase lost an apostrophe, or its verb may be another's: of a clause, of somebody else."""
+    words = found.phrase.split()
+    if any(word == "s" or (word == "t" and not after.startswith("shirt")) for word, after in pairwise([*words, ""])):
+        return True  # "a car s alternator"
+    for first, second, third in zip(words, words[1:], [*words[2:], ""], strict=False):
+        if third in ("person", "people") and "their" in (first, second):
+            return True  # "practising their person and arrow tricks"
+        if third == "people" and first in ("a", "an", "another") and not second.endswith("of"):
+            return True  # "touching a young people back"
+        if first.isdigit() and first != "1" and second == "person":
+            return True  # "2 lady and 2 gents"
+        if second == "that" and (not third or third.endswith("ly")):
+            return True  # "speaking to that calmly"
+    past = words[1] if len(words) > 1 else ""
+    known = past in word_lists("clipped").ing_nouns or verb_lemma(words[0]) in word_lists("stories").led
+    if past.endswith("ing") and not known and "NOUN" not in readings(past):
+        return True  # "videoing conferencing"
+    if is_verb_form(past, "VBD") and not (is_verb_form(past, "VBN") or is_verb_form(past, "VB") or past in CLOSED):
+        return True  # "testing drove", which was "cars he test drove"
+    joints = {"and", ",", "while", "or", "then", "for", "start", "starting"} | word_lists("clipped").prepositions
+    for number in range(2, len(words)):
+        before, word = words[number - 1 : number + 1]
+        if not is_verb_form(word, "VBG") or word in word_lists("clipped").ing_nouns:
+            continue
+        if before in ("person", "people") and {"and", ","} & set(words[max(number - 4, 0) : number]):
+            return True  # "playing music and people dancing"
+        if words[0] in ("wearing", "playing") and before not in joints:
+            return True  # "wearing brown giving the news", "playing thor talking about the movie"
+    relative = next((n for n, word in enumerate(words) if word in ("who", "which")), len(words))
+    if any(one == "and" and is_verb_form(other, "VBG") for one, other in pairwise(words[relative:])):
+        return True  # "introducing a girl who plays the cups and singing"
+    if words[:2] == ["going", "on"] and tokens[0].lower == "there":
+        return True  # "there is a match going on"
+    for one, two, three in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        plural = is_verb_form(two.lower, "VBZ") and "NOUN" in readings(two.text) and three.lower in ("for", "of")
+        if one.lower == "and" and plural and inflect(verb_lemma(two.text), "VBG") in words:
+            return True  # "workout and exercises for women"
+    main = next((n for n, token in enumerate(tokens) if n and verb_lemma(token.text) == found.verb), 0)
+    before = tokens[main - 1].lower if main > 1 else ""
+    if tokens[main].lower.endswith("ed") and before in ("and", ",", "s"):
+        return True  # "a woman with long hair and dressed all in white"
+    if CLOSED.get(before) == "PRP":
+        return True  # "cars he test drove"
+    told = is_verb_form(before, "VBZ") and "VERB" in readings(before) and before not in CLOSED
+    act = is_act(before) or verb_lemma(before) in word_lists("stories").told
+    return told and act and not is_verb_form(tokens[main].lower, "VBG") and before not in _BEING  # "screams shut up"
 
 
 def _opens_alone(tokens: Sequence[Token], start: int) -> bool:

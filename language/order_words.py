@@ -6,7 +6,6 @@ Recipes leave out commas, so taggers take orders for nouns: "bake in the oven fl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 
 from .closed_classes import BE, CLOSED
@@ -61,16 +60,16 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
             and before.tag in ("DT", "JJ", "PRP$", "VBG")
             and "NOUN" in readings(token.text)
         ):
-            tokens[number] = replace(token, tag="NN")  # "on a baking plate"
+            tokens[number] = token.with_tag("NN")  # "on a baking plate"
             continue
         if told := _tag_by_place(tokens, number, lists):
-            tokens[number] = replace(token, tag=told)
+            tokens[number] = token.with_tag(told)
             continue
         if token.lower == "heat" and behind in ("medium", "high", "low", "moderate"):
-            tokens[number] = replace(token, tag="NN")
+            tokens[number] = token.with_tag("NN")
             continue
         if token.tag in ("VBN", "VBD") and behind in ("and", "then") and after_lower in ("aside", "it", "them", "the"):
-            tokens[number] = replace(token, tag="VB") if is_verb_form(token.lower, "VB") else token  # "and set aside"
+            tokens[number] = token.with_tag("VB") if is_verb_form(token.lower, "VB") else token  # "and set aside"
             continue
         plain = token.lower not in suspicious and behind not in lists.joints and behind not in lists.materials
         if plain and "-" not in token.lower:
@@ -78,28 +77,28 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
         after = tokens[number + 1] if number + 1 < len(tokens) else None
         acts = follows in ("DT", "PRP", "PRP$") and token.lower in words("order_verbs") | {"dice", "brown"}
         if acts and behind in lists.joints:
-            tokens[number] = replace(token, tag="VB")
+            tokens[number] = token.with_tag("VB")
             continue
         if token.lower in lists.no_orders:
             thing = bool(before) and token.tag in ("VB", "VBP", "VBN", "MD", "NN")
             described = token.lower in ("ground", "black") and follows.startswith(("NN", "JJ"))
             if thing and token.lower != "can":
-                tokens[number] = replace(token, tag="JJ" if described else "NN")
+                tokens[number] = token.with_tag("JJ" if described else "NN")
             elif token.lower == "can" and (
                 after is None or after.lower == "of" or (before and before.tag in ("DT", "CD", "JJ"))
             ):
-                tokens[number] = replace(token, tag="NN")
+                tokens[number] = token.with_tag("NN")
             continue
         if token.lower.replace("-", "_") in lists.compounds:
             opens = not before or behind in lists.joints or before.tag.startswith(("NN", "RB"))
-            tokens[number] = replace(token, tag="VB") if opens else token
+            tokens[number] = token.with_tag("VB") if opens else token
             continue
         if token.lower == "cling" and after and after.lower in ("wrap", "film"):
-            tokens[number] = replace(token, tag="NN")
-            tokens[number + 1] = replace(after, tag="NN")
+            tokens[number] = token.with_tag("NN")
+            tokens[number + 1] = after.with_tag("NN")
             continue
         if before and behind in lists.materials and token.tag == "VB" and follows not in ("DT", "PRP", "PRP$"):
-            tokens[number] = replace(token, tag="NN")  # "plastic wrap"
+            tokens[number] = token.with_tag("NN")  # "plastic wrap"
             continue
         if before is None or not token.tag.startswith(("NN", "JJ", "VBP")):
             continue
@@ -124,7 +123,7 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
                 or topped
             )
         ):
-            tokens[number] = replace(token, tag="VB")
+            tokens[number] = token.with_tag("VB")
     return tokens
 
 

@@ -96,7 +96,8 @@ def _turned(caption: Caption) -> Gerund:
             raise Refused("run_on")  # "heat water to boil and add salt": joined to which verb?
         if token.tag == "VBG" and number - 1 in orders and not is_modifier(tokens, number, 0, stop):
             raise Refused("run_on")  # "cook flipping midway"
-    if any(tokens[order + 1].lower in lists.steps and tokens[order + 2].lower in ("and", ",") for order in orders[:-1]):
+    pairs = (tokens[order + 1 : order + 3] for order in orders[:-1])
+    if any(len(two) == 2 and two[0].lower in lists.steps and two[1].lower in ("and", ",") for two in pairs):
         raise Refused("run_on")  # "peel slice and grate the cucumber"
     if any(later == order + 1 for order, later in pairwise(orders)):
         raise Refused("run_on")  # "add cut pieces": which of them is the verb?
@@ -204,7 +205,7 @@ def _without_time(tokens: list[Token]) -> list[Token]:
         bound = before.tag in ("DT", "TO", "MD", "CC", "PRP$", "IN", "CD") or after.lower == ","
         acts = tokens[number].lower in lists.hidden and after.tag.startswith(("DT", "NN", "JJ", "PRP", "CD", "VBN"))
         if acts and not bound:
-            return [replace(tokens[number], tag="VB"), *tokens[number + 1 :]]
+            return [tokens[number].with_tag("VB"), *tokens[number + 1 :]]
     return tokens
 
 
@@ -224,7 +225,7 @@ def _place_last(tokens: list[Token]) -> list[Token]:
     if not verbs and not hidden:
         return tokens
     first = min([*verbs, *hidden])
-    tokens = [replace(token, tag="VB") if n == first else token for n, token in enumerate(tokens)]
+    tokens = [token.with_tag("VB") if n == first else token for n, token in enumerate(tokens)]
     verbs = [first, *(n for n in verbs if n > first)]
     place = tokens[start:first]
     if place[-1].text == ",":

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 
 from . import gerunds
+from .closed_classes import AUXILIARIES, CLOSED, HAVE
 from .gerund_wording import Gerund, fold_noun
 from .inflection import is_verb_form, readings, verb_lemma
 from .lexicon import word_lists, words
@@ -143,6 +144,19 @@ def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozen
     tokens = load_tagger("pattern").analyse(text, style).tokens
     nouns = frozenset(fold_noun(token.lower) for token in tokens if token.tag.startswith("NN") and token.is_word)
     return frozenset(_verbs(text, style)), nouns
+
+
+def lemmas_in(text: str) -> frozenset[str]:
+    """Return what the words of any text may be forms of, nouns or verbs alike; auxiliaries and the like are none.
+
+    "the cut onions" has "cut" and "onion": what no reader understood is about one of them at most.
+    """
+    found = set[str]()
+    for word in {token.lower for token in tokenize(text) if token.is_word}:
+        if word in CLOSED or (word in AUXILIARIES and word not in HAVE):
+            continue
+        found |= {word, fold_noun(word), verb_lemma(word)}
+    return frozenset(found | {folded("verb_folds").get(word, word) for word in found})
 
 
 def _verbs(text: str, style: StyleOption) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -66,10 +66,10 @@ class Tagger:
         if len(tokens) != len(caption.tokens):
             return self.analyse(text)
         spans = [match.span() for match in pattern.finditer(text)] if pattern else []
-        tagged = [replace(token, tag=found.tag) for token, found in zip(tokens, caption.tokens, strict=True)]
+        tagged = [token.with_tag(found.tag) for token, found in zip(tokens, caption.tokens, strict=True)]
         for number, token in enumerate(tagged):
             if any(start <= token.start and token.end <= end for start, end in spans) and token.is_word:
-                tagged[number] = replace(token, tag="NNP")
+                tagged[number] = token.with_tag("NNP")
         repair_story(tagged, living)
         return Caption(text, tuple(tagged), caption.style)
 
@@ -83,7 +83,7 @@ def _analysed(tagger: Tagger, text: str, style: StyleOption) -> Caption:
     for sentence in sentence_ranges(tokens):
         part = words[sentence.start : sentence.stop]
         tags, kind = repair_tags(part, tagger.tag_words(part), style)
-        found += [replace(tokens[number], tag=tag) for number, tag in zip(sentence, tags, strict=True)]
+        found += [tokens[number].with_tag(tag) for number, tag in zip(sentence, tags, strict=True)]
         styles.append(kind)
     first: Style = styles[0] if styles else "noun_phrase"
     return Caption(text, tuple(found), first)
@@ -94,7 +94,7 @@ def _analysed_clipped(tagger: Tagger, text: str) -> Caption:
     caption = tagger.analyse(text)
     tags = [token.tag for token in caption.tokens]
     repair_clipped([token.lower for token in caption.tokens], tags)
-    tokens = tuple(replace(token, tag=tag) for token, tag in zip(caption.tokens, tags, strict=True))
+    tokens = tuple(token.with_tag(tag) for token, tag in zip(caption.tokens, tags, strict=True))
     return Caption(caption.text, tokens, caption.style)
 
 

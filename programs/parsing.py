@@ -54,7 +54,7 @@ class Tree:
     Attributes:
         name: Of a function, or an atom's text; "[" for a list.
         arguments: Arguments or elements; None for an atom.
-        at: Position in the program, in characters from 0.
+        at: Which token of the program it begins with, from 0.
     """
 
     name: str
@@ -75,52 +75,57 @@ def read_tree(program: str) -> Tree:
     Raises:
         InputError: They do not match, or something is missing; the message has the position.
     """
-    found = [(match.group(), match.start()) for match in _TOKEN.finditer(program)]
-    tokens = [(text.strip(), at + len(text) - len(text.lstrip())) for text, at in found if text.strip()]
-    # A stack of (name, position, arguments so far); the outermost holds the program itself.
+    tokens = [text for text in map(str.strip, _TOKEN.findall(program)) if text]
+    # A stack of (name, token, arguments so far); the outermost holds the program itself.
     open_calls: list[tuple[str, int, list[Tree]]] = [("", 0, [])]
     expects = True
-    for number, (text, at) in enumerate(tokens):
-        following = tokens[number + 1][0] if number + 1 < len(tokens) else ""
-        if text in "([":
-            if not expects and text == "[":
-                _refuse(program, at, "a comma is missing before this list")
-            if text == "(" and (number == 0 or tokens[number - 1][0] in "([,)]"):
-                _refuse(program, at, "this bracket follows no function's name")
-            open_calls.append(("[", at, []) if text == "[" else (*tokens[number - 1], []))
-            if len(open_calls) > DEEPEST:
-                _refuse(program, at, f"it is nested more than {DEEPEST} deep")
-            expects = True
-        elif text in ")]":
-            name, begun, inside = open_calls.pop()
-            if not open_calls or (name == "[") != (text == "]"):
-                _refuse(program, at, f"this {text} closes nothing")
-            if expects:
-                _refuse(program, at, f"something is missing before this {text}")
-            open_calls[-1][2].append(Tree(name, tuple(inside), begun))
-        elif text == ",":
-            if expects:
-                _refuse(program, at, "something is missing before this comma")
-            if len(open_calls) == 1:
-                _refuse(program, at, "the program ends here, and this comma follows")
-            expects = True
+    for at, text in enumerate(tokens):
+        if text == "," or text in "()[]":
+            if text == ",":
+                if expects:
+                    _refuse(program, at, "something is missing before this comma")
+                if len(open_calls) == 1:
+                    _refuse(program, at, "the program ends here, and this comma follows")
+                expects = True
+            elif text in "([":
+                if not expects and text == "[":
+                    _refuse(program, at, "a comma is missing before this list")
+                if text == "(" and (at == 0 or tokens[at - 1] in "([,)]"):
+                    _refuse(program, at, "this bracket follows no function's name")
+                open_calls.append(("[", at, []) if text == "[" else (tokens[at - 1], at - 1, []))
+                if len(open_calls) > DEEPEST:
+                    _refuse(program, at, f"it is nested more than {DEEPEST} deep")
+                expects = True
+            else:
+                name, begun, inside = open_calls.pop()
+                if not open_calls or (name == "[") != (text == "]"):
+                    _refuse(program, at, f"this {text} closes nothing")
+                if expects:
+                    _refuse(program, at, f"something is missing before this {text}")
+                open_calls[-1][2].append(Tree(name, tuple(inside), begun))
+                expects = False
             continue
-        else:
-            if not expects:
-                _refuse(program, at, "a comma is missing here")
-            expects = False
-            if following != "(":
-                open_calls[-1][2].append(Tree(text, None, at))
-            continue
-        expects = text in "(["
+        if not expects:
+            _refuse(program, at, "a comma is missing here")
+        expects = False
+        if at + 1 == len(tokens) or tokens[at + 1] != "(":
+            open_calls[-1][2].append(Tree(text, None, at))
     if len(open_calls) > 1:
-        _refuse(program, len(program), f"{len(open_calls) - 1} bracket(s) are not closed")
+        _refuse(program, len(tokens), f"{len(open_calls) - 1} bracket(s) are not closed")
     if len(open_calls[0][2]) != 1:
         _refuse(program, 0, "there is no program")
     return open_calls[0][2][0]
 
 
-def _refuse(program: str, at: int, why: str) -> NoReturn:
+def _position(program: str, token: int) -> int:
+    """Return where a token begins, in characters; the program's length behind the last."""
+    found = (match for match in _TOKEN.finditer(program) if match.group().strip())
+    starts = [match.start() + len(match.group()) - len(match.group().lstrip()) for match in found]
+    return starts[token] if token < len(starts) else len(program) * bool(token)
+
+
+def _refuse(program: str, token: int, why: str) -> NoReturn:
+    at = _position(program, token)
     shown = f"{program[max(0, at - 30) : at]}⟦here⟧{program[at : at + 30]}"
     raise InputError(
         f"the program cannot be read at character {at}: {why}: …{shown}… Programs are those of AGQA 2.0, such as "

@@ -104,7 +104,8 @@ def pack(
     counts: dict[str, dict[str, int]] = {}
     for config in plan.configs:
         splits = [split for split in plan.splits if (config.name, split) in tables]
-        counts[config.name] = {split: tables[config.name, split].rows for split in splits}
+        if splits:  # a config without rows cannot be loaded, and is none
+            counts[config.name] = {split: tables[config.name, split].rows for split in splits}
     return fingerprint, counts
 
 

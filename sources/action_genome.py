@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from ..records.documents import read_text
 from ..records.files import sha256_file
 from ..templates.agqa import load_agqa
@@ -75,8 +75,11 @@ def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
         Frames by video id, in order of their numbers.
 
     Raises:
+        UsageError: There is no such folder.
         InputError: The pickle is missing or damaged, holds more than plain values, or lacks a frame of the list.
     """
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}. {ADVICE}")
     path = find_file(folder, OBJECTS)
     if not path:
         raise InputError(f"no {OBJECTS} in {folder} or two folders below it. {ADVICE}")

@@ -68,6 +68,20 @@ class Segment:
 
 
 @dataclass(frozen=True)
+class Mention:
+    """What an annotation says of a time without a segment that can be asked about.
+
+    Attributes:
+        start_s, end_s: When, in seconds.
+        words: Lemmas of the words that it may be about.
+    """
+
+    start_s: float
+    end_s: float
+    words: frozenset[str]
+
+
+@dataclass(frozen=True)
 class AnnotatedVideo:
     """One source video with its segments in the order of the annotation.
 
@@ -80,6 +94,7 @@ class AnnotatedVideo:
         verbs: Verbs of everything annotated in the video, also of what `segments` leaves out.
         objects: Objects likewise.
         columns: All columns of the annotation row, as text.
+        mentions: What is annotated besides `segments`, with its time.
     """
 
     id: str
@@ -90,6 +105,7 @@ class AnnotatedVideo:
     verbs: frozenset[str]
     objects: frozenset[str]
     columns: dict[str, str]
+    mentions: tuple[Mention, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from ..errors import InputError, UsageError
 from ..records.documents import parse_json, read_text, shortened
 from ..records.files import sha256_file
 from ..records.source import Source
+from ..templates.agqa import load_agqa
 
 AGQA_DECOMP = Source(
     "agqa_decomp",
@@ -27,6 +28,9 @@ AGQA_DECOMP = Source(
 )
 ISOLATED = "isolated.json"
 SPLITS = ("train", "test")
+LONGEST = 300  # characters of a reason
+IN_ORDER = frozenset({"Equals", "Xor", "Choose"})
+"""Rules whose two children scores tell apart."""
 
 
 @dataclass(frozen=True)
@@ -133,9 +137,16 @@ def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
             yield _hierarchy(root, graph)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError(
-                f"{path}: root {root!r} is not laid out as in the published hierarchies "
-                f"({type(error).__name__}: {shortened(str(error))}). It needs question, subquestion and hierarchy."
+                f"{path}: root {root!r} is not laid out as in the published hierarchies: {_why(error)}. It needs "
+                "question, subquestion and hierarchy."
             ) from error
+
+
+def _why(error: Exception) -> str:
+    """Say what is wrong with a graph."""
+    if isinstance(error, KeyError):
+        return f"it lacks {shortened(str(error.args[0]))}"
+    return str(error)[:LONGEST] if isinstance(error, ValueError) else "something in it is of another type"
 
 
 def read_isolated(path: Path) -> list[dict[str, Any]]:
@@ -145,11 +156,16 @@ def read_isolated(path: Path) -> list[dict[str, Any]]:
         InputError: The file is not laid out so.
     """
     content = _load(path)
-    if not isinstance(content, list) or not all(
-        isinstance(row, dict) and {"type", "answer", "key"} <= row.keys() for row in content
-    ):
-        raise InputError(f"{path}: it should hold a list of objects with type, answer and key.")
+    if not isinstance(content, list) or not all(isinstance(row, dict) and _is_alone(row) for row in content):
+        raise InputError(f"{path}: it should hold a list of objects with type, answer and key, each a text.")
     return content
+
+
+def _is_alone(row: Mapping[str, Any]) -> bool:
+    """Whether a row of `isolated.json` has what it must, and texts where it has more."""
+    needed = all(isinstance(row.get(name), str) for name in ("type", "key"))
+    more = ("answer", "question", "program", "new_program", "video_id")
+    return needed and "answer" in row and all(isinstance(row.get(name), str | None) for name in more)
 
 
 def _hierarchy(root: str, graph: Mapping[str, Any]) -> Hierarchy:
@@ -160,14 +176,34 @@ def _hierarchy(root: str, graph: Mapping[str, Any]) -> Hierarchy:
     text = graph["question"]
     if text not in nodes:
         nodes[text] = HierarchyNode(text, root, graph["type"], graph["answer"], graph.get("new_program") or "")
+    old = graph.get("old_program") or ""
+    for node in nodes.values():
+        said = {"text": node.text, "type": node.kind, "program": node.program, "old_program": old}
+        if node.answer is not None:
+            said["answer"] = node.answer
+        if wrong := [name for name, value in said.items() if not isinstance(value, str)]:
+            raise ValueError(f"{wrong[0]} of {node.key} is no text")
     rules = {
-        parent: {rule: tuple(children) for rule, children in by_rule.items()}
+        parent: {rule: _children(rule, children) for rule, children in by_rule.items() if children}
         for parent, by_rule in graph["hierarchy"].items()
     }
     named = {parent for parent in rules} | {name for by in rules.values() for names in by.values() for name in names}
     if absent := sorted(named - nodes.keys()):
         raise ValueError(f"hierarchy names {absent[0]!r}, which subquestion has not")
-    return Hierarchy(root, text, graph.get("old_program") or "", nodes, rules)
+    if len({node.key for node in nodes.values()}) != len(nodes):
+        raise ValueError("two of its questions have the same key")
+    return Hierarchy(root, text, old, nodes, rules)
+
+
+def _children(rule: str, children: Any) -> tuple[str, ...]:
+    """Return the children that a rule has; one without any composes nothing, and is left out before."""
+    if rule not in load_agqa().rules:
+        raise ValueError(f"there is no rule {rule!r}")
+    if not isinstance(children, list) or not all(isinstance(child, str) for child in children):
+        raise ValueError(f"the children of {rule} are no list of texts")
+    if rule in IN_ORDER and len(children) != 2:
+        raise ValueError(f"{rule} has {len(children)} children, and takes two, in order")
+    return tuple(children)
 
 
 def _load(path: Path) -> Any:

@@ -174,6 +174,8 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
     if not rows:
         raise InputError(f"{path.name}: expected at least one row, got none. {ADVICE}")
     overlapping = overlaps(rows)
+    if problems.empty_rows:
+        counts["rows_left_out_empty"] = problems.empty_rows
     counts |= {
         "rows": len(rows),
         "episodes": len({row.episode for row in rows}),

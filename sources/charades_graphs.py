@@ -30,7 +30,7 @@ def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) ->
 
     Args:
         video: The video, with Charades' classes as keys of its actions.
-        counts: Counts what AGQA leaves out: classes without a phrase by class, and empty intervals.
+        counts: Counts what AGQA leaves out: intervals of classes without a phrase, and empty intervals.
 
     Returns:
         The graph, on frames every half second from 0. Overlapping or touching intervals of the same action are one.
@@ -45,7 +45,7 @@ def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) ->
         if key == AWAKENING and annotated & BEDS:
             key = AWAKENING_IN_BED
         if key not in words.by_class:
-            counts[f"left_out_{key}"] += 1
+            counts["intervals_of_classes_left_out"] += 1
         elif segment.end_s <= segment.start_s:
             counts["empty_intervals"] += 1
         else:

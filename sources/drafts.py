@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import InputError
-from ..language.phrases import said
+from ..language.phrases import lemmas_in, said
 from ..language.words import StyleOption
 from ..records.files import sha256_file
 from ..seeds import rng_for
-from .actions import Action, AnnotatedVideo, Annotations, Segment
+from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment
 from .charades_sta import same_doing
 
 SHARES = {"train": 0.7, "validation": 0.15}  # "test" has the rest
@@ -58,6 +58,7 @@ class VideoDraft:
     _verbs: set[str] = field(default_factory=set)
     _objects: set[str] = field(default_factory=set)
     _end: float = 0
+    _mentions: list[Mention] = field(default_factory=list)
 
     def add(
         self,
@@ -67,7 +68,7 @@ class VideoDraft:
         counts: Counter[str],
         style: StyleOption = "auto",
     ) -> None:
-        """Add a phrase; what was refused counts by its reason, and its verbs and nouns as annotated.
+        """Add a phrase; what was refused counts by its reason, and its words as annotated, at their time.
 
         Args:
             found: The action, or why there is none.
@@ -83,15 +84,19 @@ class VideoDraft:
             verbs, nouns = said(text, style)
             self._verbs |= verbs
             self._objects |= nouns
+            self._mentions.append(Mention(*times, lemmas_in(text)))
             return
         self._verbs.add(found.verb)
         self._objects |= (found.words - {found.verb}) | found.objects
         start, end = times[0], times[1] if self.length_s is None else min(times[1], self.length_s)
         counts["ends_clamped_to_length"] += end < times[1]
+        mention = Mention(*times, frozenset((found.verb, *found.objects, *found.words)))
         if end <= start:
             counts["phrases_left_out_past_the_end"] += 1
+            self._mentions.append(mention)
         elif any((s.start_s, s.end_s) == (start, end) and same_doing(s.action, found) for s in self._segments):
             counts["phrases_that_repeat_another"] += 1
+            self._mentions.append(mention)
         else:
             self._segments.append(Segment(found, start, end))
 
@@ -106,6 +111,7 @@ class VideoDraft:
             verbs=frozenset(self._verbs),
             objects=frozenset(self._objects),
             columns=self.columns,
+            mentions=tuple(self._mentions),
         )
 
 

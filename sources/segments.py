@@ -61,6 +61,21 @@ class _Row:
     length: float | None = None
 
 
+@dataclass
+class _Frames:
+    """How frames become seconds, and whether there are any.
+
+    Attributes:
+        rate: Frames per second, if they were named.
+        rows: Number of rows with frames.
+        first: Where the first of them stands.
+    """
+
+    rate: Fraction | None
+    rows: int = 0
+    first: str = ""
+
+
 def read_segments(
     path: Path,
     *,
@@ -84,15 +99,15 @@ def read_segments(
         one `class` are one action, asked about in the words of its first row.
 
     Raises:
-        UsageError: There are frames and no rate.
+        UsageError: There are frames and no rate, or a rate and no frames.
         InputError: The file has another format, rows are malformed (all of them are named), or no phrase can be asked
             about.
     """
-    problems, counts = Problems(), Counter[str]()
+    problems, counts, frames = Problems(), Counter[str](), _Frames(rate)
     drafts: dict[str, VideoDraft] = {}
     grouped: dict[str, Action | str] = {}
     wordings: dict[str, str] = {}
-    for row in _rows(path, rate, problems, counts):
+    for row in _rows(path, frames, problems, counts):
         draft = drafts.get(row.video)
         if draft is None:
             length = (length_of or {}).get(row.video, row.length)
@@ -112,6 +127,15 @@ def read_segments(
             path, None, "split", "a split for every video, or for none", f"none for {unsplit} of {len(drafts)}"
         )
     problems.raise_if_any(ADVICE)
+    if rate is None and frames.rows:
+        raise UsageError(
+            f"{path.name} gives frames, first in {frames.first}: name the frames per second of its videos, such as "
+            "--fps 25, or give seconds (start and end) in every row."
+        )
+    if rate is not None and not frames.rows:
+        raise UsageError(f"{path.name} gives no frames, only seconds, so --fps says nothing. Leave it out.")
+    if problems.empty_rows:
+        counts["rows_left_out_empty"] += problems.empty_rows
     return gather(drafts, [path], counts, seed, ADVICE)
 
 
@@ -130,7 +154,7 @@ def _action(row: _Row, as_is: bool) -> Action | str:
 # Formats
 
 
-def _rows(path: Path, rate: Fraction | None, problems: Problems, counts: Counter[str]) -> Iterator[_Row]:
+def _rows(path: Path, frames: _Frames, problems: Problems, counts: Counter[str]) -> Iterator[_Row]:
     """Read the segments of a file of any of the formats."""
     if path.suffix.lower() == ".json" and not _has_lines(path):
         yield from _document(path, problems, counts)
@@ -143,7 +167,7 @@ def _rows(path: Path, rate: Fraction | None, problems: Problems, counts: Counter
         for key in sorted(entry.values.keys() - known):
             known.add(key)
             entry.wrong(key, f"no other columns than {', '.join(COLUMNS)}", key)
-        row = _own(entry, rate)
+        row = _own(entry, frames)
         if row:
             yield row
 
@@ -160,13 +184,15 @@ def _has_lines(path: Path) -> bool:
     return isinstance(first, dict) and (len(lines) > 1 or "video" in first or "vid" in first)
 
 
-def _own(entry: Entry, rate: Fraction | None) -> _Row | None:
+def _own(entry: Entry, frames: _Frames) -> _Row | None:
     video, text = entry.name("video"), entry.text("phrase")
     framed = entry.has("start_frame") or entry.has("end_frame")
     if framed and (entry.has("start") or entry.has("end")):
-        entry.wrong("start_frame", "either seconds or frames", entry.values.get("start_frame"))
+        given = "both: " + ", ".join(key for key in ("start", "end", "start_frame", "end_frame") if entry.has(key))
+        frames.rows += 1
+        entry.wrong("start_frame", "seconds (start, end) or frames (start_frame, end_frame) in a row", given)
         return None
-    times = _frames(entry, rate) if framed else entry.times(entry.values.get("start"), entry.values.get("end"))
+    times = _frames(entry, frames) if framed else entry.times(entry.values.get("start"), entry.values.get("end"))
     split = entry.choice("split", SPLIT_WORDS) if entry.has("split") else ""
     texts = {key: entry.text(key) if entry.has(key) else "" for key in ("class", "objects", "subject")}
     bad = any(entry.has(key) and not value for key, value in (*texts.items(), ("split", split)))
@@ -175,11 +201,10 @@ def _own(entry: Entry, rate: Fraction | None) -> _Row | None:
     return _Row(entry, file_stem(video)[0], times, text, texts["class"], split, texts["objects"], texts["subject"])
 
 
-def _frames(entry: Entry, rate: Fraction | None) -> tuple[float, float] | None:
-    if rate is None:
-        raise UsageError(
-            f"{entry.path.name} has frames and no seconds: name the frames per second of its videos, such as --fps 25."
-        )
+def _frames(entry: Entry, frames: _Frames) -> tuple[float, float] | None:
+    frames.rows += 1
+    frames.first = frames.first or (f"line {entry.line}" if entry.line else "its first row")
+    rate = frames.rate or Fraction(1)  # without one nothing is returned in the end
     found: list[int] = []
     for key in ("start_frame", "end_frame"):
         given = entry.values.get(key)

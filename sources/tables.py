@@ -23,6 +23,7 @@ class Problems:
     """Collects what is wrong with the inputs, so that one error tells all of it."""
 
     lines: list[str] = field(default_factory=list)
+    empty_rows: int = 0  # which were passed over: ",,," as spreadsheets write behind a table
 
     def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
         """Note one problem: where, what was expected, what stands there."""
@@ -46,7 +47,8 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
     Args:
         path: The file.
         required: Columns it must have; others are kept too.
-        problems: Takes rows with too few or too many fields; such rows are left out.
+        problems: Takes rows with too few or too many fields; such rows are left out. Rows of nothing but commas are
+            left out too, and only counted.
 
     Yields:
         The line on which the row begins, and the row by column name, fields stripped.
@@ -68,7 +70,9 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
             )
         line = reader.line_num + 1
         for fields in reader:
-            if len(fields) == len(header):
+            if len(fields) > 1 and not any(value.strip() for value in fields):
+                problems.empty_rows += 1
+            elif len(fields) == len(header):
                 yield line, dict(zip(header, (value.strip() for value in fields), strict=True))
             elif fields:
                 problems.add(path, line, None, f"{len(header)} fields", f"{len(fields)}: {','.join(fields)}")

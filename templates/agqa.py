@@ -202,6 +202,8 @@ def _vocabulary(table: Mapping[str, Any]) -> Vocabulary:
         _refuse("an action has a verb without an object, or an object without a verb")
     if {relation.family for relation in relations.values()} - {*FAMILIES}:
         _refuse(f"a relation is of no family of {', '.join(FAMILIES)}")
+    if shared := {relation.anything for relation in relations.values()} & actions.keys():
+        _refuse(f"an action, and a relation to something, are said in the same words: {', '.join(sorted(shared))}")
     if {kind.answer for kind in kinds.values()} - {*ANSWERS}:
         _refuse(f"a kind has an answer that is none of {', '.join(ANSWERS)}")
     groups = {kind.group for kind in kinds.values()}

@@ -32,7 +32,7 @@ NOTES = {
     "pairs_left_out_strict": "pairs left out: A or B comes elsewhere in the source (`--strict`)",
     "pairs_left_out_most_per_video": "pairs left out: `--max-pairs-per-video`",
     "pairs_left_out_order_balance": "pairs left out: `--order balanced`",
-    "pairs_without_negative_control": "pairs left out: every action shares a verb or an object with their source",
+    "pairs_without_negative_control": "pairs left out: every action shares a word with what is annotated around them",
 }
 SKIPS = {
     "missing_video": "the source video is not there",

@@ -161,8 +161,17 @@ def truth(pair: Row, original: bool, question: str) -> bool | None:
 
 
 def check_negative_controls(output: FinishedOutput) -> Iterator[str]:
-    """The negative control shares no verb and no object with anything annotated in the source."""
-    for row in output.rows("pairs", ["pair_id", "verb_c", "objects_c", "phrase_c", "source_verbs", "source_objects"]):
+    """The negative control shares no verb and no object with anything annotated in the source.
+
+    Of other collections than Charades it shares no content word with anything annotated in the clip and near it.
+    """
+    columns = ["pair_id", "verb_c", "objects_c", "phrase_c"]
+    if output.info["settings"].get("collection", "charades") != "charades":
+        for row in output.rows("pairs", [*columns, "clip_words"]):
+            if shared := sorted({row["verb_c"], *row["objects_c"]} & set(row["clip_words"])):
+                yield f"{row['pair_id']}: {row['phrase_c']!r} shares {', '.join(shared)} with the clip"
+        return
+    for row in output.rows("pairs", [*columns, "source_verbs", "source_objects"]):
         shared = [row["verb_c"]] if row["verb_c"] in row["source_verbs"] else []
         shared += sorted(set(row["objects_c"]) & {*row["source_objects"], *row["source_verbs"]})
         if shared:

@@ -35,13 +35,24 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A qualifying pair before its cuts and negative control are drawn."""
+    """A qualifying pair before its cuts and negative control are drawn.
+
+    Attributes:
+        video: Its source.
+        a, b: The two actions.
+        others: Other actions of the source, away from them.
+        id: See `with_ids`.
+        clip_words: Content words of everything annotated in the clip and near it; not known of Charades.
+        clip_events: What is done there, in phrases that can be asked about.
+    """
 
     video: AnnotatedVideo
     a: Segment
     b: Segment
     others: tuple[str, ...]
     id: str = ""
+    clip_words: frozenset[str] = frozenset()
+    clip_events: tuple[Action, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from ...records.plan import Plan, Unit
 from ...sources.actions import Action, AnnotatedVideo, Segment
 from ...sources.clavi import ReleasedPair
 from ...templates import table_hashes
-from .controls import Controls, content_words
+from .controls import Controls
 from .pairs import RULES, Candidate, Cuts, Limits, draw_control, draw_cuts, with_ids
-from .sameness import Sameness
+from .sameness import Sameness, content_words
 from .segments import COUNTS, segment_pairs
-from .selection import balanced, spread_over_videos, without_returns
+from .selection import balanced, balanced_over_videos, spread_over_videos, without_returns
 from .settings import ClaviSettings
 from .sources import collection_of
 from .tables import clavi_configs, pair_columns
@@ -134,6 +134,9 @@ def _of_segments(
     pools = {split: Controls(pool, [], sameness, settings.seed) for split, pool in controls.items()}
     candidates = [candidate for candidate in found if pools[candidate.video.split].has(candidate)]
     counts[WITHOUT_CONTROL] += len(found) - len(candidates)
+    for split, count in sorted(Counter(candidate.video.split for candidate in found).items()):
+        if not any(candidate.video.split == split for candidate in candidates):
+            counts[f"{WITHOUT_CONTROL}_in_{split}"] = count
     candidates = with_ids(_kept(candidates, settings, counts))
     by_split: dict[str, list[Candidate]] = {}
     for candidate in candidates:
@@ -145,9 +148,13 @@ def _of_segments(
 
 
 def _kept(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
-    """Keep some pairs of each source, and then as many of each class first as second, if that is asked for."""
-    kept = spread_over_videos(candidates, settings.max_pairs_per_video, settings.seed, counts)
-    return balanced(kept, settings.seed, counts) if settings.order == "balanced" else kept
+    """Keep some pairs of each source, and as many of each class first as second, if that is asked for."""
+    most, seed = settings.max_pairs_per_video, settings.seed
+    if settings.order != "balanced":
+        return spread_over_videos(candidates, most, seed, counts)
+    if most is None:
+        return balanced(candidates, seed, counts)
+    return balanced_over_videos(candidates, most, seed, counts)
 
 
 def _rebuilt(
@@ -204,7 +211,8 @@ def planned_columns(candidate: Candidate, cuts: Cuts, control: Action, collectio
         }
     if collection != "charades":
         payload["source"] = collection
-        values = {f"asked_{letter}": action.asked for letter, action in letters.items()}
+        values: dict[str, Any] = {f"asked_{letter}": action.asked for letter, action in letters.items()}
+        values["clip_words"] = sorted(candidate.clip_words)
         payload |= {name: value for name, value in values.items() if name in _column_names(collection)}
     for letter, segment in (("a", candidate.a), ("b", candidate.b)):
         payload |= {f"start_{letter}_s": segment.start_s, f"end_{letter}_s": segment.end_s}

@@ -17,6 +17,7 @@ from ...templates import load_questions
 from ...video.encode import EncodeSettings
 from ...video.estimate import Estimate, estimate_cuts, survey
 from .inputs import read_plan, sameness_by, splits_of
+from .plan import WITHOUT_CONTROL
 from .render import ClaviBuilder, pair_footage
 from .settings import ClaviSettings, decided
 from .sources import (
@@ -90,11 +91,17 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
             for name in (f"Charades_v1_{split}.csv" for split in splits)
             if name not in plan.identity["inputs"]
         ]
+    found = [
+        f"the split {split} is left out: for none of its {count:,} pairs is there a negative control, a phrase of the "
+        "split that shares no word with what is annotated around the pair; larger splits have more phrases"
+        for split in splits
+        if (count := plan.notes.get(f"{WITHOUT_CONTROL}_in_{split}", 0))
+    ]
     if not collection_of(settings).framed or settings.fps:
-        return []
+        return found
     usual = {unit.source_id for unit in plan.units} - timing.rates.keys()
     words = f"{len(usual):,} videos are not there to tell their frame rate, so their frames are taken at {USUAL_RATE}"
-    return [f"{words} a second; --fps says another rate"] * bool(usual)
+    return found + [f"{words} a second; --fps says another rate"] * bool(usual)
 
 
 def timing_of(settings: ClaviSettings, places: Sequence[Path]) -> Timing:

@@ -18,11 +18,11 @@ from ...sources.actions import Action, AnnotatedVideo, Segment
 from ...sources.charades import class_actions
 from ...templates import load_classes
 from ..remade import differing_rows
-from .controls import content_words
 from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
 from .plan import planned_columns
 from .questions import question_rows
 from .render import FRAMES
+from .sameness import content_words
 from .settings import ClaviSettings
 from .sources import collection_of
 from .tables import ANSWERS, QUESTIONS, VARIANTS
@@ -177,12 +177,15 @@ def _source_problems(pair: Row, source: str, settings: ClaviSettings, a: Action,
     known_words = set(pair["source_objects"])
     if source not in ("actions", "sta"):
         known_words |= set(pair["source_verbs"])  # a word of free phrases may be of both kinds
+    near = set(pair["clip_words"]) if "clip_words" in pair else None
     for name, missing in (
+        ("clip_words", set() if near is None else set[str]().union(*map(content_words, (a, b))) - near),
         ("source_verbs", {action.verb for action in seen} - set(pair["source_verbs"])),
         ("source_objects", {word for action in seen for word in action.objects} - known_words),
     ):
         if missing:
-            yield f"{name} lacks {', '.join(sorted(missing))}, which is done in the source"
+            place = "clip" if name == "clip_words" else "source"
+            yield f"{name} lacks {', '.join(sorted(missing))}, which is done in the {place}"
 
 
 def action_of(pair: Row, letter: str, source: str) -> Action | None:
@@ -223,7 +226,8 @@ def candidate_of(pair: Row, a: Action, b: Action) -> Candidate:
     segments = [
         Segment(action, pair[f"start_{letter}_s"], pair[f"end_{letter}_s"]) for letter, action in (("a", a), ("b", b))
     ]
-    return Candidate(video, segments[0], segments[1], tuple(pair["other_actions"]), pair["pair_id"])
+    words = frozenset(pair.get("clip_words", ()))
+    return Candidate(video, segments[0], segments[1], tuple(pair["other_actions"]), pair["pair_id"], words)
 
 
 def drawn_cuts(candidate: Candidate, seed: int, out_b: int) -> Cuts:

@@ -30,6 +30,12 @@ def subject_words(subject: str) -> frozenset[str]:
     return frozenset(word for word in words if word and word.lower() not in AMONG)
 
 
+def content_words(action: Action) -> frozenset[str]:
+    """Return the verb, objects and words of an action, without those of its subject."""
+    subject = {word.lower() for word in subject_words(action.subject)} if action.asked else set[str]()
+    return frozenset(word for word in {action.verb, *action.objects, *action.words} if word.lower() not in subject)
+
+
 @lru_cache(maxsize=1 << 16)
 def may_be_one(one: str, other: str) -> bool:
     """Return whether two subjects may be the same: two names are different, but "the cat" may be Tom."""

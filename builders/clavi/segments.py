@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ...sources.actions import AnnotatedVideo, Segment
+from ...sources.actions import Action, AnnotatedVideo, Mention, Segment
 from .pairs import MARGIN_S, Candidate, Limits
-from .sameness import Alike, Sameness, find_alike
+from .sameness import Alike, Sameness, content_words, find_alike
 
+NEAR_CLIP_S = 2 * MARGIN_S  # from A and B: a clip reaches up to the margin beyond them, and that far around it counts
 COUNTS = (
     *("segments", "segments_that_repeat_another", "segments_too_short_or_long"),
     "segments_whose_words_come_again_in_their_source",
@@ -53,10 +54,11 @@ def segment_pairs(
         counts: Gets what was left out, by rule, each pair under the first that it breaks.
         strict: Whether the verb and objects of A and B may come nowhere else in the video, whoever does it.
     """
-    given = len(video.segments)
+    given, every = len(video.segments), video
     video = without_repeats(video, sameness)
     segments = video.segments
     alike = find_alike(segments, sameness)
+    said = [content_words(segment.action) for segment in every.segments]
     usable = [place for place, segment in enumerate(segments) if limits.lasts(segment) and segment.action.usable]
     counts["segments"] += given
     counts["segments_that_repeat_another"] += given - len(segments)
@@ -76,7 +78,9 @@ def segment_pairs(
         elif strict and (alike.words[one] or alike.words[other]):
             counts["pairs_left_out_strict"] += 1
         else:
-            yield Candidate(video, a, b, _elsewhere(segments, alike, (one, other), low, high))
+            events, words = _clip(every, said, a, b)
+            elsewhere = _elsewhere(segments, alike, (one, other), low, high)
+            yield Candidate(video, a, b, elsewhere, clip_words=words, clip_events=events)
 
 
 def _in_reach(segments: Sequence[Segment], usable: Sequence[int], limits: Limits) -> Iterator[tuple[int, int]]:
@@ -91,8 +95,19 @@ def _in_reach(segments: Sequence[Segment], usable: Sequence[int], limits: Limits
                 yield one, usable[number]
 
 
-def _lies_in(segment: Segment, low: float, high: float) -> bool:
+def _lies_in(segment: Segment | Mention, low: float, high: float) -> bool:
     return segment.start_s < high and segment.end_s > low
+
+
+def _clip(
+    video: AnnotatedVideo, said: Sequence[frozenset[str]], a: Segment, b: Segment
+) -> tuple[tuple[Action, ...], frozenset[str]]:
+    """Return what is done in the clip of a pair and near it, and the content words of all that is annotated there."""
+    low, high = a.start_s - NEAR_CLIP_S, b.end_s + NEAR_CLIP_S
+    near = [place for place, segment in enumerate(video.segments) if _lies_in(segment, low, high)]
+    mentioned = (mention.words for mention in video.mentions if _lies_in(mention, low, high))
+    events = tuple(video.segments[place].action for place in near)
+    return events, frozenset[str]().union(*(said[place] for place in near), *mentioned)
 
 
 def _elsewhere(

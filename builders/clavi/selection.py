@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 
 from ...seeds import rng_for
@@ -71,6 +71,84 @@ def balanced(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -
         kept += [candidate for number, candidate in enumerate(members) if number not in out]
     counts["pairs_left_out_order_balance"] += len(candidates) - len(kept)
     return kept
+
+
+def balanced_over_videos(
+    candidates: Sequence[Candidate], most: int, seed: int, counts: Counter[str]
+) -> list[Candidate]:
+    """Keep at most so many pairs of each source, and in every split each class first as often as second.
+
+    Of the pairs of `spread_over_videos` those stay that `balanced` leaves; then pairs that form circles, each beginning
+    with the class that the one before ends with, are added while their sources have room. What the limit and what the
+    balance leaves out is counted apart.
+    """
+    spread = spread_over_videos(candidates, most, seed, counts)
+    kept = balanced(spread, seed, Counter())
+    taken = {pair_key(candidate) for candidate in kept}
+    room = Counter({name: most for name in {candidate.video.id for candidate in candidates}})
+    room.subtract(candidate.video.id for candidate in kept)
+    for split in sorted({candidate.video.split for candidate in candidates}):
+        named = ((pair_key(candidate), candidate) for candidate in candidates if candidate.video.split == split)
+        members = [candidate for key, candidate in sorted(named, key=lambda item: item[0]) if key not in taken]
+        draws = rng_for(seed, "clavi", "circles", split).random(len(members)).tolist()
+        edges: dict[str, dict[str, list[Candidate]]] = {}
+        for _, number in sorted(zip(draws, range(len(members)), strict=True)):
+            first, second = (class_of(members[number], letter) for letter in "ab")
+            edges.setdefault(first, {}).setdefault(second, []).append(members[number])
+        kept += _circles(edges, room)
+    counts["pairs_left_out_order_balance"] += len(spread) - len(kept)
+    return kept
+
+
+def _circles(edges: Mapping[str, dict[str, list[Candidate]]], room: Counter[str]) -> list[Candidate]:
+    """Take pairs that form circles, one shortest circle after the other, as long as their sources have room.
+
+    Args:
+        edges: The pairs by the classes of A and of B; what is taken or has no room is removed.
+        room: How many pairs each source may still give; counted down.
+    """
+    taken: list[Candidate] = []
+    for start in sorted(edges):
+        crowded = set[tuple[str, str]]()
+        while way := _circle(edges, start, room, crowded):
+            some: list[Candidate] = []
+            for first, second in pairwise(way):
+                used = Counter(candidate.video.id for candidate in some)
+                fits = (c for c in reversed(edges[first][second]) if room[c.video.id] > used[c.video.id])
+                if (chosen := next(fits, None)) is None:
+                    crowded.add((first, second))  # its sources have room for one pair, and the circle for two of them
+                    break
+                some.append(chosen)
+            else:
+                for (first, second), candidate in zip(pairwise(way), some, strict=True):
+                    edges[first][second].remove(candidate)
+                    room[candidate.video.id] -= 1
+                taken += some
+    return taken
+
+
+def _circle(
+    edges: Mapping[str, dict[str, list[Candidate]]], start: str, room: Counter[str], crowded: Set[tuple[str, str]]
+) -> list[str]:
+    """Find the classes of a shortest circle of pairs whose sources have room, from a class back to it; or nothing."""
+    before: dict[str, str] = {}
+    waiting = deque([start])
+    while waiting:
+        node = waiting.popleft()
+        for target, pairs in sorted(edges.get(node, {}).items()):
+            while pairs and room[pairs[-1].video.id] < 1:
+                pairs.pop()
+            if not pairs or (node, target) in crowded:
+                continue
+            if target == start:
+                way = [start, node]
+                while way[-1] != start:
+                    way.append(before[way[-1]])
+                return way[::-1]
+            if target not in before:
+                before[target] = node
+                waiting.append(target)
+    return []
 
 
 def _left_out(edges: Mapping[str, dict[str, list[tuple[float, int]]]]) -> set[int]:

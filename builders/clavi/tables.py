@@ -90,6 +90,7 @@ PAIRS = Config(
 )
 
 SOURCE = Column("source", "string", "the collection: `causalchaos`, `youcook2` or `segments`")
+CLIP_WORDS = Column("clip_words", "strings", "verbs, objects and words of everything annotated in the clip or near it")
 ASKED = tuple(
     Column(f"asked_{letter}", "string", f"yes/no question of {letter.upper()}, without its mark; empty for a gerund")
     for letter in "abc"
@@ -124,7 +125,7 @@ def clavi_configs(render: bool, collection: str = "charades") -> tuple[Config, .
 
 def pair_columns(collection: str) -> tuple[Column, ...]:
     """Return the columns that `pairs` has besides those of Charades."""
-    return {"charades": (), "youcook2": (SOURCE,)}.get(collection, (SOURCE, *ASKED))
+    return {"charades": (), "youcook2": (SOURCE, CLIP_WORDS)}.get(collection, (SOURCE, CLIP_WORDS, *ASKED))
 
 
 def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:

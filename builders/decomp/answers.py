@@ -322,7 +322,7 @@ def _localized(filler: _Filler, link: _Link) -> Iterator[Implied]:
     value = filler.values[parent]
     # AGQA asks about the time of an action only if it happens, and what is found was found at that time; but a "no" may
     # also follow from another answer, and then nothing is known of the action.
-    happens = isinstance(filler.steps[action].question, ActionHappens)
+    happens = isinstance(filler.steps[action].question, ActionHappens | Interaction)
     if happens and value is not None and (value != NO or parent in filler.given):
         yield action, YES, link.rule
     if value == YES:
@@ -393,7 +393,7 @@ def _action_equals(filler: _Filler, link: _Link, question: ActionEquals) -> Iter
     first, second = (filler.known_action(action) for action in (question.question.first, question.question.second))
     value, found = filler.values[parent], filler.values[other]
     if value is not None:
-        if isinstance(filler.steps[one].question, ActionHappens):
+        if isinstance(filler.steps[one].question, ActionHappens | Interaction):
             yield one, YES, link.rule  # their lengths are compared, whatever comes of it
         answer_is = first if value == YES else second
         if answer_is is not None:
@@ -430,7 +430,7 @@ def _lengths(filler: _Filler, link: _Link) -> Iterator[Implied]:
     parent, *actions = link.nodes
     if filler.values[parent] is not None:
         for action in actions:
-            if isinstance(filler.steps[action].question, ActionHappens):
+            if isinstance(filler.steps[action].question, ActionHappens | Interaction):
                 yield action, YES, link.rule
 
 

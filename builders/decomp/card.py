@@ -10,7 +10,7 @@ from ...data_cards.statistics import named
 from ...records.output import FinishedOutput
 from ...records.source import source_of
 from .graph_answers import REASONS
-from .statistics import PAPER_MEAN, DecompStatistics, guesser_names, measure_decomp
+from .statistics import MOST_READ, PAPER_MEAN, DecompStatistics, guesser_names, measure_decomp
 
 TITLES = {
     "sample": "Question graphs on the built-in sample of stressreel",
@@ -29,6 +29,7 @@ NOTES = {
     "questions_held_out": "questions left out of train: they have a composition or a number of steps that is held out",
     "questions_no_partner": "questions left out: no other video has the other answer to them",
     "questions_thinned": "questions left out: their answer would stand out",
+    "intervals_of_classes_left_out": "annotated intervals of the 16 classes that AGQA does not have",
     "videos_without_questions": "annotated videos about which nothing is asked",
     "isolated_roots": "roots of `isolated.json`",
 }
@@ -63,6 +64,7 @@ def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any
         "splits": output.splits("questions"),
         "mean": measured.sub_questions / max(1, measured.graphs),
         "paper_mean": PAPER_MEAN,
+        "most": MOST_READ,
         "reasons": {REASONS.get(code) or MORE_REASONS.get(code, code): n for code, n in measured.reasons.most_common()},
         "guessers": {name: GUESSERS[name] for name in guesser_names()},
         "place": place,

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...templates.agqa import load_agqa
+from ..decord_checks import check_decord
+from .answers import GRAPH, ROOT
+from .graph_answers import REASONS
+from .settings import settings_of
 from .source_checks import check_annotations, check_source
 from .tables import QUESTIONS, VIDEOS
+from .taken_apart_again import check_programs
+from .video_checks import check_decoded, check_files
 from .video_rows import VideoRows, by_video
 
 YES, NO = "yes", "no"
+CONFLICT = "conflict"
+SOURCES = ("", GRAPH, ROOT, "published", "same", "answer", "only object")
+NOT_PUBLISHED = "not_published"
 IMPLYING = ("Interaction", "After", "Before", "While")
+
+
+def is_published(output: FinishedOutput) -> bool:
+    """Whether the graphs are published ones: what is in them is not ours to mend."""
+    return bool(output.info["settings"]["collection"] == "release_hierarchies")
 
 
 def check_graphs(output: FinishedOutput) -> Iterator[str]:
@@ -52,7 +67,9 @@ def _shape(graph: Row, video: VideoRows) -> Iterator[str]:
             return
         parents.add(edge["parent"])
         below |= set(edge["children"])
-        depths[edge["parent"]] = max(depths[edge["parent"]], 1 + max(depths[child] for child in edge["children"]))
+        depths[edge["parent"]] = max(
+            depths[edge["parent"]], 1 + max((depths[child] for child in edge["children"]), default=0)
+        )
     if len(below) != len(nodes):
         yield f"{nodes[min(set(range(len(nodes))) - below)]} composes nothing"
     if depths[-1] != graph["depth"]:
@@ -64,8 +81,12 @@ def _shape(graph: Row, video: VideoRows) -> Iterator[str]:
 
 
 def check_rules(output: FinishedOutput) -> Iterator[str]:
-    """Every rule has parents, a number of children, and children of the groups that it allows."""
+    """Every rule has parents, a number of children, and children of the groups that it allows.
+
+    Of published graphs only the rules' names and that they have children: the rest is how we take questions apart.
+    """
     rules = load_agqa().rules
+    published = is_published(output)
     for video in by_video(output):
         for graph in video.graphs:
             nodes = video.nodes(graph)
@@ -77,6 +98,8 @@ def check_rules(output: FinishedOutput) -> Iterator[str]:
                     yield f"{graph['root']}: there is no rule {edge['rule']!r}"
                     continue
                 places = [edge["parent"], *edge["children"]]
+                if published and edge["children"]:
+                    continue
                 if not all(0 <= place < len(nodes) for place in places):
                     continue  # `check_graphs` tells
                 parent, *children = [nodes[place] for place in places]
@@ -93,7 +116,7 @@ def check_rules(output: FinishedOutput) -> Iterator[str]:
 
 def check_kinds(output: FinishedOutput) -> Iterator[str]:
     """Kinds, groups, what is banned, options and answers fit; an answer or a reason is there."""
-    vocabulary = load_agqa()
+    vocabulary, published = load_agqa(), is_published(output)
     for row in output.rows(QUESTIONS.name):
         kind = vocabulary.kinds.get(row["kind"])
         if kind is None:
@@ -104,14 +127,37 @@ def check_kinds(output: FinishedOutput) -> Iterator[str]:
         answer = row["answer"]
         if (answer is None) != bool(row["reason"]):
             yield f"{row['key']}: answer {answer!r} with reason {row['reason']!r}"
-        if answer is not None and row["options"] and answer not in row["options"]:
+        if problem := _source_of_answer(row):
+            yield f"{row['key']}: {problem}"
+        told = answer.lower() if published and answer is not None else answer
+        if answer is not None and row["options"] and told not in row["options"]:
             yield f"{row['key']}: {answer!r} is none of its options {', '.join(row['options'])}"
         if kind.answer == "yes/no" and row["options"] != [NO, YES]:
             yield f"{row['key']}: a {kind.name} question whose options are {row['options']}"
 
 
+def _source_of_answer(row: Row) -> str:
+    """Say what is wrong with where an answer comes from, or why there is none; empty if nothing is."""
+    source, reason = row["decided_by"], row["reason"]
+    if reason and reason not in (*REASONS, NOT_PUBLISHED):
+        return f"there is no reason {reason!r}"
+    decided = row["answer"] is not None or reason == CONFLICT
+    if bool(source) != decided or (row["is_root"] and source not in ("", ROOT)):
+        return f"decided_by is {source!r}, the answer {row['answer']!r}"
+    if reason == CONFLICT:
+        return "" if source.count(", ") >= 1 else f"decided_by is {source!r}, which does not name who contradicts whom"
+    if not row["is_root"] and source not in SOURCES and source not in load_agqa().rules:
+        return f"decided_by is {source!r}"
+    return ""
+
+
 def check_texts(output: FinishedOutput) -> Iterator[str]:
-    """In a video a sub-question's text belongs to one meaning, and a meaning to one sub-question."""
+    """In a video a sub-question's text belongs to one meaning, and a meaning to one sub-question.
+
+    Published graphs are left out: their notation is their own.
+    """
+    if is_published(output):
+        return
     for video in by_video(output):
         programs: dict[str, set[str]] = defaultdict(set)
         keys: dict[str, list[str]] = defaultdict(list)
@@ -122,10 +168,9 @@ def check_texts(output: FinishedOutput) -> Iterator[str]:
         for text, meant in programs.items():
             if len(meant) > 1:
                 yield f"{video.video_id}: {text!r} stands for {len(meant)} programs"
-        if output.info["settings"]["collection"] != "release_hierarchies":
-            for program, asked in keys.items():
-                if len(asked) > 1:
-                    yield f"{video.video_id}: {program} is asked as {', '.join(asked)}"
+        for program, asked in keys.items():
+            if len(asked) > 1:
+                yield f"{video.video_id}: {program} is asked as {', '.join(asked)}"
 
 
 def check_answers(output: FinishedOutput) -> Iterator[str]:
@@ -134,7 +179,7 @@ def check_answers(output: FinishedOutput) -> Iterator[str]:
     A root's answer is the source's, and may contradict what is annotated. Such contradictions are counted on the card;
     here they are problems where no root takes part.
     """
-    if output.info["settings"]["collection"] == "release_hierarchies":
+    if is_published(output):
         return  # published answers contradict one another, which is not ours to mend
     for video in by_video(output):
         for graph in video.graphs:
@@ -191,15 +236,22 @@ def check_videos(output: FinishedOutput) -> Iterator[str]:
         yield from (f"{video} is in config videos {count} times" for video, count in there.items() if count > 1)
 
 
-def decomp_checks(info: Mapping[str, object], options: VerifyOptions) -> dict[str, Check]:
+def decomp_checks(info: Mapping[str, Any], options: VerifyOptions) -> dict[str, Check]:
     """Return the checks of a build, cheap ones first."""
-    return {
+    checks: dict[str, Check] = {
         "source": check_source,
         "kinds": check_kinds,
         "videos and splits": check_videos,
         "graphs": check_graphs,
         "rules": check_rules,
         "texts": check_texts,
+        "programs": check_programs,
         "answers": check_answers,
         "annotations": lambda output: check_annotations(output, options),
     }
+    if settings_of(info).embed == "yes":
+        if options.decode:
+            checks["decoded"] = lambda output: check_decoded(output, options.workers)
+            checks["decord"] = lambda output: check_decord(output, options.workers)
+        checks["sources"] = lambda output: check_files(output, options)
+    return checks

@@ -308,6 +308,8 @@ class _Judge:
         one, other = self.words(question.first), self.words(question.second)
         if one is None or other is None or {one.verb, other.verb} & self.rules.transitions:
             return False
+        if " or " in one.phrase or " or " in other.phrase:
+            return False  # "watching a laptop or something on a laptop or holding a dish" has three options
         if one.verb is None or other.verb is None or one.object != other.object:
             return True
         # Who drinks from a cup holds it, however long the annotator says.

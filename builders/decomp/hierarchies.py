@@ -11,13 +11,15 @@ from typing import Any
 from ...errors import InputError
 from ...metrics.answers import YES_NO
 from ...programs.parsing import parse_program
-from ...programs.questions import template_of
+from ...programs.questions import Question, template_of
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...sources.agqa_hierarchies import ISOLATED, Hierarchy, HierarchyNode
 from ...templates.agqa import load_agqa
 from .answers import ROOT
-from .video_graphs import BEFORE_AFTER, canonical_id, in_order
+from .video_graphs import BEFORE_AFTER, canonical_id, in_order, options_of
+
+DEEPEST = 100  # rules in a row; published graphs have about ten
 
 
 @dataclass(frozen=True)
@@ -35,27 +37,38 @@ class PublishedGraphs:
     isolated: Sequence[Mapping[str, Any]] = ()
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of config `questions`: every key once, children before parents."""
+        """Yield the rows of config `questions`: every key once, children before parents.
+
+        A question that is a root comes where its own graph comes, also if another graph has it as a child.
+        """
+        ordered = self._ordered()
+        roots = {found.nodes[found.text].key for found in ordered}
         seen: set[str] = set()
-        for found in self._ordered():
+        for found in ordered:
             for text in order_of(found):
-                node = found.nodes[text]
-                if node.key not in seen:
+                node, is_root = found.nodes[text], text == found.text
+                if node.key not in seen and (is_root or node.key not in roots):
                     seen.add(node.key)
-                    yield self._row(node, found if text == found.text else None)
-        for row in self.isolated:
-            node = HierarchyNode(row.get("question", ""), row["key"], row["type"], row["answer"], "")
-            yield self._row(node, Hierarchy(node.key, node.text, row.get("program", ""), {}, {}))
+                    yield self._row(node, found if is_root else None)
 
     def _ordered(self) -> list[Hierarchy]:
-        return sorted(self.hierarchies, key=lambda found: in_order(found.root))
+        """Return all graphs by their roots' ids, with those of a single question."""
+        programs = {node.key: node.program for found in self.hierarchies for node in found.nodes.values()}
+        graphs = {found.nodes[found.text].key: found for found in self.hierarchies}
+        for row in self.isolated:
+            text, key, program = row.get("question", ""), row["key"], row.get("new_program") or ""
+            node = HierarchyNode(text, key, row["type"], row["answer"], program or programs.get(key, ""))
+            graphs.setdefault(key, Hierarchy(key, text, row.get("program") or "", {text: node}, {}))
+        return sorted(graphs.values(), key=lambda found: in_order(found.root))
 
     def _row(self, node: HierarchyNode, root: Hierarchy | None) -> Row:
         kind = load_agqa().kinds.get(node.kind)
         if kind is None:
             raise InputError(f"{self.video_id}: {node.key} is of kind {node.kind!r}, which AGQA-Decomp does not have.")
         old = root.old_program if root else ""
+        asked = _question(old)
         two = BEFORE_AFTER if node.answer in BEFORE_AFTER and kind.answer == "choice" else ()
+        options = options_of(asked, kind.answer) if asked else YES_NO if kind.answer == "yes/no" else two
         return {
             "key": node.key,
             "video_id": self.video_id,
@@ -63,14 +76,14 @@ class PublishedGraphs:
             "answer": node.answer,
             "reason": "" if node.answer is not None else "not_published",
             "decided_by": "" if node.answer is None else "published" if root is None else ROOT,
-            "options": list(YES_NO if kind.answer == "yes/no" else two),
+            "options": list(options),
             "kind": kind.name,
             "group": kind.group,
             "banned": kind.banned,
             "program": node.program,
             "canonical_id": canonical_id(self.video_id, node.program or node.text),
             "is_root": root is not None,
-            "template": template_of(parse_program(old)) if old else "",
+            "template": template_of(asked) if asked else "",
             "agqa_program": old or None,
             "recomputed": None,
             "novel_composition": None,
@@ -87,21 +100,19 @@ class PublishedGraphs:
                 for text in texts
                 for rule, children in found.rules.get(text, {}).items()
             ]
-            yield self._graph(
-                found.nodes[found.text].key, found.old_program, [found.nodes[t].key for t in texts], edges
-            )
-        for row in self.isolated:
-            yield self._graph(row["key"], row.get("program", ""), [row["key"]], [])
+            keys = [found.nodes[text].key for text in texts]
+            yield self._graph(keys[-1], found.old_program, keys, edges)
 
     def _graph(self, root: str, program: str, nodes: list[str], edges: list[Row]) -> Row:
         depths = [0] * len(nodes)
         for edge in edges:
             below = 1 + max((depths[child] for child in edge["children"]), default=0)
             depths[edge["parent"]] = max(depths[edge["parent"]], below)
+        asked = _question(program)
         return {
             "root": root,
             "video_id": self.video_id,
-            "template": template_of(parse_program(program)) if program else "",
+            "template": template_of(asked) if asked else "",
             "isolated": not edges,
             "depth": depths[-1],
             "nodes": nodes,
@@ -109,11 +120,19 @@ class PublishedGraphs:
         }
 
 
+def _question(program: str) -> Question | None:
+    """Return what a program means; None if it is none of AGQA's, for published graphs are taken as they are."""
+    try:
+        return parse_program(program) if program else None
+    except InputError:
+        return None
+
+
 def order_of(found: Hierarchy) -> list[str]:
     """Put the questions of a published graph in order: children before parents, the root last.
 
     Raises:
-        InputError: A question is composed of itself.
+        InputError: A question is composed of itself, or the graph is deeper than any that is published.
     """
     ordered: dict[str, None] = {}
     open_texts: list[str] = []
@@ -123,6 +142,8 @@ def order_of(found: Hierarchy) -> list[str]:
             return
         if text in open_texts:
             raise InputError(f"root {found.root}: {text!r} is composed of itself.")
+        if len(open_texts) > DEEPEST:
+            raise InputError(f"root {found.root}: more than {DEEPEST} questions are composed of one another in a row.")
         open_texts.append(text)
         for children in found.rules.get(text, {}).values():
             for child in children:
@@ -194,6 +215,7 @@ _FIELDS = {"type": "kind", "program": "program", "answer": "answer", "key": "key
 
 def _isolated(row: Row) -> Row:
     more = {"question": row["question"], "video_id": row["video_id"], "program": row["agqa_program"]}
+    more["new_program"] = row["program"]
     return {"type": row["kind"], "answer": row["answer"], "key": row["key"], **more}
 
 

@@ -191,7 +191,8 @@ class _Maker:
             left = self.evened(left)
             self.lost["thinned"] += len(pool) - len(left)
             for asked in left:
-                if self.counts[asked.video_id, template] < self.making.per_template:
+                full = len(self.asked[asked.video_id]) >= self.making.per_video
+                if not full and self.counts[asked.video_id, template] < self.making.per_template:
                     self.take(asked)
 
     def evened(self, asked: list[Asked]) -> list[Asked]:

@@ -57,7 +57,7 @@ class DecompBuilder(SourceVideos):
         """Copy the video, and look at it; see `records.plan.Builder`."""
         path = Path(self.videos[unit.source_id])
         file = folder / f"video{path.suffix}"
-        facts = with_index(path, _shape)
+        facts = with_index(path, shape_of)
         shutil.copyfile(path, file)
         return {**facts, "sha256": sha256_file(file), "files": {file.name: file.stat().st_size}}
 
@@ -72,7 +72,8 @@ class DecompBuilder(SourceVideos):
             yield VIDEOS.name, {"video_id": unit.id, **shape, "video": name}
 
 
-def _shape(index: FrameIndex) -> Facts:
+def shape_of(index: FrameIndex) -> Facts:
+    """Look at a video: frames, rate, size, length."""
     seconds = index.seconds(index.num_frames)
     first = upright(next(decode(index, range(1))))
     return {

@@ -67,6 +67,10 @@ def check_annotations(output: FinishedOutput, options: VerifyOptions) -> Iterato
     if isinstance(inputs, NotChecked):
         yield inputs
         return
+    hashes = inputs.plan.identity["inputs"]
+    for name in sorted({*hashes, *output.info["inputs"]}):
+        if hashes.get(name) != output.info["inputs"].get(name):
+            yield f"{name} is not the file that build.json names: its SHA-256 differs"
     yield from differing_plan(output.info, inputs.plan)
     skipped = {skip["unit_id"] for skip in output.info["skips"]["list"]}
     units = {unit.id: unit for unit in inputs.plan.units}
@@ -81,4 +85,5 @@ def check_annotations(output: FinishedOutput, options: VerifyOptions) -> Iterato
             found = inputs.reader.read(unit)
             yield from differing_rows("questions", list(video.questions.values()), list(found.rows()), "key")
             yield from differing_rows("graphs", video.graphs, list(found.graphs()), "root")
+    yield from (f"{name} is said to be skipped, and is not" for name in sorted(skipped - (units.keys() - seen)))
     yield from (f"{name} is missing" for name in sorted(units.keys() - seen - skipped))

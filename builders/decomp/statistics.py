@@ -150,13 +150,19 @@ def _reads(output: FinishedOutput, split: str) -> list[Read]:
 def _constants(output: FinishedOutput) -> dict[str, dict[str, float]]:
     """Score who always says yes, and who says the commonest answer to each kind, on the split that scores are of."""
     split = TEST if TEST in output.splits(QUESTIONS.name) else "all"
-    nodes = [node for video in read_graphs(output, split) for node in video.nodes.values()]
+    videos, graphs = [], 0
+    for video in read_graphs(output, split):
+        videos.append(video)
+        graphs += len(video.graphs)
+        if graphs >= MOST_READ:
+            break
+    nodes = [node for video in videos for node in video.nodes.values()]
     found = {}
     for name, given in (
         ("always yes", constant_predictions(nodes)),
         ("the commonest answer to the kind", most_common_predictions(nodes)),
     ):
-        counted, _ = count(read_graphs(output, split), given)
+        counted, _ = count(videos, given)
         scored = estimates(counted, measure(counted.cells), seed=0, resamples=100)
         found[name] = {key: score.value for key, score in scored.items() if key in CONSTANT_SCORES}
     return found

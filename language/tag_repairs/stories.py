@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import replace
 
 from ..closed_classes import BE, FINITE, GET, HAVE, SUBORDINATORS
 from ..inflection import is_verb_form, readings
@@ -31,12 +30,12 @@ def repair_story(tokens: list[Token], living: Container[str]) -> None:
         verbs = [earlier for earlier in tokens[:number] if earlier.tag.startswith("VB")]
         joined = before.lower == "and" and bool(verbs) and verbs[-1].tag == "VBD"
         if follows in _OBJECTS and (somebody or joined) and not auxiliary:
-            tokens[number] = replace(token, tag="VBD")
+            tokens[number] = token.with_tag("VBD")
             bare = False
         elif number > 2 and before.tag in ("IN", "RP") and tokens[0].tag == "DT":
             stranded = tokens[number - 2].lower in BE and tokens[number - 3].tag == "NNP"
             if stranded and follows in ("NN", "VBG", *_OBJECTS):  # "the can Jerry was in started moving"
-                tokens[number] = replace(token, tag="VBD")
+                tokens[number] = token.with_tag("VBD")
 
 
 def _repair_living(tokens: list[Token], living: Container[str]) -> None:
@@ -49,9 +48,9 @@ def _repair_living(tokens: list[Token], living: Container[str]) -> None:
             continue
         held = before.tag in ("DT", "JJ", "PRP$") or (before.tag == "NN" and before.lower in living)
         if held and token.lower in living:
-            tokens[number] = replace(token, tag="NN")
+            tokens[number] = token.with_tag("NN")
         elif number > 1 and before.tag not in FINITE and tokens[number - 2].tag.startswith("NN"):
             past = is_verb_form(before.lower, "VBD") and not is_verb_form(before.lower, "VB")
             if past and before.tag != "VBG" and "NOUN" in readings(token.lower):
-                tokens[number] = replace(token, tag="NNS" if token.tag == "VBZ" else "NN")
-                tokens[number - 1] = replace(before, tag="VBD")
+                tokens[number] = token.with_tag("NNS" if token.tag == "VBZ" else "NN")
+                tokens[number - 1] = before.with_tag("VBD")

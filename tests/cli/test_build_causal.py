@@ -53,6 +53,19 @@ class TestDataset:
             assert len(row["options"]) == len(row["sources"]) == len(row["explanation_options"])
             assert {source["kind"] for source in row["sources"]} <= {"right", "hard", "negation", "swap"}
 
+    def test_a_config_without_rows_is_none(self, causal: Path, tmp_path: Path) -> None:
+        lines = (
+            (causal / "Annotations.csv").read_text(encoding="utf-8").splitlines()[:31]
+        )  # three episodes, none of test
+        (tmp_path / "Annotations.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        build = ("--annotations", tmp_path / "Annotations.csv", "--splits", "UN", "--out", tmp_path / "out", *TEXTS)
+        done = run("build-causal", *build)
+        assert done.code == 0, done.err
+        assert "test" not in info(tmp_path / "out")["counts"]["un"]
+        assert "causal_confusion" not in info(tmp_path / "out")["counts"]
+        assert "## Causal confusion" not in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+        assert run("stressreel", "verify", tmp_path / "out").code == 0
+
     def test_verify(self, built_causal: Path) -> None:
         done = run("stressreel", "verify", built_causal)
         assert done.code == 0, done.out

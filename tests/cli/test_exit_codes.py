@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import click
 import pytest
+from agqa_files import row
 from commands import refuses, rows, run
 from stressreel.builders import BENCHMARKS
 from stressreel.cli import main
 from stressreel.cli.main import load_command
 
 PROGRAMS = ["stressreel", *(f"build-{name}" for name in BENCHMARKS)]
-WRITTEN = {"--out", "--to", "--items", "sample folder"}  # need not be there
+WRITTEN = {"--out", "--to", "--items", "--picture", "sample folder"}  # need not be there
 TEXTS = {"--charades", "--segments", "--msrvtt", "--annotations", "--questions", "given"}  # paths among other words
 MISSING = "MISSING"
 # What has to be said besides, for each path that is read. OUT, SUITE and CAUSAL are outputs, FOLDER a folder.
@@ -22,6 +24,7 @@ CASES: dict[tuple[str, str], str] = {
     ("stressreel compare", "b"): "ANSWERS MISSING --on OUT",
     ("stressreel compare", "--on"): "ANSWERS ANSWERS --on MISSING",
     ("stressreel export lmms-eval", "out"): "MISSING --to NEW",
+    ("stressreel export released", "out"): "MISSING --to NEW",
     ("stressreel mine", "--questions"): "--questions MISSING --out NEW.jsonl",
     ("stressreel mine", "--config"): "--questions QUESTIONS --config MISSING --out NEW.jsonl",
     ("stressreel permute", "out"): "MISSING",
@@ -57,6 +60,13 @@ CASES: dict[tuple[str, str], str] = {
     ("build-causal", "--released-offsets"): "--annotations QUESTIONS --released-offsets MISSING --out NEW",
     ("build-causal", "--cast"): "--annotations QUESTIONS --cast MISSING --out NEW",
     ("build-causal", "--config"): "--annotations QUESTIONS --config MISSING --out NEW",
+    ("build-decomp", "--charades"): "--charades MISSING --out NEW",
+    ("build-decomp", "--action-genome"): "--charades CHARADES --action-genome MISSING --out NEW",
+    ("build-decomp", "--videos"): "--charades CHARADES --embed yes --videos MISSING --out NEW",
+    ("build-decomp", "--agqa"): "--agqa MISSING --out NEW",
+    ("build-decomp", "--graphs"): "--agqa AGQA --graphs MISSING --out NEW",
+    ("build-decomp", "--release-hierarchies"): "--release-hierarchies MISSING --out NEW",
+    ("build-decomp", "--config"): "--charades CHARADES --config MISSING --out NEW",
 }
 VALUES = (
     "stressreel score answers OUT --predictions ANSWERS --split unknown",
@@ -83,6 +93,14 @@ VALUES = (
     "build-perturbed --msrvtt MSRVTT --out NEW --modality all --pairs jpeg",
     "build-causal --annotations QUESTIONS --out NEW --top-k 0",
     "build-causal --annotations QUESTIONS --out NEW --columns unknown=x",
+    "build-decomp --out NEW",
+    "build-decomp --charades CHARADES --agqa AGQA --out NEW",
+    "build-decomp --agqa AGQA --split train --out NEW",
+    "build-decomp --charades CHARADES --max-questions-per-video 0 --out NEW",
+    "stressreel decompose Exists(phone) --json --dot",
+    "stressreel export released DECOMP --to DECOMP/published",
+    "stressreel export released DECOMP --to NEW --split unknown",
+    "stressreel score answers OUT --predictions ANSWERS --released",
 )
 
 
@@ -100,6 +118,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "msrvtt/MSRVTT_JSFUSION_test.csv": caption_table(sample_clips()),
         "questions.csv": questions(),
         "empty/nothing": "",
+        "agqa/test_balanced.txt": json.dumps({"A-1": row("A-1")}),
     }
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -109,6 +128,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "suite": f"build-perturbed --msrvtt {folder}/msrvtt --modality text --limit 2 --text-perturbations typos",
         "causal": f"build-causal --annotations {folder}/questions.csv --no-render --confuse 0 --negatives random "
         "--num-options 3 --splits UD",
+        "decomp": f"build-decomp --agqa {folder}/agqa",
     }
     for name, command in sources.items():
         assert run(*command.split(), "--out", folder / name, "--no-progress").code == 0
@@ -125,6 +145,8 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "OUT": str(folder / "clavi"),
         "SUITE": str(folder / "suite"),
         "CAUSAL": str(folder / "causal"),
+        "AGQA": str(folder / "agqa"),
+        "DECOMP": str(folder / "decomp"),
     }
 
 
@@ -179,6 +201,8 @@ def test_an_unknown_value_is_wrong_usage(line: str, places: dict[str, str]) -> N
         "stressreel compare FOLDER FOLDER",
         "build-clavi --charades FOLDER --out NEW",
         "build-clavi --charades CHARADES --out FOLDER",
+        "build-decomp --release-hierarchies FOLDER --out NEW",
+        "stressreel decompose Exists(phone",
     ],
 )
 def test_work_that_fails_is_no_wrong_usage(line: str, places: dict[str, str]) -> None:

@@ -37,7 +37,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
             if re.match(rf" *(?:\$ )?({'|'.join(PROGRAMS)})(?= |$)", line) and (
                 line.startswith("    ") or "$ " in line
             ):
-                yield page, shlex.split(line.replace("$ ", ""), comments=True)
+                yield page, shlex.split(line.replace("$ ", "").partition(" | ")[0], comments=True)
 
 
 def named(words: list[str]) -> tuple[click.Command, list[str]]:
@@ -65,6 +65,9 @@ def folder(page: str, tmp_path: Path, built: Path, build_once: Callable[..., Pat
         suite = build_once("build-perturbed", *arguments, "--modality", "multimodal", "--perturbations", "jpeg", *texts)
     else:
         suite = build_once("build-perturbed", *arguments, "--perturbations", "jumble,gaussian_noise", "--no-render")
+    if page == "docs/decomp.md":
+        graphs = build_once("build-decomp", "--charades", "sample")
+        (tmp_path / "out" / "decomp").symlink_to(graphs)
     for name in ("perturbed", "msrvtt-p"):
         (tmp_path / "out" / name).symlink_to(suite)
     (tmp_path / "MSRVTT").symlink_to(cached_sample("msrvtt"))

@@ -66,12 +66,22 @@ def test_causal(built_causal: Path, tmp_path: Path) -> None:
         assert 0 <= found["A+E"] <= min(found["A"], found["E"])
 
 
+def test_decomp(build_once: Callable[..., Path], tmp_path: Path) -> None:
+    out = build_once("build-decomp", "--charades", "sample")
+    example("decomp", out, "--to", tmp_path)
+    for name in ("question_only", "frame_difference"):
+        found = scores(out, "--predictions", tmp_path / f"{name}.jsonl")
+        assert 0 < found["accuracy"] < 0.5  # what is right is hardly among what they know
+        assert 0 < found["CA"] < 1
+
+
 @pytest.fixture(scope="session")
 def recipes(build_once: Callable[..., Path]) -> dict[str, Path]:
     """Outputs without videos; read only."""
     clavi = build_once("build-clavi", "--charades", "sample", "--no-render")
     suite = build_once("build-perturbed", "--msrvtt", "sample", "--perturbations", "jumble", "--no-render")
-    return {"clavi": clavi, "suite": suite, "nothing": clavi / "nothing"}
+    graphs = build_once("build-decomp", "--charades", "sample", "--embed", "no")
+    return {"clavi": clavi, "suite": suite, "graphs": graphs, "nothing": clavi / "nothing"}
 
 
 @pytest.mark.parametrize(
@@ -82,6 +92,8 @@ def recipes(build_once: Callable[..., Path]) -> dict[str, Path]:
         ("clavi", ("clavi",), "table videos: no rows. It was built with --no-render."),
         ("causal", ("nothing",), "is not the output of a build"),
         ("causal", ("clavi",), "give one of build-causal"),
+        ("decomp", ("clavi",), "give one of build-decomp"),
+        ("decomp", ("graphs",), "table videos: no rows. It was built with --embed no."),
         ("perturbed", ("nothing", "--train", "clavi"), "is not the output of a build"),
         ("perturbed", ("suite", "--train", "suite"), "give one of build-clavi"),
         ("perturbed", ("suite", "--train", "clavi"), "table clean, split test: no video. It was built with"),

@@ -253,6 +253,29 @@ def _agqa(folder: Path) -> None:
     (folder / "agqa").mkdir(parents=True)
     (folder / "agqa" / "test_balanced.txt").write_text(json.dumps(rows), encoding="utf-8")
     write_graphs(folder / "agqa" / "AGQA_test_stsgs.pkl")
+    _hierarchies(folder / "hierarchies")
+
+
+def _hierarchies(folder: Path) -> None:
+    """Write a published graph, and a root without one."""
+    what, touching, phone, root = "What is it?", "Is the person touching something?", "Does a phone exist?", "Is it?"
+    nodes = {touching: ("Relation Exists", "yes"), what: ("Object", None), phone: ("Object Exists", "yes")}
+    graph = {
+        "question": root,
+        "type": "Object Equals",
+        "old_program": "Exists(phone, Iterate(video, Filter(frame, [objects])))",
+        "new_program": "equals(phone)",
+        "answer": "no",
+        "subquestion": {
+            text: {"type": kind, "program": "objExists(phone)", "answer": answer, "key": f"A-1_{number}"}
+            for number, (text, (kind, answer)) in enumerate(nodes.items())
+        },
+        "hierarchy": {what: {"Interaction": [touching]}, root: {"Equals": [phone, what]}},
+    }
+    folder.mkdir(parents=True)
+    (folder / "A.json").write_text(json.dumps({"A-1": graph}), encoding="utf-8")
+    alone = [{"type": "Object Exists", "answer": "yes", "key": "A-2", "question": phone}]
+    (folder / "isolated.json").write_text(json.dumps(alone), encoding="utf-8")
 
 
 def _predictions(folder: Path) -> None:
@@ -375,6 +398,16 @@ def read_agqa_graphs(folder: Path) -> None:
     graphs = open_graphs(folder / "AGQA_test_stsgs.pkl")
     for video in graphs.spans:
         graphs.read(video)
+
+
+def read_published(folder: Path) -> None:
+    from stressreel.builders.decomp.hierarchies import PublishedGraphs
+    from stressreel.sources.agqa_hierarchies import find_hierarchies, read_hierarchies, read_isolated
+
+    (found,) = find_hierarchies(folder)
+    graphs = list(read_hierarchies(found.files["A"]))
+    read = PublishedGraphs("A", graphs, read_isolated(found.isolated) if found.isolated else [])
+    every(lambda: [*read.rows()], lambda: [*read.graphs()])
 
 
 def read_segment_files(folder: Path) -> None:
@@ -560,6 +593,7 @@ READERS = (
     ),
     Reader("AGQA's questions", _files("json", "test_balanced.txt"), read_agqa_rows, 2, "agqa"),
     Reader("AGQA's scene graphs", _files("bytes", "AGQA_test_stsgs.pkl"), read_agqa_graphs, 0.2, "agqa", slow=True),
+    Reader("AGQA-Decomp's graphs", _files("json", "A.json", "isolated.json"), read_published, 2, "hierarchies"),
     Reader("captions", {"captions.csv": "csv", "captions.jsonl": "json"}, read_clips, 2.5, "captions"),
     Reader(
         "questions and CausalChaos",

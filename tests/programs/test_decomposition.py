@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -178,6 +179,7 @@ def test_an_action_and_a_relation_in_the_same_words_are_one_question() -> None:
         for relation in vocabulary.relations
         for thing in vocabulary.objects
     }
+    of_relations |= {word(RelationExists(name)): notation(RelationExists(name)) for name in vocabulary.relations}
     same = 0
     for action in vocabulary.actions:
         step = decompose(ObjectExists("bag", Window("while", (action,))))[-1]
@@ -185,3 +187,17 @@ def test_an_action_and_a_relation_in_the_same_words_are_one_question() -> None:
         assert of_relations.get(word(asked), notation(asked)) == notation(asked)
         same += isinstance(asked, Interaction)
     assert 50 < same < len(vocabulary.actions)
+
+
+def test_no_two_questions_of_the_vocabulary_are_asked_in_the_same_words() -> None:
+    words, asked = load_agqa(), defaultdict(set)
+    for phrase in words.actions:
+        # What is done is asked as the relation, where that is said in the same words.
+        steps = decompose(OrderChoose(RelationExists("holding"), phrase))
+        happens = next(children[1] for step in steps for rule, children in step.rules if rule == "Before")
+        asked[word(happens)].add(happens)
+    for relation in words.relations:
+        asked[word(RelationExists(relation))].add(RelationExists(relation))
+        for thing in words.objects:
+            asked[word(Interaction(relation, thing))].add(Interaction(relation, thing))
+    assert {text: meant for text, meant in asked.items() if len(meant) > 1} == {}

@@ -109,5 +109,5 @@ def test_a_truncated_or_missing_pickle_is_refused(tmp_path: Path) -> None:
         read_action_genome(tmp_path)
     path = folder(tmp_path) / "object_bbox_and_relationship.pkl"
     path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is no pickle, or damaged"):
         read_action_genome(tmp_path)

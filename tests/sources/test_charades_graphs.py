@@ -43,7 +43,7 @@ def test_classes_that_agqa_merges() -> None:
         video(("c147", 1, 2), ("c156", 3, 4), ("c146", 0, 1), ("c123", 1, 2), ("c015", 5, 5)), counts
     )
     assert [span.phrase for span in graph.actions] == ["making some food", "eating some food"]
-    assert counts == {"left_out_c146": 1, "left_out_c123": 1, "empty_intervals": 1}
+    assert counts == {"intervals_of_classes_left_out": 2, "empty_intervals": 1}
     in_bed = charades_graph(video(("c146", 0, 1), ("c134", 1, 2)))
     assert in_bed.actions[0].phrase == "awakening in bed"
 

@@ -47,6 +47,10 @@ def test_what_is_left_out_is_counted_and_its_words_stay() -> None:
     assert video.verbs >= {"open", "wave", "bow", "let"}
     assert video.objects >= {"door", "soup"}
     assert video.length_s == 10
+    assert [(m.start_s, m.end_s) for m in video.mentions] == [(1, 4), (11, 12), (5, 6)]
+    assert video.mentions[0].words == {"open", "door"}
+    assert {"let", "soup", "cool"} <= video.mentions[2].words
+    assert "the" not in video.mentions[2].words
     assert {name: count for name, count in counts.items() if count} == {
         "phrases": 5,
         "phrases_that_repeat_another": 1,

@@ -76,6 +76,28 @@ def test_json_lines_with_frames_and_classes(tmp_path: Path) -> None:
             read_segments(path)
 
 
+def test_rows_of_commas_are_counted(tmp_path: Path) -> None:
+    read = read_segments(csv_file(tmp_path, "video,start,end,phrase", ",,,", "a,1,3,wave", " , ,,", ",,,,,", ""))
+    assert seen(read) == [("a", "waving", 1, 3)]
+    assert read.counts["rows_left_out_empty"] == 3
+
+
+def test_a_rate_goes_with_frames(tmp_path: Path) -> None:
+    seconds = csv_file(tmp_path, "video,start,end,phrase", "a,1,3,wave")
+    with pytest.raises(UsageError, match=r"own\.csv gives no frames, only seconds"):
+        read_segments(seconds, rate=Fraction(25))
+    header = "video,start,end,start_frame,end_frame,phrase"
+    mixed = csv_file(tmp_path, header, "a,1,3,,,wave", "a,,,100,150,jump")
+    with pytest.raises(UsageError, match=r"own\.csv gives frames, first in line 3: .*--fps 25, or give seconds"):
+        read_segments(mixed)
+    assert seen(read_segments(mixed, rate=Fraction(25)))[1] == ("a", "jumping", 4, 6)
+    both = csv_file(tmp_path, header, "a,1,3,25,75,wave", "a,,,100,150,bow")
+    for rate in (None, Fraction(25)):
+        message = refusal(both, rate=rate)
+        assert "line 2, column start_frame: expected seconds (start, end) or frames" in message
+        assert "got 'both: start, end, start_frame, end_frame'" in message
+
+
 def test_activitynet_captions(tmp_path: Path) -> None:
     content = {
         "v_1": {

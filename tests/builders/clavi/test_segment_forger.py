@@ -79,11 +79,11 @@ def with_pair(change: Callable[[Row], object]) -> Change:
 
 
 def another_control(pair: Row) -> None:
-    """Take B for the control, and forget that it is done in the source."""
+    """Take B for the control, and forget that it is done there."""
     for name in ("class", "label", "phrase", "verb", "objects", "asked"):
         pair[f"{name}_c"] = pair[f"{name}_b"]
     pair["objects_c"] = sorted({*pair["objects_b"], pair["verb_b"]})
-    for name in ("source_verbs", "source_objects"):
+    for name in ("source_verbs", "source_objects", "clip_words"):
         pair[name] = [word for word in pair[name] if word not in pair["objects_c"]]
 
 
@@ -104,6 +104,10 @@ ROWS: dict[str, Change] = {
     "pairs.asked_c": with_pair(lambda pair: pair.update(asked_c="")),
     "pairs.phrase_b": with_pair(lambda pair: pair.update(phrase_b="nobody moved")),
     "a control that is done in the source": with_pair(another_control),
+    "words of the clip that lack those of A": with_pair(lambda pair: pair.update(clip_words=[])),
+    "words of the clip with those of C": with_pair(
+        lambda p: p.update(clip_words=sorted({*p["clip_words"], p["verb_c"]}))
+    ),
     "A longer than may be": with_pair(lambda pair: pair.update(start_a_s=0.0, end_a_s=37.0)),
     "an answer": lambda f: f.rows("questions")[0].update(answer=0),
     "a question of the other kind": lambda f: f.rows("questions")[4].update(question="Was Tom there at the end?"),
@@ -112,6 +116,7 @@ ROWS: dict[str, Change] = {
     "source": lambda f: f.info["source"].update(license={"license": "mit"}),
 }
 ANNOTATIONS: dict[str, Change] = {
+    "words of the clip": with_pair(lambda pair: pair.update(clip_words=sorted({*pair["clip_words"], "zip"}))),
     "other words": with_pair(other_words),
     "a pair left out": left_out,
     "sameness": lambda f: f.info.update(sameness={"by": "lemmas", "cosine": 0.5}),
@@ -139,6 +144,7 @@ def other_doing(pair: Row) -> None:
     pair["phrase_a"] = "flying a kite"  # the class, and so the id, stays
     pair |= {"verb_a": "fly", "objects_a": ["kite"], "source_verbs": sorted({*pair["source_verbs"], "fly"})}
     pair["source_objects"] = sorted({*pair["source_objects"], "kite"})
+    pair["clip_words"] = sorted({*pair["clip_words"], "fly", "kite"})
 
 
 @pytest.mark.parametrize("form", ["turn", "as-is"])

@@ -12,20 +12,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stressreel.builders.clavi.controls import Controls, content_words
+from stressreel.builders.clavi.controls import Controls
 from stressreel.builders.clavi.cues import measure_cues
 from stressreel.builders.clavi.pairs import Candidate, Limits
 from stressreel.builders.clavi.plan import plan_clavi
+from stressreel.builders.clavi.prepare import warnings_of
 from stressreel.builders.clavi.questions import question_rows
-from stressreel.builders.clavi.sameness import Sameness, embedded, may_be_one, same_saying
+from stressreel.builders.clavi.sameness import Sameness, content_words, embedded, may_be_one, same_saying
 from stressreel.builders.clavi.segments import segment_pairs
-from stressreel.builders.clavi.selection import balanced, class_of, spread_over_videos
+from stressreel.builders.clavi.selection import balanced, balanced_over_videos, class_of, spread_over_videos
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.sources import Timing, annotation_path, as_rate
 from stressreel.builders.clavi.tables import clavi_configs
 from stressreel.errors import UsageError
 from stressreel.records.plan import Plan
-from stressreel.sources.actions import Action, AnnotatedVideo, Segment
+from stressreel.sources.actions import Action, AnnotatedVideo, Mention, Segment
 
 LIMITS = Limits(4.0, 36.0, 90.0, 0.0, decimal=True)
 Span = tuple[str, float, float]
@@ -203,18 +204,65 @@ def test_balanced_pairs_have_each_class_first_as_often_as_second() -> None:
     assert counts["pairs_left_out_order_balance"] == len(names) - len(kept)
 
 
+def test_balance_is_kept_where_few_pairs_of_a_source_are() -> None:
+    """V0, V1 and V2 have every third pair; circles of pairs take the place of what alone would be out of balance."""
+    pairs = candidates(*["ab", "bc", "ca", "ba", "cb", "ac", "dd", "ad", "ab"] * 4)
+    for most in (1, 2, 5):
+        counts = Counter[str]()
+        kept = balanced_over_videos(pairs, most, 0, counts)
+        first, second = (Counter(class_of(pair, letter) for pair in kept) for letter in "ab")
+        assert first == second
+        assert max(Counter(pair.video.id for pair in kept).values()) <= most
+        assert len({id(pair) for pair in kept}) == len(kept)
+        alone = balanced(spread_over_videos(pairs, most, 0, Counter()), 0, Counter())
+        assert len(kept) > len(alone) or most == 1
+        assert sum(counts.values()) == len(pairs) - len(kept)
+        assert kept == balanced_over_videos(pairs, most, 0, Counter())
+
+
 # Controls
 
 POOL = [gerund(text) for text in ("boiling pasta", "cutting bread", "frying fish", "eating an egg", "peeling carrots")]
 
 
+def pair_of(source: AnnotatedVideo, name: str = "") -> Candidate:
+    """Return the pair of the first two segments, all of whose source is near its clip."""
+    events = tuple(segment.action for segment in source.segments)
+    words = frozenset[str]().union(*map(content_words, events))
+    return Candidate(source, source.segments[0], source.segments[1], (), name, words, events)
+
+
 def control_of(*texts: str, pool: Sequence[Action] = POOL, read: Any = gerund, seed: int = 0) -> set[str]:
     spans = [(text, 10.0 * number, 10.0 * number + 5) for number, text in enumerate(texts)]
     source = video("V", *spans, read=read)
-    pair = Candidate(source, source.segments[0], source.segments[1], ())
+    pair = pair_of(source)
     controls = Controls(pool, [pair], Sameness(), seed)
     drawn = (controls.draw(replace(pair, id=f"{number:08x}")) for number in range(40))
     return {action.phrase for action in drawn if action}
+
+
+def clip_words_of(*spans: Span, mentions: Sequence[Mention] = ()) -> set[str]:
+    (pair,) = segment_pairs(replace(video("V", A, B, *spans), mentions=tuple(mentions)), Sameness(), LIMITS, Counter())
+    return set(pair.clip_words) - {"frying", "egg", "washing", "rice"}
+
+
+def test_what_is_annotated_near_a_clip_is_in_no_control() -> None:
+    """A clip reaches up to 2 s beyond A and B, and what is done 2 s before or after it may still be seen."""
+    assert clip_words_of(("eating fish", 29.1, 30.0)) == set()
+    assert clip_words_of(("eating fish", 28.9, 30.0)) == {"eating", "fish"}
+    assert clip_words_of(("eating fish", 4.0, 6.0)) == set()
+    assert clip_words_of(("eating fish", 4.0, 6.1), ("peeling carrots", 16.0, 17.0)) == {
+        *("eating", "fish", "peeling", "carrots"),
+    }
+
+
+def test_the_words_of_refused_phrases_are_near_too() -> None:
+    mentions = [Mention(16.0, 17.0, frozenset({"stove"})), Mention(300.0, 301.0, frozenset({"lamp"}))]
+    assert clip_words_of(mentions=mentions) == {"stove"}
+
+
+def test_a_repeat_that_is_left_out_has_its_words_near() -> None:
+    assert clip_words_of(("frying an egg in butter", 10.0, 15.0)) == {"butter"}
 
 
 def test_controls_share_no_content_word_with_any_event() -> None:
@@ -230,6 +278,18 @@ def test_controls_have_a_subject_of_their_source_as_often_as_its_events() -> Non
         "Jerry sneezed",
     }
     assert content_words(told("Tom hit Jerry")) == {"hit", "jerry"}
+
+
+def test_the_subject_of_a_control_is_in_the_clip_where_one_fits() -> None:
+    pool = [told(text) for text in ("Tom slept", "Spike barked", "Spike danced")]
+    source = video("V", *((text, 0.0, 5.0) for text in ("Tom hit Jerry", "Tom left", "Spike ate")), read=told)
+    pair = pair_of(source)
+    seen = replace(pair, clip_events=pair.clip_events[:2])
+    drawn = [Controls(pool[first:], [seen], Sameness(), 0).draw(seen) for first in (0, 1)]
+    assert [action.subject for action in drawn if action] == ["Tom", "Spike"]
+
+
+def test_statements_have_no_gerund_for_a_control() -> None:
     assert control_of("Tom hit Jerry", "Jerry left", pool=POOL, read=told) == set()
 
 
@@ -238,7 +298,7 @@ def test_a_control_that_resembles_an_event_is_drawn_again() -> None:
     vectors["boiling pasta"] = vectors["cutting bread"] = [1.0, 0.0]
     sameness = embedded(list(vectors), lambda texts: np.array([vectors[t] for t in texts], np.float32), "m")
     source = video("V", A, B)
-    pair = Candidate(source, source.segments[0], source.segments[1], ())
+    pair = pair_of(source)
     controls = Controls(POOL, [pair], sameness, 0)
     drawn = [controls.draw(replace(pair, id=f"{number:08x}")) for number in range(20)]
     assert {action.phrase for action in drawn if action} == {"peeling carrots"}
@@ -251,7 +311,7 @@ def test_words_are_as_frequent_among_controls_as_among_events_where_that_can_be(
         *(video(f"P{n}", (f"peeling fruit{n}", 0.0, 5.0), (f"peeling root{n}", 10.0, 15.0)) for n in range(2)),
         *(video(f"X{n}", (f"waiting{n} hour{n}", 0.0, 5.0), (f"resting{n} day{n}", 10.0, 15.0)) for n in range(60)),
     ]
-    pairs = [Candidate(v, v.segments[0], v.segments[1], (), f"{n:08x}") for n, v in enumerate(videos)]
+    pairs = [pair_of(v, f"{n:08x}") for n, v in enumerate(videos)]
     pool = sorted((s.action for v in videos[:10] for s in v.segments), key=lambda action: action.key)
     controls = Controls(pool, pairs, Sameness(), 0)
     drawn = Counter(action.verb for pair in pairs[10:] if (action := controls.draw(pair)))
@@ -282,13 +342,13 @@ def test_a_plan_of_statements() -> None:
     assert made.splits == ("train", "validation")
     assert made.notes["pairs_in_reach"] == 5
     columns = [column.name for config in made.configs for column in config.columns]
-    assert columns[-4:] == ["source", "asked_a", "asked_b", "asked_c"]
+    assert columns[-5:] == ["source", "clip_words", "asked_a", "asked_b", "asked_c"]
     for unit in made.units:
         payload = unit.payload
         assert json.loads(json.dumps(payload)) == payload
         assert payload["source"] == "causalchaos"
         assert payload["asked_c"].startswith("Did ")
-        assert not set(payload["objects_c"]) & {*payload["source_objects"], *payload["source_verbs"]}
+        assert not {payload["verb_c"], *payload["objects_c"]} & set(payload["clip_words"])
         assert len(list(question_rows(payload, 0))) == 19
     assert plan(TOLD[::-1]).hash == made.hash
     assert set(made.identity["tables"]) >= {"clavi.yaml", "clavi_events.yaml"}
@@ -298,6 +358,16 @@ def test_controls_are_of_the_same_split() -> None:
     by_split = {"train": {"E1", "E2"}, "validation": {"E3", "E4"}}
     phrases = {s.action.phrase: v.id for v in TOLD for s in v.segments}
     assert all(phrases[unit.payload["phrase_c"]] in by_split[unit.split] for unit in plan().units)
+
+
+def test_a_split_without_controls_is_counted() -> None:
+    alone = replace(TOLD[1], split="test")  # whose only phrases are those of its pair
+    made = plan([TOLD[0], *TOLD[2:], alone])
+    assert "test" not in made.splits
+    assert made.notes["pairs_without_negative_control_in_test"] == 1
+    settings = decided(ClaviSettings(causalchaos=Path("a.csv"), fps=25.0))
+    (warning,) = warnings_of(made, settings, ("train", "validation", "test"), Timing())
+    assert warning.startswith("the split test is left out: for none of its 1 pairs")
 
 
 @pytest.mark.parametrize("options", [{"max_span": 10.0}, {"min_gap": 6.0}, {"shortest": 5.5}, {"longest": 5.5}])
@@ -340,7 +410,7 @@ def test_controls_are_drawn_alike_in_any_order() -> None:
         video(f"V{n}", (f"frying egg{n}", 0.0, 5.0), (f"washing cup{n}", 10.0, 15.0), (f"eating {n}", 20.0, 25.0))
         for n in range(6)
     ]
-    pairs = [Candidate(v, v.segments[0], v.segments[1], (), f"{n:08x}") for n, v in enumerate(sources)]
+    pairs = [pair_of(v, f"{n:08x}") for n, v in enumerate(sources)]
     drawn = [Controls(POOL, pairs, Sameness(), 3).draw_all(some) for some in (pairs, pairs[::-1])]
     assert drawn[0] == drawn[1]
     one = Controls(POOL, pairs, Sameness(), 3)
@@ -362,8 +432,8 @@ def test_columns_of_collections() -> None:
         name: [column.name for column in clavi_configs(False, name)[1].columns]
         for name in ("charades", "youcook2", "segments")
     }
-    assert names["youcook2"] == [*names["charades"], "source"]
-    assert names["segments"] == [*names["charades"], "source", "asked_a", "asked_b", "asked_c"]
+    assert names["youcook2"] == [*names["charades"], "source", "clip_words"]
+    assert names["segments"] == [*names["charades"], "source", "clip_words", "asked_a", "asked_b", "asked_c"]
 
 
 def test_rates() -> None:

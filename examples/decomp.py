@@ -1,0 +1,95 @@
+"""Two baselines for question graphs that need no GPU and see, on purpose, very little.
+
+    python examples/decomp.py out/decomp --to predictions
+    stressreel score out/decomp --predictions predictions/question_only.jsonl
+    stressreel score out/decomp --predictions predictions/frame_difference.jsonl
+
+`question_only` gives what questions of the same words were answered in train, else what those of its kind were.
+`frame_difference` knows the kind of a question and how much the picture changes in eighths of the video; it gives the
+commonest answer to questions of its kind, with the same options, about the videos that move most like its own. Neither
+sees what is done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from frames import Floats, changes, opened, rows, run, small_frames
+from stressreel.records.output import FinishedOutput
+
+PARTS = 8
+NEAREST = 3  # videos that vote
+COLUMNS = ["key", "video_id", "question", "answer", "options", "kind", "banned"]
+Rows = list[dict[str, Any]]
+
+
+def most(counts: Counter[str]) -> str:
+    """Return the commonest answer, of equally common ones the first by alphabet."""
+    return min(counts, key=lambda answer: (-counts[answer], answer))
+
+
+def ways(row: dict[str, Any]) -> tuple[Hashable, ...]:
+    """Return what a question is looked up by, the closest first."""
+    return (row["question"].lower(), (row["kind"], tuple(row["options"])), row["kind"], "")
+
+
+def question_only(train: Rows, test: Rows) -> list[str]:
+    """Answer as most questions of the same words were answered, else as most of the kind."""
+    counts: dict[Hashable, Counter[str]] = defaultdict(Counter)
+    for row in train:
+        for way in ways(row):
+            counts[way][row["answer"]] += 1
+    return [most(next(counts[way] for way in ways(row) if way in counts)) for row in test]
+
+
+def profile(video: bytes) -> Floats:
+    """Return the mean change in eighths of the video, against the usual change."""
+    moved = changes(small_frames(video)).mean(axis=(1, 2))
+    usual = np.median(moved) + 0.1
+    return np.array([part.mean() / usual for part in np.array_split(moved, PARTS)])
+
+
+def frame_difference(output: FinishedOutput, train: Rows, test: Rows) -> list[str]:
+    """Answer as the videos that move alike were answered, for questions of the same kind and options."""
+    videos = rows(output, "videos", ["video_id", "video"])
+    seen = {row["video_id"]: profile(row["video"]["bytes"]) for row in videos}
+    asked: dict[Hashable, Rows] = defaultdict(list)
+    for row in train:
+        for way in ways(row)[1:]:
+            asked[way].append(row)
+    said = []
+    for row in test:
+        alike = next(asked[way] for way in ways(row)[1:] if way in asked)
+        far = {name: float(np.abs(seen[name] - seen[row["video_id"]]).sum()) for name in {r["video_id"] for r in alike}}
+        near = sorted(far, key=lambda name: (far[name], name))[:NEAREST]
+        said.append(most(Counter(other["answer"] for other in alike if other["video_id"] in near)))
+    return said
+
+
+def main() -> None:
+    """Answer the questions of test that are scored."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="output of build-decomp")
+    parser.add_argument("--to", type=Path, required=True, help="folder for the predictions")
+    given = parser.parse_args()
+    output = opened(given.out, "decomp")
+    train, test = (
+        [row for row in rows(output, "questions", COLUMNS, split) if not row["banned"]] for split in ("train", "test")
+    )
+    train = [row for row in train if row["answer"] is not None]
+    answers = {"question_only": question_only(train, test), "frame_difference": frame_difference(output, train, test)}
+    given.to.mkdir(parents=True, exist_ok=True)
+    for name, said in answers.items():
+        lines = [json.dumps({"key": row["key"], "answer": answer}) for row, answer in zip(test, said, strict=True)]
+        (given.to / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        print(f"wrote {given.to / name}.jsonl, {len(lines)} answers")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,47 @@
+"""Small outputs of question graphs, built once for all workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from agqa_questions import agqa_rows, write_agqa
+from commands import run
+
+
+@pytest.fixture(scope="session")
+def drawn(build_once: Callable[..., Path]) -> Path:
+    """Graphs of the whole drawn sample, with its videos; read only."""
+    return build_once("build-decomp", "--charades", "sample")
+
+
+@pytest.fixture(scope="session")
+def agqa(once: Callable[..., Path]) -> Path:
+    """AGQA's files: questions of all templates about two videos, and their scene graphs; read only."""
+    return once("agqa", lambda folder: write_agqa(folder, agqa_rows(every=4)))
+
+
+@pytest.fixture(scope="session")
+def plain(build_once: Callable[..., Path], agqa: Path) -> Path:
+    """Graphs of AGQA's questions without scene graphs; read only."""
+    return build_once("build-decomp", "--agqa", agqa)
+
+
+@pytest.fixture(scope="session")
+def graphed(build_once: Callable[..., Path], agqa: Path) -> Path:
+    """Graphs of AGQA's questions with scene graphs; read only."""
+    return build_once("build-decomp", "--agqa", agqa, "--graphs", agqa)
+
+
+@pytest.fixture(scope="session")
+def published(once: Callable[..., Path], drawn: Path) -> Path:
+    """The drawn sample's graphs in the published layout, both splits; read only."""
+
+    def write(folder: Path) -> None:
+        for split in ("train", "test"):
+            to = folder / f"{split}_hierarchies"
+            done = run("stressreel", "export", "released", drawn, "--to", to, "--split", split)
+            assert done.code == 0, done.err
+
+    return once("published", write)

@@ -1,0 +1,201 @@
+"""Scores of question graphs by the command, and what else is done with their items."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import refuses, rows, run
+from stressreel.metrics.question_graphs import GROUP_OF, SCORED_GROUPS
+
+
+def asked(out: Path, split: str = "*") -> list[dict[str, Any]]:
+    return [row for row in rows(out, "questions", split) if not row["banned"]]
+
+
+def write(path: Path, answers: Mapping[str, str], key: str = "key", answer: str = "answer") -> Path:
+    lines = [json.dumps({key: name, answer: said}) for name, said in answers.items()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def oracle(row: Mapping[str, Any]) -> str:
+    return str(row["answer"] or "yes")
+
+
+def score(out: Path, file: Path, *arguments: object) -> dict[str, Any]:
+    done = run("stressreel", "score", out, "--predictions", file, "--json", "--force", "--resamples", 100, *arguments)
+    assert done.code == 0, done.err
+    return dict(json.loads(done.out))
+
+
+def headline(found: Mapping[str, Any]) -> dict[str, float | None]:
+    return {name: estimate["value"] for name, estimate in found["headline"].items()}
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_an_oracle_is_right_everywhere(drawn: Path, tmp_path: Path, released: bool) -> None:
+    file = write(tmp_path / "oracle.jsonl", {row["key"]: oracle(row) for row in asked(drawn)})
+    found = headline(score(drawn, file, "--split", "all", *["--released"] * released))
+    values = {name: value for name, value in found.items() if value is not None and "RWR" not in name}
+    assert {"accuracy", "CA", "IC (defined)", "c-F1"} <= values.keys()
+    assert {name: value for name, value in values.items() if value != 1.0} == {}
+    assert found["RWR"] is None
+
+
+def test_a_constant_yes_is_half_right_and_consistent(drawn: Path, tmp_path: Path) -> None:
+    found = headline(score(drawn, write(tmp_path / "yes.jsonl", {row["key"]: "Yes." for row in asked(drawn, "test")})))
+    for group in ("Object Exists", "Relation Exists", "Interaction", "Conjunction", "Equals"):
+        assert found[f"accuracy of {group}"] == 0.5
+    assert found["accuracy of Choose"] == 0
+
+
+def test_the_authors_file_is_accepted(drawn: Path, tmp_path: Path) -> None:
+    answers = {row["key"]: oracle(row) for row in asked(drawn, "test")}
+    one = score(drawn, write(tmp_path / "a.jsonl", answers))
+    listed = [{"csv_q_id": key, "prediction": said} for key, said in answers.items()]
+    (tmp_path / "b.json").write_text(json.dumps(listed))
+    with (tmp_path / "c.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["csv_q_id", "prediction"])
+        table.writerows(answers.items())
+    for name in ("b.json", "c.csv"):
+        assert headline(score(drawn, tmp_path / name)) == headline(one)
+
+
+def test_missing_keys_are_refused_without_partial(drawn: Path, tmp_path: Path) -> None:
+    answers = {row["key"]: oracle(row) for row in asked(drawn, "test")}
+    gone = answers.popitem()[0]
+    file = write(tmp_path / "a.jsonl", answers)
+    refuses(run("stressreel", "score", drawn, "--predictions", file), gone, "--partial")
+    assert score(drawn, file, "--partial")["answers"]["missing"] == 1
+
+
+def test_banned_questions_and_other_splits_may_be_answered(drawn: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "all.jsonl", {row["key"]: oracle(row) for row in rows(drawn, "questions")})
+    found = score(drawn, file)
+    assert found["answers"]["scored"] == len(asked(drawn, "test"))
+    assert found["answers"]["unknown"] == 0
+
+
+KINDS = {  # kind, right answer, prediction
+    "phone": ("Object Exists", "yes", "yes"),
+    "touching": ("Relation Exists", "yes", "no"),
+    "what": ("Object", None, None),
+    "first": ("First Object", "dish", "phone"),
+    "root": ("Object Equals", "no", "no"),
+}
+
+
+def by_hand(folder: Path) -> Path:
+    """Section by section what the published scorer makes of one graph can be told by hand."""
+    texts = {name: f"{name}?" for name in KINDS}
+    graph = {
+        "question": texts["root"],
+        "type": "Object Equals",
+        "old_program": "",
+        "new_program": "",
+        "answer": "no",
+        "subquestion": {
+            texts[name]: {
+                "type": kind,
+                "program": f"objExists({name})" if kind == "Object Exists" else "",
+                "answer": answer,
+                "key": "A-1" if name == "root" else f"A-1_{number}",
+            }
+            for number, (name, (kind, answer, _)) in enumerate(KINDS.items())
+        },
+        "hierarchy": {
+            texts["what"]: {"Interaction": [texts["touching"]]},
+            texts["first"]: {"First": [texts["what"]]},
+            texts["root"]: {"Equals": [texts["phone"], texts["first"]]},
+        },
+    }
+    place = folder / "test_hierarchies"
+    place.mkdir(parents=True)
+    (place / "A.json").write_text(json.dumps({"A-1": graph}))
+    (place / "isolated.json").write_text(json.dumps([{"type": "Object Exists", "answer": "no", "key": "A-2"}]))
+    return folder
+
+
+def test_released_scores_of_a_graph_by_hand(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = run("build-decomp", "--release-hierarchies", by_hand(tmp_path / "in"), "--out", out, "--no-progress")
+    assert done.code == 0, done.err
+    said = {f"A-1_{n}": each[2] for n, each in enumerate(KINDS.values()) if each[2]} | {"A-1": "no", "A-2": "no"}
+    del said["A-1_4"]
+    file = write(tmp_path / "p.jsonl", said, "csv_q_id", "prediction")
+    found = score(out, file, "--released")
+    values = headline(found)
+    # Overall: yes 1 of 2 (phone, not touching), no 2 of 2 (root, the isolated one), dish 0 of 1.
+    assert values["accuracy"] == pytest.approx((1 / 2 + 1 + 0) / 3)
+    assert values["accuracy of Object Exists"] == 1  # yes and no, one each
+    assert values["accuracy of Relation Exists"] == 0
+    # Parents: the root alone, whose child `first` is wrong; `what` is banned and `first` has only a banned child.
+    assert values["CA"] is None
+    assert values["RWR"] == 1
+    # IC, Equals with the leaf objExists(phone): c2 = phone and c1 = yes, but p = no. Yes is counted (c2 = o) and wrong,
+    # No is counted (p = no) and wrong.
+    text = json.dumps(found["tables"])
+    assert "Equals" in text
+    assert values["IC (defined)"] == 0
+    assert headline(score(out, file)) == values  # texts are distinct and answers plain: both ways agree
+
+
+def test_one_question_is_shown(drawn: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "a.jsonl", {row["key"]: "yes" for row in asked(drawn, "test")})
+    root = next(row["root"] for row in rows(drawn, "graphs", "test") if row["template"] == "objLastChoose")
+    picture = tmp_path / "graph.png"
+    done = run("stressreel", "score", drawn, "--predictions", file, "--question", root, "--picture", picture)
+    assert done.code == 0, done.err
+    assert "[Choose]" in done.out
+    assert "Equals" in done.out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    refuses(run("stressreel", "score", drawn, "--predictions", file, "--question", "nobody"), "nobody")
+    within = ("--question", root, "--picture", drawn / "a.png")
+    refuses(run("stressreel", "score", drawn, "--predictions", file, *within), "in the output itself", code=2)
+    assert not (drawn / "a.png").exists()
+
+
+def test_groups_of_scores_are_those_of_the_table(drawn: Path) -> None:
+    assert {row["group"] for row in asked(drawn)} <= set(SCORED_GROUPS)
+    assert all(GROUP_OF[row["kind"]] == row["group"] for row in rows(drawn, "questions"))
+
+
+def test_two_models_are_compared(drawn: Path, tmp_path: Path) -> None:
+    for name in ("yes", "no"):
+        write(tmp_path / f"{name}.jsonl", {row["key"]: name for row in asked(drawn, "test")})
+        score(drawn, tmp_path / f"{name}.jsonl")
+    done = run("stressreel", "compare", tmp_path / "yes.scores", tmp_path / "no.scores")
+    assert done.code == 0, done.err
+    assert "accuracy" in done.out
+
+
+def test_items_are_permuted_and_scored_by_modality(drawn: Path, tmp_path: Path) -> None:
+    to = tmp_path / "permuted.csv"
+    done = run("stressreel", "permute", drawn, "--to", to, "--sets", 1)
+    assert done.code == 0, done.err
+    with to.open() as file:
+        ids = {row["id"] for row in csv.DictReader(file)}
+    choosable = {row["key"] for row in asked(drawn, "test") if row["answer"] in row["options"]}
+    assert ids <= choosable
+    assert len(ids) > len(choosable) / 2
+    file = write(tmp_path / "a.jsonl", {row["key"]: oracle(row) for row in asked(drawn, "test")})
+    given = [f"{name}={file}" for name in ("video", "text", "video+text")]
+    done = run("stressreel", "score", "modalities", drawn, *given, "--resamples", 100)
+    assert done.code == 0, done.err
+
+
+def test_it_is_exported_for_lmms_eval(drawn: Path, build_once: Callable[..., Path], tmp_path: Path) -> None:
+    done = run("stressreel", "export", "lmms-eval", drawn, "--to", tmp_path / "tasks")
+    assert done.code == 0, done.err
+    assert "stressreel_decomp" in done.out
+    without = build_once("build-decomp", "--charades", "sample", "--embed", "no")
+    done = run("stressreel", "export", "lmms-eval", without, "--to", tmp_path / "none")
+    assert done.code in (1, 2)
+    assert "video" in done.err
+    assert not (tmp_path / "none").exists()

@@ -1,0 +1,54 @@
+"""`stressreel decompose`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from commands import refuses, run
+
+PROGRAM = "Exists(phone, Iterate(Localize(after, opening a door), Filter(frame, [objects])))"
+
+
+def test_a_tree_is_printed() -> None:
+    done = run("stressreel", "decompose", PROGRAM)
+    assert done.code == 0
+    assert done.out.splitlines()[0].endswith("Does a phone exist after opening a door?  <Exists After>")
+    assert "After: [" in done.out
+    assert "Is the person opening a door?" in done.out
+    assert done.out.endswith("sub-questions\n")
+
+
+def test_its_own_words_are_the_roots() -> None:
+    done = run("stressreel", "decompose", PROGRAM, "--question", "Did they have a phone afterwards?")
+    assert "Did they have a phone afterwards?  <Exists After>" in done.out.splitlines()[0]
+    assert "exist after opening" not in done.out
+
+
+def test_json() -> None:
+    found = json.loads(run("stressreel", "decompose", PROGRAM, "--json").out)
+    assert found["template"] == "objExists"
+    assert found["nodes"][-1]["kind"] == "Exists After"
+    assert found["edges"][-1]["rule"] == "After"
+
+
+def test_graphviz() -> None:
+    assert run("stressreel", "decompose", PROGRAM, "--dot").out.startswith("digraph questions {\n")
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("Exists(phone", "at character 12: 1 bracket(s) are not closed"),
+        ("Exists(phone, Iterate(film, Filter(frame, [objects])))", "at character 22: here should be video"),
+        ("", "at character 0: there is no program"),
+    ],
+)
+def test_what_is_no_program_is_told_with_its_place(program: str, said: str) -> None:
+    done = run("stressreel", "decompose", program)
+    refuses(done, said)
+    assert done.out == ""
+
+
+def test_one_way_of_showing_at_a_time() -> None:
+    refuses(run("stressreel", "decompose", PROGRAM, "--json", "--dot"), "either --json or --dot", code=2)
