@@ -74,7 +74,7 @@ def import_extra(name: str, package: str | None = None, *, what: str = "this") -
 
 
 def own_process() -> None:
-    """Say that this process runs nothing but ours: then what nobody else would miss is not imported."""
+    """Declare that this process runs nothing but ours: then what nobody else would miss is not imported."""
     global _own_process
     _own_process = True
 

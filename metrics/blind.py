@@ -42,12 +42,12 @@ def words_of(text: str) -> list[str]:
 
 
 def by_text(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
-    """Say what most questions of the same words were answered."""
+    """Guess what most questions of the same words were answered."""
     return _majority(learnt, asked, lambda read: [read.text.lower(), ""])
 
 
 def by_words(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
-    """Say what most questions with the same set of words were answered."""
+    """Guess what most questions with the same set of words were answered."""
     return _majority(learnt, asked, lambda read: [" ".join(sorted(set(WORD.findall(read.text.lower())))), ""])
 
 

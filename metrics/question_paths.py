@@ -127,7 +127,7 @@ def _verdict(node: Node, right: bool | None) -> str:
 
 
 def step_text(step: Step) -> str:
-    """Say in one line what was asked, what was answered and what is right."""
+    """Describe in one line what was asked, what was answered and what is right."""
     said = "nothing" if step.prediction is None else repr(step.prediction)
     if step.verdict == WRONG:
         judged = f"{said}, wrong: {step.node.answer}"

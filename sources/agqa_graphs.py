@@ -255,7 +255,7 @@ def read_graphs(path: Path, names: Mapping[str, str]) -> Iterator[SceneGraph]:
 
 
 def _kind(value: Any) -> str:
-    """Say what a value is, without writing it: vertices hold each other, and so have no end."""
+    """Describe what a value is, without writing it: vertices hold each other, and so have no end."""
     return shortened(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
 
 

@@ -143,7 +143,7 @@ def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
 
 
 def _why(error: Exception) -> str:
-    """Say what is wrong with a graph."""
+    """Describe what is wrong with a graph."""
     if isinstance(error, KeyError):
         return f"it lacks {shortened(str(error.args[0]))}"
     return str(error)[:LONGEST] if isinstance(error, ValueError) else "something in it is of another type"

@@ -50,7 +50,7 @@ class Relation:
     anything: str
 
     def of(self, thing: str) -> str:
-        """Say the relation of a thing; of none, as after "what", if it is empty."""
+        """Word the relation of a thing; of none, as after "what", if it is empty."""
         return " ".join(self.pattern.replace("{o}", thing).split())
 
 

@@ -137,7 +137,7 @@ def check_kinds(output: FinishedOutput) -> Iterator[str]:
 
 
 def _source_of_answer(row: Row) -> str:
-    """Say what is wrong with where an answer comes from, or why there is none; empty if nothing is."""
+    """Describe what is wrong with where an answer comes from, or why there is none; empty if nothing is."""
     source, reason = row["decided_by"], row["reason"]
     if reason and reason not in (*REASONS, NOT_PUBLISHED):
         return f"there is no reason {reason!r}"
@@ -197,7 +197,7 @@ def check_answers(output: FinishedOutput) -> Iterator[str]:
 
 
 def contradiction(rule: str, parent: str | None, children: Sequence[str | None]) -> str:
-    """Say what is contradictory between the answers of a parent and its children; empty if nothing is.
+    """Describe what is contradictory between the answers of a parent and its children; empty if nothing is.
 
     Args:
         rule: The composition rule.

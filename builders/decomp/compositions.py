@@ -68,7 +68,7 @@ def _of_action(word: str, action: Action) -> set[Composition]:
 
 @lru_cache(maxsize=1 << 16)
 def is_held_out(composition: Composition, share: float, seed: int) -> bool:
-    """Tell whether a composition is kept out of `train`.
+    """Return whether a composition is kept out of `train`.
 
     Args:
         composition: The composition.

@@ -19,7 +19,7 @@ HOLDING, TOUCHING = "holding", "touching"
 
 
 def drawn_graph(video: SampleVideo) -> SceneGraph:
-    """Say what a video of the sample shows.
+    """Return what a video of the sample shows.
 
     Args:
         video: The video.

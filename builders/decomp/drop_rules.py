@@ -152,7 +152,7 @@ class _Judge:
         return None if name in self.things_of(window) else name
 
     def sure_reference(self, thing: ObjectsOf | EdgeObject) -> bool:
-        """Tell whether a reader would find the same object."""
+        """Return whether a reader would find the same object."""
         part = self.view.part(VIDEO)
         if part is None or thing.relation is None:
             return False
@@ -172,7 +172,7 @@ class _Judge:
         return {name for words in self.done_in(window) for name in (words.object, words.besides) if name}
 
     def sayable(self, relation: str | None, window: Window) -> bool:
-        """Tell whether a relation may be asked about in a part of the video."""
+        """Return whether a relation may be asked about in a part of the video."""
         if relation is None:
             return True
         if relation in self.rules.unasked_relations or relation not in load_agqa().relations:
@@ -342,7 +342,7 @@ class _Judge:
 
 
 def _is_single(relation: str) -> bool:
-    """Tell whether only one object can have a relation, which gives the answer away."""
+    """Return whether only one object can have a relation, which gives the answer away."""
     return relation in _singles()
 
 

@@ -278,7 +278,7 @@ class Teller:
     # Questions for yes and no.
 
     def _denied(self, relation: str | None, thing: str | None, frames: Frames) -> str:
-        """Say no, where what is annotated allows it.
+        """Return no, where what is annotated allows it.
 
         AGQA's graphs and drawn videos are taken as complete. Charades annotates actions: what is not annotated is taken
         as not done for the verbs of its classes, if it is annotated at another time of the video (then it was looked
@@ -472,7 +472,7 @@ class Teller:
 
 
 def verdict(true: bool) -> str:
-    """Say yes or no."""
+    """Return yes or no."""
     return YES if true else NO
 
 

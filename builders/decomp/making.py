@@ -168,7 +168,7 @@ class _Maker:
         self.counts[asked.video_id, template_of(asked.question)] += 1
 
     def allowed(self, question: Question) -> bool:
-        """Tell whether the split may have a question."""
+        """Return whether the split may have a question."""
         making = self.making
         held_out = self.split == "train" and (
             steps_of(question) > making.train_steps

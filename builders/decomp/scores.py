@@ -113,7 +113,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
 
 
 def notes(graphs: int, isolated: int, missing: int, *, released: bool) -> tuple[str, ...]:
-    """Say what a reader of the scores has to know."""
+    """Return what a reader of the scores has to know."""
     found = [f"{graphs:,} graphs; {isolated:,} roots that no rule takes apart count for accuracy alone."]
     if missing:
         found.append(f"{missing:,} questions without a prediction count as wrong.")

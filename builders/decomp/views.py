@@ -108,7 +108,7 @@ class View:
         return self.having(relation, frames & -frames if edge == "first" else 1 << frames.bit_length() - 1)
 
     def doubtful(self, relation: str, part: Frames, besides: str = "") -> bool:
-        """Tell whether the relation may hold in a part, with any object besides one, although it is not annotated.
+        """Return whether the relation may hold in a part, with any object besides one, although it is not annotated.
 
         Who opens a bag may hold it, who opens a door does not: only objects count that an action has the relation to.
         """
@@ -124,7 +124,7 @@ class View:
         )
 
     def missing(self, thing: str, part: Frames, whole: bool) -> bool:
-        """Tell whether nothing is done with an object, nor with what it may be taken for, in a part.
+        """Return whether nothing is done with an object, nor with what it may be taken for, in a part.
 
         Args:
             thing: The object.
