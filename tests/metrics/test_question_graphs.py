@@ -25,6 +25,7 @@ from stressreel.metrics.question_graphs import (
     named_object,
     read_answers,
 )
+from stressreel.templates.agqa import load_agqa
 from sub_questions import choice, figure_one, one_graph
 
 
@@ -186,3 +187,10 @@ def test_the_most_common_answer_is_that_of_the_kind() -> None:
     )
     found = most_common_predictions([*first.nodes.values(), *second.nodes.values(), first.nodes["c"], first.nodes["c"]])
     assert found == {"a": "no", "b": "no", "c": "no", "d": "dish", "e": "dish", "f": "yes", "h": "no"}
+
+
+def test_kinds_groups_and_rules_are_those_that_questions_are_taken_apart_by() -> None:
+    vocabulary = load_agqa()
+    assert {name: kind.group for name, kind in vocabulary.kinds.items()} == dict(GROUP_OF)
+    assert {name for name, kind in vocabulary.kinds.items() if kind.banned} == set(BANNED)
+    assert set(vocabulary.rules) == set(RULES)

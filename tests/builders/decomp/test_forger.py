@@ -80,7 +80,7 @@ def largest(forged: Forgery) -> Row:
 
 
 def renamed(name: str, new: str, forged: Forgery) -> None:
-    """Give a question another key wherever it stands."""
+    """Change the key of a question wherever it stands."""
     for row in forged.rows("questions"):
         row["key"] = new if row["key"] == name else row["key"]
     for row in forged.rows("graphs"):
@@ -89,7 +89,7 @@ def renamed(name: str, new: str, forged: Forgery) -> None:
 
 
 def moved(forged: Forgery) -> None:
-    """Say that all is about another video."""
+    """Change the video of the first one's rows."""
     first = forged.rows("questions")[0]["video_id"]
     for table in ("questions", "graphs"):
         for row in forged.rows(table):
