@@ -19,7 +19,7 @@ from .records.output import FinishedOutput, open_output
 if TYPE_CHECKING:
     from .benchmark import Benchmark
     from .data_cards.card import Card
-    from .exports.lmms_eval import Task
+    from .exports.tasks import Task
     from .metrics.bootstrap import Measure
     from .metrics.inputs import ScoreOptions
     from .metrics.items import Items

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from .data_cards.card import Card
-    from .exports.lmms_eval import Task
+    from .exports.tasks import Task
     from .metrics.items import Items
     from .metrics.scoring import Scoring
     from .records.checks import Check, VerifyOptions

@@ -33,7 +33,8 @@ def lmms_eval(out: Path, folder: Path, name: str | None, split: str | None, forc
     from ..builders import benchmark_of
     from ..errors import UsageError
     from ..exports.folder import earlier_files
-    from ..exports.lmms_eval import commands, remarks, write_tasks
+    from ..exports.lmms_eval import commands, write_tasks
+    from ..exports.tasks import remarks
     from ..records.output import reading
 
     with reading(out) as output:

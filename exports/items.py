@@ -8,7 +8,7 @@ from ..errors import InputError
 from ..metrics.items import Items
 from ..records.output import FinishedOutput
 from ..records.schema import Config
-from .lmms_eval import Task, check_videos, functions_for, one_split
+from .tasks import Task, one_split
 
 
 def item_tasks(
@@ -33,7 +33,6 @@ def item_tasks(
     shown = next((config for config in configs if any(column.kind == "video" for column in config.columns)), None)
     if shown is None:
         raise InputError(f"{output.path} holds no videos, and lmms-eval has to show some. Build it with them.")
-    check_videos(output, shown.name)
     found = []
     for table in tables:
         chosen = one_split(output, table, split)
@@ -55,5 +54,5 @@ def item_tasks(
                 items.ids, items.videos, items.texts, items.options, items.truth, strict=True
             )
         ]
-        found.append(Task(table, table, chosen, "item", functions_for("item_visual", "item"), docs))
+        found.append(Task(table, table, chosen, "item", docs=docs))
     return found

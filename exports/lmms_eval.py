@@ -7,26 +7,24 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from ..errors import InputError, UsageError
-from ..metrics.inputs import ALL, choose_split, read_columns
+from ..errors import InputError
+from ..metrics.inputs import ALL, read_columns
 from ..records.output import FinishedOutput
 from ..records.shards import read_footer
 from ..version import __version__
 from .folder import write_folder
+from .tasks import KINDS, Task, prompts
 
 HERE = Path(__file__).parent
 CHOSEN = ("accuracy", "unreadable")
 WRITTEN = ("exact", "empty")  # what the harness itself says of texts
 HIGHER_IS_BETTER = {"accuracy": True, "unreadable": False, "exact": True, "empty": False}
-SHOWN = 5
-Doc = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -51,38 +49,6 @@ class Bound:
     def definition(self) -> str:
         """The line of `utils.py` that defines it."""
         return f"{self.name} = partial({', '.join([self.function, *map(repr, self.arguments)])})"
-
-
-@dataclass(frozen=True)
-class Task:
-    """A task.
-
-    Attributes:
-        name: Its name, without that of the group.
-        table: The table of the output, or the settings, that it asks about.
-        split: The split it asks.
-        kind: The prompt it has: "yes_no", "answer", "explanation", "caption", "open_answer" or "open_explanation".
-        functions: The functions of `utils.py`, by what lmms-eval calls them.
-        docs: The documents, if they are not the rows of a table.
-        left_out: Ids of what the split has and the task does not ask.
-        why: Why they are left out.
-        notes: What its metadata say besides.
-    """
-
-    name: str
-    table: str
-    split: str
-    kind: str
-    functions: dict[str, str | Bound]
-    docs: list[Doc] = field(default_factory=list)
-    left_out: tuple[str, ...] = ()
-    why: str = ""
-    notes: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def writes(self) -> bool:
-        """Whether a text is asked for, not a choice."""
-        return self.kind.startswith("open_")
 
 
 class Function(str):
@@ -111,61 +77,39 @@ def check_videos(output: FinishedOutput, table: str) -> None:
         if "video" in read_footer(output.shards(table)[0]).schema.to_arrow_schema().names:
             return
     raise InputError(
-        f"{output.path} holds no videos (built with --no-render, or text alone), and lmms-eval has to show some. "
-        "Build it with them."
+        f"{output.path} holds no videos (built with --no-render, --embed no, or text alone), and a harness has to show "
+        "some. Build it with them."
     )
 
 
-def row_keys(output: FinishedOutput, table: str, names: tuple[str, ...], split: str = ALL) -> set[tuple[Any, ...]]:
-    """Read what names the rows of a table, all splits of which have to be there: lmms-eval loads a table as a whole."""
-    columns, splits = read_columns(output, table, names, ALL)
-    rows = zip(splits, *(columns[name] for name in names), strict=True)
-    return {tuple(key) for found, *key in rows if split in (ALL, found)}
-
-
-def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
-    """Choose a split: a task of lmms-eval has exactly one."""
-    chosen = choose_split(output, config, split)
-    splits = output.splits(config)
-    if chosen == ALL and len(splits) == 1:
-        return splits[0]
-    if chosen == ALL:
-        raise UsageError(f"a task of lmms-eval asks one split. Say --split {' or '.join(splits)}.")
-    return chosen
-
-
-def functions_for(visual: str | Bound, asked: str, table: str = "") -> dict[str, str | Bound]:
-    """Name the functions of `utils.py` for a task.
-
-    Args:
-        visual: What shows its videos: "caption_visual" or "item_visual", or a bound "row_visual".
-        asked: What is asked: "yes_no", "answer", "explanation", "caption", "item" or one of the open ones.
-        table: The table that is asked about, where the documents do not say it.
-    """
-    results: str | Bound = f"{asked}_results"
-    if table:
-        results = Bound(f"{table}_{asked.removeprefix('open_')}_results", f"{asked}_results", (table,))
+def functions_of(task: Task) -> dict[str, str | Bound]:
+    """Name the functions of `utils.py` for a task, by what lmms-eval calls them."""
+    visual: str | Bound = "caption_visual" if task.kind == "caption" else "item_visual"
+    results: str | Bound = f"{task.kind}_results"
+    left_out: dict[str, str | Bound] = {}
+    if task.shown:
+        table, key = task.shown.table, task.shown.key
+        what = key.removesuffix("_id")
+        visual = Bound(f"{what}_visual", "row_visual", (table, key))
+        if task.left_out:
+            left_out["process_docs"] = Bound(f"with_{what}", "with_video", (table, key))
+    if not task.docs:
+        results = Bound(
+            f"{task.table}_{task.kind.removeprefix('open_')}_results", f"{task.kind}_results", (task.table,)
+        )
     return {
         "doc_to_visual": visual,
-        "doc_to_text": f"{'question' if asked in ('yes_no', 'open_answer', 'open_explanation') else asked}_text",
-        "doc_to_target": f"{'answer' if asked in ('caption', 'item') else asked}_target",
+        "doc_to_text": f"{KINDS[task.kind].text}_text",
+        "doc_to_target": f"{'answer' if task.kind in ('caption', 'item') else task.kind}_target",
         "process_results": results,
+        **left_out,
     }
-
-
-def lost_rows(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) -> InputError:
-    """Make the error of rows that a table names and another one has not."""
-    names = sorted(" ".join(map(str, key)) for key in keys)
-    return InputError(
-        f"{output.path}, table {table}: no row for {', '.join(names[:SHOWN])}{', …' * (len(names) > SHOWN)}, which "
-        "another table names. `stressreel verify` says more."
-    )
 
 
 def write_tasks(
     output: FinishedOutput, tasks: list[Task], folder: Path, group: str, earlier: frozenset[str] = frozenset()
 ) -> None:
-    """Write a folder of tasks.
+    """Write a folder of tasks, for an output that holds its videos.
 
     Args:
         output: The output.
@@ -175,10 +119,11 @@ def write_tasks(
         earlier: Files of an earlier export in the folder; see `folder.earlier_files`.
 
     Raises:
-        InputError: A file of somebody else is in the way.
+        InputError: The output holds no videos, or a file of somebody else is in the way.
         OutputError: The folder cannot be written.
     """
-    said = yaml.safe_load((HERE / "lmms_eval.yaml").read_text(encoding="utf-8"))
+    for table in {table: None for task in tasks for table in task.video_tables}:
+        check_videos(output, table)
     info = output.info
     made_by = {
         "builder": info["builder"],
@@ -196,7 +141,7 @@ def write_tasks(
         if task.docs:
             lines = [json.dumps(doc, ensure_ascii=False) + "\n" for doc in task.docs]
             files[f"{name}.jsonl"] = "".join(lines).encode()
-        files[f"{name}.yaml"] = _dump(_task_config(output, task, name, said, metadata))
+        files[f"{name}.yaml"] = _dump(_task_config(output, task, name, metadata))
     left_out = {task.table: list(task.left_out) for task in tasks if task.left_out}
     about = {"path": str(output.path.resolve()), **made_by, "left_out": left_out}
     write_folder(folder, about, files, earlier)
@@ -204,17 +149,16 @@ def write_tasks(
 
 def _utils(tasks: list[Task]) -> str:
     """Write `utils.py`: the functions of all tasks, and those that are about a table of these."""
-    bound = {f.definition for task in tasks for f in task.functions.values() if isinstance(f, Bound)}
+    bound = {f.definition for task in tasks for f in functions_of(task).values() if isinstance(f, Bound)}
     written = (HERE / "lmms_eval_utils.py").read_text(encoding="utf-8")
     if not bound:
         return written
     return "\n".join([written, "", "# About one table", "", "from functools import partial", "", *sorted(bound), ""])
 
 
-def _task_config(
-    output: FinishedOutput, task: Task, name: str, said: dict[str, Any], metadata: dict[str, Any]
-) -> dict[str, Any]:
+def _task_config(output: FinishedOutput, task: Task, name: str, metadata: dict[str, Any]) -> dict[str, Any]:
     """Return a task's YAML."""
+    said = prompts()
     data: dict[str, Any] = {"dataset_path": str(output.path.resolve()), "dataset_name": task.table}
     if task.docs:  # a path that is relative is looked for beside the YAML
         data = {"dataset_path": "json", "dataset_kwargs": {"data_files": {task.split: f"{name}.jsonl"}}}
@@ -224,7 +168,7 @@ def _task_config(
         **data,
         "test_split": task.split,
         "output_type": "generate_until",
-        **{key: Function(f"utils.{function}") for key, function in task.functions.items()},
+        **{key: Function(f"utils.{function}") for key, function in functions_of(task).items()},
         "generation_kwargs": {
             "max_new_tokens": said["max_new_tokens"]["text" if task.writes else "choice"],
             **said["generation_kwargs"],
@@ -240,21 +184,6 @@ def _task_config(
 
 def _dump(content: dict[str, Any]) -> bytes:
     return yaml.dump(content, Dumper=TaskDumper, sort_keys=False, allow_unicode=True, width=1000).encode()
-
-
-def remarks(tasks: list[Task]) -> list[str]:
-    """Describe what the tasks do not ask, and what differs between settings."""
-    found = []
-    left_out = {(task.table if task.kind != "caption" else "", task.split): task for task in tasks if task.left_out}
-    for (table, split), task in left_out.items():
-        names = ", ".join(task.left_out[:SHOWN]) + ", …" * (len(task.left_out) > SHOWN)
-        where = f"{table or 'every setting'}, split {split}"
-        found.append(f"Left out of {where}: {len(task.left_out):,} ({names}); {task.why}.")
-    other = {task.name: task.notes["other_captions_than_clean"] for task in tasks if task.notes}
-    if other:
-        named = ", ".join(f"{name} {count:,}" for name, count in other.items())
-        found.append(f"Asked with other captions than in clean, because a perturbation makes those alike: {named}.")
-    return found
 
 
 def commands(output: FinishedOutput, tasks: list[Task], folder: Path, group: str, *, by_table: bool) -> list[str]:

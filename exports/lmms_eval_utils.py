@@ -186,6 +186,14 @@ def explanation_target(doc: Doc) -> str:
     return letter(doc["explanation_index"])
 
 
+def node_yes_no_target(doc: Doc) -> str:
+    """Return the right answer to a node of a question graph; none where nothing decides it."""
+    return str(doc["answer"] or "")
+
+
+node_target = node_yes_no_target
+
+
 def open_answer_target(doc: Doc) -> str:
     """Return the right answer as a text."""
     return str(doc["answer"])
@@ -231,6 +239,27 @@ def item_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
     """Judge the choice of an option."""
     right = doc["answer_index"]
     return judged(results[0], doc["options"], right, id=doc["id"], config=doc["config"], answer=results[0])
+
+
+def node_yes_no_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """Judge an answer of yes or no to a node of a question graph; nothing is right where no answer is known."""
+    right = YES_NO.index(rules().plain(doc["answer"])) if doc["answer"] else -1
+    return judged(results[0], YES_NO, right, id=doc["id"], config=doc["config"], answer=results[0])
+
+
+def node_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """Judge the words that answer a node of a question graph; `stressreel score` reads more forms as right."""
+    plain = rules().plain
+    return {
+        "accuracy": float(plain(results[0]) == plain(doc["answer"] or "")),
+        "unreadable": float(not results[0].strip()),
+        "stressreel": {
+            "id": doc["id"],
+            "config": doc["config"],
+            "answer": results[0],
+            "fingerprint": output()["fingerprint"],
+        },
+    }
 
 
 def answer_results(config: str, doc: Doc, results: Sequence[str]) -> dict[str, Any]:

@@ -1,23 +1,21 @@
-"""CLAVI as a task of evaluation harnesses."""
+"""CLAVI as a task."""
 
 from __future__ import annotations
 
-from ...exports.lmms_eval import Bound, Task, check_videos, functions_for, lost_rows, one_split, row_keys
+from ...exports.tasks import Shown, Task, lost_rows, one_split, row_keys
 from ...records.output import FinishedOutput
-from .tables import VIDEOS
-
-SHOWN = Bound("video_visual", "row_visual", (VIDEOS.name, "video_id"))
+from .tables import QUESTIONS, VIDEOS
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
     """Ask every question of a split. Every table that is read is there in full, and so is every video.
 
     Raises:
-        InputError: There are no videos, there is no such split, or rows are missing.
+        UsageError: There is no such split.
+        InputError: Rows are missing.
     """
-    check_videos(output, VIDEOS.name)
-    split = one_split(output, "questions", split)
-    asked = row_keys(output, "questions", ("video_id",), split)
-    if lost := asked - row_keys(output, "videos", ("video_id",)):
-        raise lost_rows(output, "videos", lost)
-    return [Task("questions", "questions", split, "yes_no", functions_for(SHOWN, "yes_no", "questions"))]
+    split = one_split(output, QUESTIONS.name, split)
+    asked = row_keys(output, QUESTIONS.name, ("video_id",), split)
+    if VIDEOS.name in output.info["counts"] and (lost := asked - row_keys(output, VIDEOS.name, ("video_id",))):
+        raise lost_rows(output, VIDEOS.name, lost)
+    return [Task(QUESTIONS.name, QUESTIONS.name, split, "yes_no", Shown(VIDEOS.name, "video_id"))]

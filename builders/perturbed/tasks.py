@@ -1,10 +1,10 @@
-"""A suite as tasks of evaluation harnesses: which caption describes the clip."""
+"""A suite as tasks: which caption describes the clip."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...exports.lmms_eval import Doc, Task, check_videos, functions_for, lost_rows, one_split, row_keys
+from ...exports.tasks import Doc, Task, lost_rows, one_split, row_keys
 from ...metrics.robustness import CLEAN, Setting
 from ...records.output import FinishedOutput
 from .choices import CaptionChoice, caption_choices
@@ -15,7 +15,6 @@ PAIRS = "pairs"
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
     """Ask under every setting which caption describes the clip."""
-    check_videos(output, CLEAN)
     return list(caption_tasks(output, one_split(output, CLEAN, split)))
 
 
@@ -45,7 +44,7 @@ def caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
                 raise lost_rows(output, doc["table"], {(doc["clip_id"], doc["severity"])})
         others = sum(setting.text in choice.others for setting in settings for choice in choices.values())
         notes = {"other_captions_than_clean": others} if others else {}
-        yield Task(name, name, split, "caption", functions_for("caption_visual", "caption"), docs, gone, why, notes)
+        yield Task(name, name, split, "caption", docs=docs, left_out=gone, why=why, notes=notes)
 
 
 def caption_docs(

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import stressreel
 import yaml
 from commands import refuses, run
 from stressreel.api import open_rows
 from stressreel.builders.perturbed.choices import NUM_CAPTIONS
+from stressreel.exports.tasks import KINDS, prompts
 from stressreel.metrics.answers import YES_NO
 from stressreel.metrics.references import read_generated, read_references
 from stressreel.metrics.robustness import Setting
@@ -176,7 +176,7 @@ def test_what_cannot_be_exported_is_said(outputs: dict[str, Path], exported: dic
         (2, (outputs["clavi"], "--to", outputs["clavi"] / "tasks"), "lies in the output itself"),
         (1, (outputs["clavi"], "--to", exported["clavi"]), "holds something already"),
         (2, (outputs["clavi"], "--to", tmp_path / "a", "--split", "dev"), "no split 'dev'"),
-        (2, (outputs["clavi"], "--to", tmp_path / "a", "--split", "all"), "asks one split"),
+        (2, (outputs["clavi"], "--to", tmp_path / "a", "--split", "all"), "one split is asked"),
         (2, (outputs["causal"], "--to", tmp_path / "a", "--split", "dev"), "no split 'dev'"),
         (1, (outputs["clavi"], "--to", questions / "build.json"), "is a file"),
         (1, (outputs["clavi"], "--to", questions / "build.json" / "a"), "cannot write"),
@@ -567,8 +567,9 @@ def test_lmms_eval_runs_and_its_logs_are_scored(
 
 
 def test_prompts_ask_for_what_is_read() -> None:
-    prompts = yaml.safe_load((Path(stressreel.__file__).parent / "exports" / "lmms_eval.yaml").read_text())["prompts"]
-    asked = {name: prompt["post_prompt"] for name, prompt in prompts.items()}
-    assert asked.pop("yes_no") == f"\nAnswer with {' or '.join(sorted(YES_NO, reverse=True))}."
+    asked = {name: prompt["post_prompt"] for name, prompt in prompts()["prompts"].items()}
+    assert set(asked) == set(KINDS)
+    for kind in ("yes_no", "node_yes_no"):
+        assert asked.pop(kind) == f"\nAnswer with {' or '.join(sorted(YES_NO, reverse=True))}."
     lettered = {name for name, text in asked.items() if "Answer with the letter of the right " in text}
-    assert lettered == {name for name in asked if not name.startswith("open_")}
+    assert lettered == {name for name in asked if KINDS[name].options}

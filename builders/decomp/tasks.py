@@ -1,0 +1,40 @@
+"""Question graphs as tasks: every question that is scored, of yes or no and others apart."""
+
+from __future__ import annotations
+
+from ...exports.tasks import Doc, Task, one_split
+from ...metrics.inputs import read_columns
+from ...metrics.question_graphs import ANSWERED_YES_NO, BANNED
+from ...records.output import FinishedOutput
+from .tables import QUESTIONS, VIDEOS
+
+COLUMNS = ("key", "video_id", "question", "answer", "kind")
+
+
+def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
+    """Ask every node of the graphs of a split but those of banned kinds, roots and sub-questions alike.
+
+    Options are not listed: a Choose names them in its text, and answers are scored by their words.
+
+    Raises:
+        UsageError: There is no such split.
+        InputError: Rows are missing.
+    """
+    split = one_split(output, QUESTIONS.name, split)
+    columns, _ = read_columns(output, QUESTIONS.name, COLUMNS, split)
+    docs: dict[str, list[Doc]] = {"node_yes_no": [], "node": []}
+    for key, video, question, answer, kind in zip(*(columns[name] for name in COLUMNS), strict=True):
+        if kind not in BANNED:
+            docs["node_yes_no" if kind in ANSWERED_YES_NO else "node"].append(
+                {
+                    "id": key,
+                    "config": QUESTIONS.name,
+                    "table": VIDEOS.name,
+                    "key": VIDEOS.columns[0].name,
+                    "video": video,
+                    "question": question,
+                    "answer": answer,
+                }
+            )
+    names = {"node_yes_no": "yes_no", "node": "words"}
+    return [Task(names[kind], QUESTIONS.name, split, kind, docs=found) for kind, found in docs.items() if found]
