@@ -13,6 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .asking.clips import Clips
+    from .asking.questions import Question
     from .data_cards.card import Card
     from .exports.tasks import Task
     from .metrics.items import Items
@@ -77,6 +81,8 @@ class Benchmark:
         card: What the card says besides what all cards say.
         scoring: How predictions are scored; None for the accuracy on its items.
         tasks: Its tasks for evaluation harnesses, for a split; None for one of its items.
+        clips: Where the frames of an output without videos come from, for questions and a folder of source videos; None
+            if videos are made in the build, so that it has to hold them.
         references: The rows of a table with the right texts of its open questions, and the split of each; None if it
             has no such questions.
         written_table: The table whose open questions harnesses let a model answer in writing; empty if there is none.
@@ -100,6 +106,7 @@ class Benchmark:
     card: Callable[[], Card] | None = None
     scoring: Callable[[], Scoring] | None = None
     tasks: Callable[[FinishedOutput, str | None], list[Task]] | None = None
+    clips: Callable[[FinishedOutput, Sequence[Question], Path], Clips] | None = None
     references: Callable[[FinishedOutput, str], tuple[list[Row], list[str]]] | None = None
     written_table: str = ""
     layout: Callable[[FinishedOutput, str], Iterator[tuple[str, bytes]]] | None = None

@@ -25,6 +25,7 @@ EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that bri
     "transformers": ("transformers", "models"),
     "rouge_score": ("rouge-score", "score"),
     "sacrebleu": ("sacrebleu", "score"),
+    "openai": ("openai", "ask"),
     "pycocoevalcap": ("pycocoevalcap", "captions"),
 }
 

@@ -18,6 +18,7 @@ from ..runtime.interrupt import listen
 
 GARBAGE = (50_000, 20, 20)  # looking for circles among millions of tokens took a sixth of the time
 COMMANDS = {
+    "ask": "Ask a model the questions of an output: an endpoint or transformers; writes predictions.",
     "build": "Build a benchmark: `stressreel build NAME`, the same as `build-NAME`.",
     "card": "Write the dataset card of an output again.",
     "compare": "Test whether two models differ: paired differences of their scores, with intervals.",
@@ -129,7 +130,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo(
             "\nStopped. What was finished is kept; run the same command again to go on from here."
-            if name.startswith("build-")
+            if name.startswith("build-") or arguments[:1] == ["ask"]
             else "\nStopped.",
             err=True,
         )

@@ -18,11 +18,11 @@ from .answers import NUMBER, YES_NO, read_answer
 from .inputs import ALL, read_columns
 from .predictions import ID_NAMES, Joined, Predictions, column, join, of_output, read_predictions
 
-SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id")
-VIDEOS = ("video_id", "video", "clip_id", "source_id", "source", "episode")
-TEXTS = ("question", "text", "caption")
+SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id", "vid_name")
+VIDEOS = ("video_id", "video", "clip_id", "vid_name", "source_id", "source", "episode")
+TEXTS = ("question", "text", "caption", "q")
 INDEX = "answer_index"  # counts from 0, as all tables of ours do
-GOLD = ("answer", INDEX, "correct_answer")
+GOLD = ("answer", INDEX, "correct_answer", "answer_idx")  # the last: TVQA's, which counts from 0 as well
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def read_items(
 
     Args:
         path: The output of a build; or a CSV, JSON, JSON-lines or Parquet file with `id` and, where they are needed,
-            `answer`, `options`, `video_id`, `source_id`, `question`.
+            `answer`, `options`, `video_id`, `source_id`, `question`; or with TVQA's columns.
         of_output: Reads those of an output.
         config: For an output: the table, by default the first.
         split: For an output: a split or "all"; by default test where there is one.
@@ -117,7 +117,7 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
     truth = [-1] * len(ids)
     gold = column(given, GOLD, needed=False)
     if judged and gold:
-        options = [options_of(row.get("options"), path, name) for row, name in zip(given.rows, ids, strict=True)]
+        options = [options_of(given_options(row), path, name) for row, name in zip(given.rows, ids, strict=True)]
         for at, row in enumerate(given.rows):
             named = [name for name in GOLD if row.get(name) is not None] or [gold]
             found = {right_option(row, name, options[at], f"{path}: {ids[at]!r}", first=first) for name in named}
@@ -161,7 +161,7 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
         InputError: It says no option, or one that can be read in two ways.
     """
     value = row.get(column)
-    if column.endswith("_index"):
+    if column.endswith(("_index", "_idx")):
         text = str(value).strip()
         right = int(text) if NUMBER.fullmatch(text) and int(text) < len(options) else None
     else:
@@ -173,6 +173,13 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
             "letter or text. Without `options` answers are yes or no."
         )
     return right
+
+
+def given_options(row: Mapping[str, Any]) -> Any:
+    """Take what a row gives as its options: `options`, or TVQA's columns a0, a1 and on; None if neither is there."""
+    if row.get("options") is not None or "a0" not in row:
+        return row.get("options")
+    return [row[name] for number in range(len(row)) if (name := f"a{number}") in row]
 
 
 def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
@@ -75,17 +75,28 @@ class PerturbedClips(Sequence[PerturbedClip]):
         if isinstance(number, slice):
             rows = self.rows[number]
             return PerturbedClips(rows, self._name, self._settings, self._videos, self._chosen, self.missing)
+        return self.made(number, lambda index, clip, row: positions_of(self._chosen, len(clip), row["clip_id"]))
+
+    def made(self, number: int, choose: Callable[[FrameIndex, range, Row], NDArray[np.int64]]) -> PerturbedClip:
+        """Make frames of one row.
+
+        Args:
+            number: The row.
+            choose: Which, as positions in the clip: gets the source, the clip's frames in it, and the row.
+        """
         row = self.rows[number]
         path = self._videos[row["source_id"]]
-        return with_index(path, lambda index: self._made(row, index), remembered_index)
+        return with_index(path, lambda index: self._made(row, index, choose), remembered_index)
 
-    def _made(self, row: Row, index: FrameIndex) -> PerturbedClip:
+    def _made(
+        self, row: Row, index: FrameIndex, choose: Callable[[FrameIndex, range, Row], NDArray[np.int64]]
+    ) -> PerturbedClip:
         first = self._settings.clip_first
         key = row["clip_id"] if first else row["source_id"]
         recipe = recipe_for(self._name, row["severity"], self._settings.seed, key)
         clip = clip_frames(index, row)
         stretch = clip if first else range(index.num_frames)
-        positions = positions_of(self._chosen, len(clip), row["clip_id"])
+        positions = choose(index, clip, row)
         places, order = np.unique(positions, return_inverse=True)
         wanted = clip if len(places) == len(clip) else [clip.start + int(place) for place in places]
         needed = source_frames(recipe, wanted, stretch)

@@ -1,0 +1,57 @@
+"""The frames of a suite without videos, made from its recipes when they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...asking.clips import Sampling, View, shrunk, uniform
+from ...asking.questions import Clip, Question
+from ...errors import InputError, UsageError
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from ...video.index import FrameIndex
+from .load import PerturbedClips, load
+
+
+class RecipeClips:
+    """Makes the frames of clips from source videos, bit for bit those that a render encodes."""
+
+    def __init__(self, output: FinishedOutput, questions: Sequence[Question], folder: Path):
+        """Find the source videos of every table that is asked about.
+
+        Raises:
+            UsageError: There is no such folder.
+            InputError: It lacks some of the videos.
+        """
+        self._rows: dict[Clip, tuple[PerturbedClips, int]] = {}
+        wanted = {question.clip for question in questions if question.clip}
+        for table in sorted({clip.table for clip in wanted}):
+            clips = load(output.path, table, videos=folder)
+            for number, row in enumerate(clips.rows):
+                clip = Clip(table, (("clip_id", row["clip_id"]), ("severity", row["severity"])))
+                if clip in wanted:
+                    self._rows[clip] = clips, number
+
+    def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
+        """Return the frames of a clip under its perturbation.
+
+        Raises:
+            UsageError: A file is asked for.
+            InputError: There is no such clip.
+            VideoError: The source cannot be decoded.
+        """
+        if whole:
+            raise UsageError("this suite holds recipes, not videos: ask with frames, not --send video, or render it.")
+        if clip not in self._rows:
+            raise InputError(f"there is no clip {clip} in table {clip.table}.")
+
+        def choose(index: FrameIndex, frames: range, row: Row) -> NDArray[np.int64]:
+            return np.array(uniform(index, frames, sampling.frames), np.int64) - frames.start
+
+        clips, number = self._rows[clip]
+        made = clips.made(number, choose)
+        return View(tuple(shrunk(frame, sampling.size) for frame in made.frames), sampling.quality)
