@@ -39,6 +39,7 @@ class LocalModel:
         """
         self._torch = torch = import_extra("torch", what="--transformers")
         transformers = import_extra("transformers", what="--transformers")
+        transformers.utils.logging.disable_progress_bar()
         if self.dtype != "auto" and not isinstance(getattr(torch, self.dtype, None), torch.dtype):
             raise UsageError(f"--dtype {self.dtype!r}: allowed are auto, float32, float16 and bfloat16.")
         try:
@@ -91,18 +92,21 @@ class LocalModel:
 
     async def reply(self, request: Request) -> Reply:
         """Generate an answer, in this thread: see `Model.reply`."""
-        return self.generate(request)
+        return self.generate(self.inputs(request), request.max_tokens)
 
-    def generate(self, request: Request) -> Reply:
+    def generate(self, inputs: Mapping[str, Any], max_tokens: int) -> Reply:
         """Generate an answer greedily.
 
+        Args:
+            inputs: What `inputs` returned.
+            max_tokens: How long it may be.
+
         Raises:
-            AnswerError: The processor or the model refuses.
+            AnswerError: The model refuses.
         """
-        inputs = self.inputs(request)
         try:
             with self._torch.inference_mode():
-                found = self.model.generate(**inputs, max_new_tokens=request.max_tokens, do_sample=False, num_beams=1)
+                found = self.model.generate(**inputs, max_new_tokens=max_tokens, do_sample=False, num_beams=1)
         except (ValueError, RuntimeError, IndexError) as error:
             raise AnswerError(f"{self.name} does not answer: {_line(error)}") from error
         asked = inputs["input_ids"].shape[1]
@@ -111,7 +115,7 @@ class LocalModel:
         ended = len(new) > 0 and int(new[-1]) in (ends if isinstance(ends, list) else [ends])
         return Reply(
             text=self.processor.decode(new, skip_special_tokens=True),
-            cut=len(new) >= request.max_tokens and not ended,
+            cut=len(new) >= max_tokens and not ended,
             input_tokens=asked,
             output_tokens=len(new),
         )

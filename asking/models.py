@@ -18,11 +18,13 @@ class Request:
         text: What is asked.
         view: What is shown; None: nothing.
         max_tokens: How long the answer may be.
+        condition: What is done to the model meanwhile; see `run.Call`.
     """
 
     text: str
     view: View | None
     max_tokens: int
+    condition: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Reply:
         input_tokens: Tokens of the request, as the model counts; None if it does not say.
         output_tokens: Tokens of the answer, likewise.
         model: What the model calls itself; "" if it does not say.
+        effect: What was done to the model meanwhile, in numbers; None: nothing.
     """
 
     text: str
@@ -42,10 +45,11 @@ class Reply:
     input_tokens: int | None = None
     output_tokens: int | None = None
     model: str = ""
+    effect: Mapping[str, float] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a line of a journal has it."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 class Model(Protocol):

@@ -19,8 +19,14 @@ from ..records.output import FinishedOutput
 
 SUBTITLES = ("subtitles", "subtitle", "transcript", "sub_text")
 STARTS, ENDS = ("start_s", "start"), ("end_s", "end")
-MODALITIES = {"video": ("video",), "text": ("text",), "both": ("video", "text"), "blind": ()}
-"""What is shown beside a question, by the name of the choice: the frames, the subtitles, both or neither."""
+MODALITIES = {
+    "video": ("question", "video"),
+    "text": ("question", "text"),
+    "both": ("question", "video", "text"),
+    "blind": ("question",),
+    "unasked": ("video", "text"),
+}
+"""What a model gets beside options and instructions, by the name of the choice."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,7 @@ class Question:
         kind: One of `exports.tasks.KINDS`.
         about: What its prediction says besides the answer: `id`, and `config` or `setting`.
         text: What is asked, options and instructions included.
+        unasked: The same without the question.
         options: Its options; empty if it is answered in words.
         option_ids: What stands for each option in predictions; empty: the answer as it was given does.
         clip: The video; None if there is none.
@@ -63,6 +70,7 @@ class Question:
     kind: str
     about: Mapping[str, str]
     text: str
+    unasked: str
     options: tuple[str, ...]
     option_ids: tuple[str, ...]
     clip: Clip | None
@@ -81,10 +89,11 @@ class Question:
 
     def prompt(self, modalities: Sequence[str]) -> str:
         """Return the whole text under a choice of modalities, without the frames' own line."""
+        text = self.text if "question" in modalities else self.unasked
         if "text" not in modalities or not self.subtitles:
-            return self.text
+            return text
         frame = prompts()["subtitles"]
-        return f"{frame['pre_prompt']}{self.subtitles}{frame['post_prompt']}{self.text}"
+        return f"{frame['pre_prompt']}{self.subtitles}{frame['post_prompt']}{text}"
 
     def predicted(self, answer: str) -> dict[str, str]:
         """Return the columns of predictions that an answer makes: what `stressreel score` reads, and what was said."""
@@ -136,6 +145,7 @@ def questions_of_output(
                 kind=task.kind,
                 about={"id": name, **({"setting": setting} if setting else {"config": task.table})},
                 text=text(doc),
+                unasked=text({**doc, "question": ""}).lstrip(),
                 options=tuple(doc[kind.options]) if kind.options else kind.fixed,
                 option_ids=tuple(doc.get("option_ids", ())),
                 clip=clip_of(task, doc),
@@ -186,6 +196,7 @@ def questions_of_file(path: Path, *, limit: int | None = None) -> list[Question]
                 kind=kind,
                 about={"id": name},
                 text=wording(kind)({"question": question, "options": options}),
+                unasked=wording(kind)({"question": "", "options": options}).lstrip(),
                 options=options,
                 option_ids=(),
                 clip=Clip("", (("video_id", video),), start, end) if video else None,
@@ -226,7 +237,7 @@ def chosen_modalities(named: str, questions: Sequence[Question]) -> list[str]:
     unknown = [name for name in chosen if name not in MODALITIES]
     if unknown or len(set(chosen)) < len(chosen):
         raise UsageError(f"--modalities {named!r}: allowed are {', '.join(MODALITIES)}, each once, between commas.")
-    needing = [name for name in chosen if "text" in MODALITIES[name]]
+    needing = [name for name in chosen if name in ("text", "both")]
     if needing and not spoken:
         raise UsageError(
             f"--modalities {needing[0]}: no question has subtitles (a column {SUBTITLES[0]}). Without them there are "

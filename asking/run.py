@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from ..errors import BuildError, InputError, StressreelError, VideoError
 from ..exports.tasks import prompts
+from ..records.files import write_atomic
 from .clips import Clips, Sampling, View
 from .journal import Journal
 from .models import AnswerError, Model, Reply, Request
@@ -28,15 +31,17 @@ class Call:
     Attributes:
         question: The question.
         modalities: One of `MODALITIES`.
+        condition: What is done to the model meanwhile, by name; "" for nothing.
     """
 
     question: Question
     modalities: str
+    condition: str = ""
 
     @property
     def key(self) -> str:
         """What its answer is known by in the journal."""
-        return f"{self.modalities}|{self.question.key}"
+        return f"{self.condition or self.modalities}|{self.question.key}"
 
     @property
     def clip(self) -> Clip | None:
@@ -93,11 +98,9 @@ def calls_of(questions: Sequence[Question], chosen: Sequence[str]) -> list[Call]
     Raises:
         InputError: Two questions are known by the same name.
     """
-    keys = [question.key for question in questions]
-    if len(set(keys)) < len(keys):
-        seen = set[str]()
-        twice = next(key for key in keys if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise InputError(f"two questions are known as {twice!r}. Ids have to be different.")
+    twice = [key for key, count in Counter(question.key for question in questions).items() if count > 1]
+    if twice:
+        raise InputError(f"two questions are known as {twice[0]!r}. Ids have to be different.")
     return [Call(question, name) for name in chosen for question in questions]
 
 
@@ -166,7 +169,9 @@ async def _ask(
     async def one(call: Call, view: View | None) -> None:
         nonlocal in_a_row
         try:
-            reply = await model.reply(Request(call.text, view, how.max_tokens or call.question.most_tokens))
+            reply = await model.reply(
+                Request(call.text, view, how.max_tokens or call.question.most_tokens, call.condition)
+            )
         except AnswerError as error:
             failed(call, error)
         else:
@@ -200,29 +205,36 @@ async def _ask(
     return failures
 
 
-def predictions(
-    questions: Sequence[Question], modalities: str, replies: Mapping[str, Reply], fingerprint: str
-) -> list[dict[str, str]]:
-    """Return predictions as `stressreel score` reads them, in the order of the questions.
+def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint: str) -> list[dict[str, str]]:
+    """Return predictions as `stressreel score` reads them, in the order of the calls.
 
     What several questions ask about one item (its answer, its explanation) is one row. A question without an answer has
     no row, or no column.
 
     Args:
-        questions: What was asked.
-        modalities: Under which choice.
+        calls: What was asked, each question once.
         replies: Answers by call.
         fingerprint: Of the output; "" for a file.
     """
     rows: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
-    for question in questions:
-        reply = replies.get(Call(question, modalities).key)
+    for call in calls:
+        question, reply = call.question, replies.get(call.key)
         if reply is not None:
             row = rows.setdefault(tuple(question.about.items()), dict(question.about))
             row |= question.predicted(reply.text)
             if fingerprint:
                 row["fingerprint"] = fingerprint
     return list(rows.values())
+
+
+def write_predictions(path: Path, calls: Sequence[Call], journal: Journal, fingerprint: str) -> None:
+    """Write the predictions of calls as JSON lines; see `predictions`.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    rows = predictions(calls, journal.replies, fingerprint)
+    write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..asking.run import Call, How
 
 CHARACTERS_PER_TOKEN = 4
+SHOWN = {"video": "video", "text": "text", "both": "video+text"}  # as `score modalities` names them
 FAILED_SHOWN = 5
 
 
@@ -51,8 +52,8 @@ def read_prices(ctx: click.Context, param: click.Parameter, value: str | None) -
 @click.option(
     "--modalities",
     default="",
-    help="What is shown, between commas: video (frames alone), text (subtitles alone), both, blind (neither).  "
-    "[default: all there is]",
+    help="What is shown, between commas: video (frames alone), text (subtitles alone), both, blind (neither), unasked "
+    "(all but the question).  [default: all there is]",
 )
 @question_options
 @click.option("--quality", type=click.IntRange(1, 100), default=90, show_default=True, help="Quality of frames' JPEGs.")
@@ -117,11 +118,7 @@ def command(out: Path, to: Path | None, **options: Any) -> None:
     if to is None:
         raise UsageError("--to is missing: the file for the predictions; with several --modalities a folder.")
     check_target(to, asked)
-    files = (
-        {name: to / f"{'+'.join(MODALITIES[name]) or name}.jsonl" for name in chosen}
-        if len(chosen) > 1
-        else {chosen[0]: to}
-    )
+    files = {name: to / f"{SHOWN.get(name, name)}.jsonl" for name in chosen} if len(chosen) > 1 else {chosen[0]: to}
     if len(chosen) == 1 and to.suffix.lower() != ".jsonl":
         raise UsageError(
             f"--to {to}: a file that ends in .jsonl is written, not {to.suffix or 'one without an ending'}."
@@ -216,7 +213,7 @@ def _run(
     options: dict[str, Any],
 ) -> None:
     from ..asking.journal import Journal
-    from ..asking.run import Usage, ask
+    from ..asking.run import Usage, ask, write_predictions
     from ..errors import BuildError
     from ..records.files import write_json
     from ..runtime.progress import Progress
@@ -233,7 +230,8 @@ def _run(
                 f"{len(failures):,} of {len(calls):,} requests got no answer ({reasons}). The other answers are kept "
                 f"in {journal_path}: run the same command again to ask these, or with --partial to write what there is."
             )
-        _write(asked, journal, files)
+        for name, file in files.items():
+            write_predictions(file, [call for call in calls if call.modalities == name], journal, asked.fingerprint)
         cost = usage.cost(options["prices"])
         record = {
             **about,
@@ -255,17 +253,6 @@ def _run(
     click.echo("\n" + "\n".join(_commands(asked, files, partial=bool(failures) or options["limit"] is not None)))
 
 
-def _write(asked: Asked, journal: Journal, files: dict[str, Path]) -> None:
-    import json
-
-    from ..asking.run import predictions
-    from ..records.files import write_atomic
-
-    for name, file in files.items():
-        rows = predictions(asked.questions, name, journal.replies, asked.fingerprint)
-        write_atomic(file, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-
-
 def _unreadable(calls: list[Call], journal: Journal) -> int:
     """Count the answers that choose none of the options."""
     from ..metrics.answers import read_answer
@@ -280,13 +267,9 @@ def _unreadable(calls: list[Call], journal: Journal) -> int:
 
 def _commands(asked: Asked, files: dict[str, Path], *, partial: bool) -> list[str]:
     """Return the commands that score the predictions."""
-    from ..asking.questions import MODALITIES
-
     out = shlex.quote(str(asked.path))
-    if {"video", "text", "both"} <= files.keys():
-        given = " ".join(
-            f"{'+'.join(MODALITIES[name])}={shlex.quote(str(files[name]))}" for name in ("video", "text", "both")
-        )
+    if files.keys() >= SHOWN.keys():
+        given = " ".join(f"{shown}={shlex.quote(str(files[name]))}" for name, shown in SHOWN.items())
         return [f"stressreel score modalities {out} {given}"]
     kinds = {question.kind.startswith("open_") for question in asked.questions}
     flags = " --partial" * partial

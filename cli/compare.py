@@ -102,6 +102,7 @@ def read(path: Path, on: Path | None, split: str | None, options: ScoreOptions) 
         "split": scores.split,
         "output": {"fingerprint": output.info["fingerprint"]},
         "answers": scores.answers,
+        "headline": list(scores.headline),
     }
     return Scored(str(path), about, scores.tally)
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "list": "List perturbations with levels and sources, benchmarks, or the options of builds.",
     "permute": "Write feature-permutation sets: each item with the video, or the text, of another.",
     "mine": "Find wrong options for any set of questions: hard negatives by sentence embeddings.",
+    "probe": "Ask a model with its fusion impaired (QUAG), and show what its scores lose.",
     "sample": "Write a built-in sample: annotations in a real format and videos drawn by stressreel.",
     "score": "Score predictions on an output; score text-shift measures how far captions were moved.",
     "simulate-quag": "Show on made-up data that QUAG's short-circuits cost more where modalities are coupled more.",
@@ -130,7 +131,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo(
             "\nStopped. What was finished is kept; run the same command again to go on from here."
-            if name.startswith("build-") or arguments[:1] == ["ask"]
+            if name.startswith("build-") or arguments[:1] in (["ask"], ["probe"])
             else "\nStopped.",
             err=True,
         )

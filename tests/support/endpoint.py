@@ -114,7 +114,7 @@ def running(behave: Behave = lambda request, before: "yes") -> Iterator[Endpoint
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:  # noqa: N802
+        def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             action = endpoint.begin(request, self.headers.get("Authorization", ""))
             try:
