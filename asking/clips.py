@@ -125,8 +125,9 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
     """
 
     def shown(index: FrameIndex) -> View:
-        first = 0 if clip.start_s is None else index.first_at(Fraction(clip.start_s))
-        last = index.num_frames if clip.end_s is None else index.first_at(Fraction(clip.end_s))
+        # Fraction(str): 0.4 is four tenths, not the float a little above them
+        first = 0 if clip.start_s is None else index.first_at(Fraction(str(clip.start_s)))
+        last = index.num_frames if clip.end_s is None else index.first_at(Fraction(str(clip.end_s)))
         if first >= last:
             raise InputError(f"{path.name} shows nothing from {clip.start_s} to {clip.end_s} s.")
         chosen = uniform(index, range(first, last), sampling.frames)

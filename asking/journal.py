@@ -34,7 +34,7 @@ class Journal:
         """
         self.path = path
         self._fresh = fresh
-        self.about = {"journal": VERSION, **json.loads(json.dumps(about))}
+        self.about = {"journal": VERSION, **parse_json(json.dumps(about))}
         self.replies: dict[str, Reply] = {}
         self._lock = FileLock(path.with_name(path.name + ".lock"))
         self._file: BinaryIO | None = None
@@ -82,7 +82,8 @@ class Journal:
         self._write({"key": key, **reply.as_json()})
 
     def _write(self, content: Mapping[str, Any]) -> None:
-        assert self._file is not None
+        if self._file is None:
+            raise ValueError("answers are added within the journal's block")
         try:
             self._file.write((json.dumps(content, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass"))
             self._file.flush()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, UsageError
@@ -34,13 +36,16 @@ class LocalModel:
         """Load the model.
 
         Raises:
-            UsageError: There is no such device or number format.
+            UsageError: There is no such folder, device or number format.
             InputError: Packages are missing, or it cannot be loaded.
         """
         self._torch = torch = import_extra("torch", what="--transformers")
         transformers = import_extra("transformers", what="--transformers")
         transformers.utils.logging.disable_progress_bar()
-        if self.dtype != "auto" and not isinstance(getattr(torch, self.dtype, None), torch.dtype):
+        if self.name.startswith((".", "/", "~")) and not Path(self.name).expanduser().is_dir():
+            raise UsageError(f"--transformers: there is no folder {self.name}.")
+        dtype = getattr(torch, self.dtype, None)
+        if self.dtype != "auto" and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
             raise UsageError(f"--dtype {self.dtype!r}: allowed are auto, float32, float16 and bfloat16.")
         try:
             device = torch.device(self.device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -146,12 +151,14 @@ def load_processor(name: str, **named: Any) -> Any:
                 return None
             return super().check_argument_for_proper_class(argument_name, argument)
 
-    tokenizer = transformers.AutoTokenizer.from_pretrained(name, **named)
-    return PicturesOnly(
-        image_processor=transformers.AutoImageProcessor.from_pretrained(name, **named),
-        tokenizer=tokenizer,
-        chat_template=tokenizer.chat_template,
-    )
+    said, _ = PicturesOnly.get_processor_dict(name, **named)
+    parts = {
+        "image_processor": transformers.AutoImageProcessor.from_pretrained(name, **named),
+        "tokenizer": transformers.AutoTokenizer.from_pretrained(name, **named),
+    }
+    known = inspect.signature(processor.__init__).parameters
+    further = {key: value for key, value in said.items() if key in known and key not in (*parts, "video_processor")}
+    return PicturesOnly(**parts, **{"chat_template": parts["tokenizer"].chat_template, **further})
 
 
 def _line(error: BaseException) -> str:

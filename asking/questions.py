@@ -214,7 +214,7 @@ def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | Non
     """Read where the part of a video lies that a row is about."""
     given = [next((row[name] for name in names if row.get(name) is not None), None) for names in (STARTS, ENDS)]
     if given == [None, None] and isinstance(row.get("ts"), str):
-        given = list(row["ts"].split("-", 1))
+        given = list(row["ts"].partition("-")[::2])
     try:
         start, end = (None if value is None else float(value) for value in given)
     except (TypeError, ValueError):

@@ -419,7 +419,7 @@ def test_every_option_has_help(program: str) -> None:
 def test_every_module_of_the_command_line_is_a_command() -> None:
     stems = {path.stem.replace("_", "-") for path in (ROOT / "cli").glob("*.py")}
     scores = {program.removeprefix("stressreel ").replace(" ", "-") for program in PROGRAMS if " score " in program}
-    assert stems - {"--init--", "main", "options", "score-options"} == {*COMMANDS, *scores}
+    assert stems - {"--init--", "main", "options", "question-options", "score-options"} == {*COMMANDS, *scores}
 
 
 def test_every_benchmark_has_a_folder_a_script_and_a_row_of_the_table() -> None:

@@ -30,11 +30,17 @@ class RecipeClips:
         self._rows: dict[Clip, tuple[PerturbedClips, int]] = {}
         wanted = {question.clip for question in questions if question.clip}
         for table in sorted({clip.table for clip in wanted}):
-            clips = load(output.path, table, videos=folder)
+            clips = load(output.path, table, videos=folder, allow_missing=True)
             for number, row in enumerate(clips.rows):
                 clip = Clip(table, (("clip_id", row["clip_id"]), ("severity", row["severity"])))
                 if clip in wanted:
                     self._rows[clip] = clips, number
+        lost = sorted(map(str, wanted - set(self._rows)))
+        if lost:
+            raise InputError(
+                f"the source videos of {len(lost)} of {len(wanted)} clips are not in {folder}, the first of them for "
+                f"{lost[0]}. Give the folder that has them with --videos."
+            )
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
         """Return the frames of a clip under its perturbation.

@@ -19,6 +19,8 @@ TEXTS = {"--charades", "--segments", "--msrvtt", "--annotations", "--questions",
 MISSING = "MISSING"
 # What has to be said besides, for each path that is read. OUT, SUITE and CAUSAL are outputs, FOLDER a folder.
 CASES: dict[tuple[str, str], str] = {
+    ("stressreel ask", "out"): "MISSING --dry-run",
+    ("stressreel ask", "--videos"): "DECOMP --videos MISSING --dry-run",
     ("stressreel card", "out"): "MISSING",
     ("stressreel compare", "a"): "MISSING FOLDER",
     ("stressreel compare", "b"): "ANSWERS MISSING --on OUT",
@@ -28,6 +30,8 @@ CASES: dict[tuple[str, str], str] = {
     ("stressreel mine", "--questions"): "--questions MISSING --out NEW.jsonl",
     ("stressreel mine", "--config"): "--questions QUESTIONS --config MISSING --out NEW.jsonl",
     ("stressreel permute", "out"): "MISSING",
+    ("stressreel probe", "out"): "MISSING --transformers x --to NEW",
+    ("stressreel probe", "--videos"): "DECOMP --transformers x --to NEW --videos MISSING",
     ("stressreel score answers", "out"): "MISSING --predictions ANSWERS",
     ("stressreel score answers", "--predictions"): "OUT --predictions MISSING",
     ("stressreel score answers", "--similarity"): "SUITE --similarity MISSING",

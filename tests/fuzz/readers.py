@@ -114,6 +114,7 @@ def prepare(folder: Path, shared: Path | None, *, quick: bool) -> None:
     _annotations(folder, shared / "data" if shared else None)
     _agqa(folder)
     _predictions(folder)
+    _asked(folder)
     _build(folder, "build-clavi", "--charades", folder / "charades", "--no-render", "--limit", 3, out="clavi")
     if quick:
         return
@@ -231,6 +232,7 @@ def _lines(rows: list[dict[str, Any]]) -> str:
 
 
 ITEMS = [f"q{n}" for n in range(20)]
+JOURNAL = {"model": "m", "shown": {"frames": 4}}
 SAID = (
     "A",
     "(B)",
@@ -296,9 +298,24 @@ def _predictions(folder: Path) -> None:
     logged = [{"doc_id": n, "stressreel": {**row, "fingerprint": "f"}, "resps": [["A"]]} for n, row in enumerate(rows)]
     (place / "20_samples_ud.jsonl").write_text(_lines(logged))
     options = ["Tom was hungry", "Jerry ran away", "the dog barked"]
-    items = [{"id": n, "answer": "B", "options": json.dumps(options), "video_id": f"v{n}"} for n in ITEMS]
+    items = [
+        {"id": n, "question": "Why?", "answer": "B", "options": json.dumps(options), "video_id": f"v{n}", "ts": "1.5-3"}
+        for n in ITEMS
+    ]
     (place / "items.csv").write_text(_csv(items))
     (place / "items.jsonl").write_text(_lines([{**item, "options": options, "answer_index": 1} for item in items]))
+
+
+def _asked(folder: Path) -> None:
+    """Write a journal of answers."""
+    from stressreel.asking.journal import Journal
+    from stressreel.asking.models import Reply
+
+    place = folder / "asked"
+    place.mkdir()
+    with Journal(place / "a.journal", JOURNAL) as journal:
+        for number in range(6):
+            journal.add(f"video|questions/{number}", Reply("Yes, “it” is.", False, 100, 2, "m", {"moved": 0.25}))
 
 
 def _scores(folder: Path) -> None:
@@ -442,6 +459,7 @@ def read_question_files(folder: Path) -> None:
 
 def read_prediction_files(folder: Path) -> None:
     from stressreel.api import items_of_output
+    from stressreel.asking.questions import questions_of_file
     from stressreel.metrics.items import read_items
     from stressreel.metrics.predictions import join, read_predictions
 
@@ -449,11 +467,18 @@ def read_prediction_files(folder: Path) -> None:
 
     def read(path: Path) -> None:
         if path.name.startswith("items"):
-            read_items(path, items_of_output)
+            every(partial(read_items, path, items_of_output), partial(questions_of_file, path))
         else:
             join(read_predictions(path, expected=len(ITEMS)), ITEMS, options, partial=True)
 
     every(*(partial(read, path) for path in sorted(folder.iterdir())), lambda: read_predictions(folder))
+
+
+def read_journal(folder: Path) -> None:
+    from stressreel.asking.journal import Journal
+
+    with Journal(folder / "a.journal", JOURNAL):
+        pass
 
 
 def build_json(folder: Path) -> None:
@@ -620,6 +645,7 @@ READERS = (
         5,
         "predictions",
     ),
+    Reader("answers of a model", _files("json", "a.journal"), read_journal, 1, "asked"),
     Reader("scores, by the command", _files("json", "a.jsonl", "suite.jsonl"), scored, 0.5, "scored", slow=True),
     Reader(
         "matrices",

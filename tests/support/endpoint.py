@@ -153,7 +153,11 @@ def running(behave: Behave = lambda request, before: "yes") -> Iterator[Endpoint
         def log_message(self, format: str, *arguments: Any) -> None:
             """Print nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """Print nothing: a client that was killed has gone."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     endpoint.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)

@@ -1,0 +1,90 @@
+"""`stressreel probe` on a tiny model: every condition is asked, scored and compared with the baseline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny_models
+from commands import Ran, refuses, run
+
+pytest.importorskip("transformers", reason="the extra probes is not installed")
+SHORT = ("unimodal", "crossmodal", "video", "text")
+
+
+@pytest.fixture(scope="session")
+def model(once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
+    def made(folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        tiny_models.write_qwen2_vl(folder)
+
+    return once("qwen2-vl", made)
+
+
+def probe(out: Path, model: Path, to: Path, *more: object) -> Ran:
+    arguments = ("--transformers", model, "--to", to, "--frames", 1, "--limit", 4, "--max-tokens", 2)
+    return run("stressreel", "probe", out, *arguments, "--resamples", 100, *more)
+
+
+def test_every_condition_is_asked_and_compared(built: Path, model: Path, tmp_path: Path) -> None:
+    done = probe(built, model, tmp_path / "p")
+    assert done.code == 0, done.err
+    names = ["baseline", "language-only", "video-only", *(f"{s}-{o}" for o in ("average", "knockout") for s in SHORT)]
+    found = json.loads((tmp_path / "p" / "probe.json").read_text())
+    (table,) = found["tables"]
+    assert [row["condition"] for row in table["conditions"]] == names
+    assert {path.stem for path in (tmp_path / "p").glob("*.jsonl")} == set(names)
+    assert set(found["effects"]) == set(names[3:])
+    for name, effect in found["effects"].items():
+        assert effect["moved"] > 0, name
+        assert sum(effect[quadrant] for quadrant in ("VV", "VT", "TV", "TT")) == pytest.approx(1, abs=1e-3)
+    for row in table["conditions"]:
+        scored = run(
+            "stressreel",
+            "score",
+            built,
+            "--predictions",
+            tmp_path / "p" / f"{row['condition']}.jsonl",
+            "--json",
+            "--partial",
+            "--out",
+            tmp_path / row["condition"],
+            "--resamples",
+            100,
+        )
+        assert json.loads(scored.out)["headline"]["accuracy"]["value"] == row["scores"]["accuracy"]["value"]
+    assert "crossmodal-average" in (tmp_path / "p" / "probe.md").read_text()
+    again = probe(built, model, tmp_path / "p", "--json")
+    assert json.loads(again.out) == found
+
+
+def test_a_short_circuit_that_is_felt_changes_answers(built: Path, model: Path, tmp_path: Path) -> None:
+    done = probe(built, model, tmp_path / "p", "--short-circuits", "text", "--operators", "knockout", "--layer", "0")
+    assert done.code == 0, done.err
+    answers = {
+        name: [json.loads(line)["answer"] for line in (tmp_path / "p" / f"{name}.jsonl").read_text().splitlines()]
+        for name in ("baseline", "text-knockout")
+    }
+    assert answers["baseline"] != answers["text-knockout"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--short-circuits", "sideways"), "allowed are all, or unimodal"),
+        (("--short-circuits", "text,text"), "allowed are all"),
+        (("--operators", "mean"), "unknown operator"),
+        (("--operators", "average,average"), "named twice"),
+        (("--layer", "99"), "no attention module matches 99"),
+    ],
+)
+def test_wrong_usage_is_said(built: Path, model: Path, tmp_path: Path, arguments: Any, said: str) -> None:
+    refuses(probe(built, model, tmp_path / "p", *arguments), said, code=2)
+
+
+def test_a_file_of_questions_is_refused(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text('{"id": 1, "question": "Q?"}\n')
+    refuses(probe(tmp_path / "q.jsonl", model, tmp_path / "p"), "Probe the output of a build", code=2)
