@@ -26,6 +26,7 @@ EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that bri
     "rouge_score": ("rouge-score", "score"),
     "sacrebleu": ("sacrebleu", "score"),
     "pycocoevalcap": ("pycocoevalcap", "captions"),
+    "scipy": ("scipy", "probes"),
 }
 
 NLTK_LOADS = ("scipy", "sklearn")
