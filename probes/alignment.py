@@ -20,7 +20,6 @@ from ..extras import import_extra
 Map = NDArray[np.float32]
 Order = NDArray[np.intp]
 
-ROUNDS = 10
 ENOUGH = 1e-6
 """A swap counts if it takes this share of the squared distance or more: about what single precision can tell."""
 
@@ -42,7 +41,7 @@ class Alignment:
     settled: bool
 
 
-def align(first: Map, second: Map, groups: Sequence[slice], rounds: int | None = ROUNDS) -> Alignment:
+def align(first: Map, second: Map, groups: Sequence[slice], rounds: int | None = None) -> Alignment:
     """Lay the second map over the first by a permutation within groups of tokens.
 
     It begins with the better of two: the tokens as they stand, and the linear assignment of their profiles. Then pairs
@@ -106,11 +105,12 @@ def swapped(
     Returns:
         The new order, the square of the distance, and whether no swap is left that gains.
     """
-    over = second[np.ix_(order, order)]
+    over, order = second[np.ix_(order, order)], order.copy()
     squared = _squared(first - over)
     every = np.arange(len(first))
     apart = [_crosswise(first[group, group]) for group in groups]
     products = [_relations(first, group, every) @ _relations(over, group, every).T for group in groups]
+    settled = False
     for _ in count() if rounds is None else range(rounds):
         gains = [
             _crosswise(product) + one * _crosswise(over[group, group])
@@ -118,26 +118,35 @@ def swapped(
         ]
         left, right = _pairs(gains, groups, squared * ENOUGH / 2)
         while len(left):  # together they may gain less than one by one, or nothing
+            tokens, places = np.concatenate([left, right]), np.concatenate([right, left])
             moved = every.copy()
-            moved[left], moved[right] = right, left
-            tried = over[np.ix_(moved, moved)]
-            found = _squared(first - tried)
-            if found < squared:
+            moved[tokens] = places
+            rows, columns = over[places][:, moved], over[:, places].T[:, moved]
+            before = _around(first[tokens] - over[tokens], first[:, tokens].T - over[:, tokens].T, tokens)
+            after = _around(first[tokens] - rows, first[:, tokens].T - columns, tokens)
+            if before - after > squared * ENOUGH / 2:
                 break
             left, right = left[: len(left) // 2], right[: len(right) // 2]
         else:
-            return order, squared, True
-        both = np.concatenate([left, right])
+            settled = True
+            break
+        here = [moved[group] - group.start for group in groups]
+        given = [_relations(over, group, tokens)[own] for group, own in zip(groups, here, strict=True)]
+        over[tokens], over[:, tokens] = rows, columns.T
         for place, group in enumerate(groups):
-            here = moved[group] - group.start
-            change = _relations(tried, group, both) - _relations(over, group, both)[here]
-            products[place] = products[place][:, here] + _relations(first, group, both) @ change.T
-        over, squared, order = tried, found, order[moved]
-    return order, squared, False
+            change = _relations(over, group, tokens) - given[place]
+            products[place] = products[place][:, here[place]] + _relations(first, group, tokens) @ change.T
+        order, squared = order[moved], squared - before + after
+    return order, _squared(first - over), settled
 
 
 def _squared(difference: Map) -> float:
     return float(np.vdot(difference, difference))
+
+
+def _around(rows: Map, columns: Map, tokens: Order) -> float:
+    """Sum the squares in rows and columns of some tokens, each of shape (these tokens, all tokens), every cell once."""
+    return _squared(rows) + _squared(columns) - _squared(rows[:, tokens])
 
 
 def _profiles(of: Map, group: slice, groups: Sequence[slice]) -> Map:

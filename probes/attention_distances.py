@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from .alignment import ROUNDS, align
+from .alignment import align
 from .labels import Labels, as_array
 from .quadrants import NEITHER
 
@@ -62,7 +62,7 @@ def attention_distance(
     labels_first: ArrayLike,
     labels_second: ArrayLike,
     *,
-    rounds: int | None = ROUNDS,
+    rounds: int | None = None,
 ) -> Distance:
     """Compute the distance between the attention maps of a complement pair; see the module for definition and choices.
 
@@ -73,8 +73,8 @@ def attention_distance(
         labels_first: Modality of each token of the one side, integers of shape (tokens,), 0 for what is left out, as a
             row of `labels_for`.
         labels_second: Likewise of the other.
-        rounds: Rounds of swaps at most for each head. None: until none gains, several times slower with hundreds of
-            tokens that lie far apart.
+        rounds: Rounds of swaps at most for each head, which saves time where hundreds of tokens have moved, and gives
+            greater distances there (`settled` falls below 1). None: until no swap gains.
 
     Raises:
         InputError: Shapes do not go together, labels are no integers or all 0, or maps hold what is not finite.
