@@ -3,9 +3,10 @@
     OMP_NUM_THREADS=1 python benchmarks/attention_distances.py            # half a minute
     OMP_NUM_THREADS=1 python benchmarks/attention_distances.py --quality  # seconds
 
-Maps are softmax of products of random queries and keys, causal where it is said. The second side of a pair has the same
-tokens with a little noise (near), the same in another order with more noise (moved), or other ones (far). Seconds are of
-CPU, the middle one of the heads tried, times the heads of a pair. Quality is against all permutations of 4 + 3 tokens.
+Maps are softmax of products of random queries and keys, causal where that is said. The second side of a pair has the
+same tokens with a little noise (near), the same in another order with more noise (moved), or other ones (far). Seconds
+are of CPU, the middle one of the heads tried, times the heads of a pair. Quality is against all permutations of 4 + 3
+tokens.
 """
 
 from __future__ import annotations
