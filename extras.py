@@ -27,6 +27,7 @@ EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that bri
     "sacrebleu": ("sacrebleu", "score"),
     "openai": ("openai", "ask"),
     "pycocoevalcap": ("pycocoevalcap", "captions"),
+    "scipy": ("scipy", "probes"),
 }
 
 NLTK_LOADS = ("scipy", "sklearn")

@@ -1,4 +1,4 @@
-"""How softmax is reached inside the attention of a torch model; imported by `short_circuits.quag` alone.
+"""How softmax is reached inside the attention of a torch model; imported by `short_circuits.quag` and `capture` alone.
 
 A function mode of torch sees every call of softmax while it is on. Hooks tell in which attention module a call is made;
 calls elsewhere (routers, samplers, pooling heads), and in a module calls whose last two axes match no labels, are left
@@ -263,7 +263,9 @@ class Probe(TorchFunctionMode):
         self.depth += 1
         if self.depth == 1:
             if any(set(other.layers.values()) & set(self.layers.values()) for other in ACTIVE):
-                raise UsageError("a block of quag is within another on the same model; blocks do not nest.")
+                raise UsageError(
+                    "a block of quag or captured_attention is within another on the same model; blocks do not nest."
+                )
             with ExitStack() as stack:
                 ACTIVE.append(self)
                 stack.callback(ACTIVE.remove, self)
@@ -309,6 +311,10 @@ class Probe(TorchFunctionMode):
         along = args[1] if len(args) > 1 else kwargs.get("dim")
         if along not in (-1, weights.ndim - 1) or weights.ndim not in (3, 4):
             return weights
+        return self._reached(scores, weights)
+
+    def _reached(self, scores: Tensor, weights: Tensor) -> Tensor:
+        """Change weights of the layer that runs, if their axes match its labels."""
         name, reached = self.running[-1]
         tally = self.report.tallies[name]
         batch, queries, keys = weights.shape[0], *weights.shape[-2:]

@@ -20,6 +20,7 @@ BLOCKED = [name for name in EXTRAS if name not in ("torch", "torchcodec", "trans
 """`datasets` takes those four from the list of what is installed, so hiding them alone would break it."""
 WITH_EXTRA = {
     *(f"corruptions/visual/{name}.py" for name in ("blur", "camera", "digital", "noise")),
+    "probes/capture.py",
     "probes/interception.py",
     "probes/simulation.py",
 }
