@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .asking.clips import Clips
+    from .asking.distances import Complement
     from .asking.questions import Question
     from .data_cards.card import Card
     from .exports.tasks import Task
@@ -83,6 +84,7 @@ class Benchmark:
         tasks: Its tasks for evaluation harnesses, for a split; None for one of its items.
         clips: Where the frames of an output without videos come from, for questions and a folder of source videos; None
             if videos are made in the build, so that it has to hold them.
+        complements: The complement pairs of questions of a split; None if it has none.
         references: The rows of a table with the right texts of its open questions, and the split of each; None if it
             has no such questions.
         written_table: The table whose open questions harnesses let a model answer in writing; empty if there is none.
@@ -107,6 +109,7 @@ class Benchmark:
     scoring: Callable[[], Scoring] | None = None
     tasks: Callable[[FinishedOutput, str | None], list[Task]] | None = None
     clips: Callable[[FinishedOutput, Sequence[Question], Path], Clips] | None = None
+    complements: Callable[[FinishedOutput, str], Sequence[Complement]] | None = None
     references: Callable[[FinishedOutput, str], tuple[list[Row], list[str]]] | None = None
     written_table: str = ""
     layout: Callable[[FinishedOutput, str], Iterator[tuple[str, bytes]]] | None = None

@@ -95,6 +95,11 @@ class LocalModel:
         except (ValueError, TypeError, RuntimeError, IndexError) as error:
             raise AnswerError(f"the processor of {self.name} refuses: {_line(error)}") from error
 
+    def read(self, inputs: Mapping[str, Any]) -> None:
+        """Run the model over a prompt, without an answer."""
+        with self._torch.inference_mode():
+            self.model(**inputs)
+
     async def reply(self, request: Request) -> Reply:
         """Generate an answer, in this thread: see `Model.reply`."""
         return self.generate(self.inputs(request), request.max_tokens)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,14 @@ from .question_options import Asked, check_target, find_clips, question_options,
 from .score_options import bootstrap_options
 
 if TYPE_CHECKING:
+    from ..asking.clips import Clips
+    from ..asking.distances import Complement
+    from ..asking.journal import Journal
+    from ..asking.local import LocalModel
     from ..asking.probed import Condition, ProbedModel
     from ..asking.run import Call, How
     from ..metrics.bootstrap import Estimate
+    from ..metrics.distance_table import DistanceRow
     from ..metrics.scores import Table
 
 BASELINE = "baseline"
@@ -38,6 +44,23 @@ LEGEND = "* a drop of two points or more, as the paper marks it, whose interval 
     help="average (QUAG), knockout (masked), merge (as QUAG-attention), between commas.",
 )
 @click.option("--layer", "layers", multiple=True, help="Impair these attention modules only: a number or a pattern.")
+@click.option(
+    "--attention-distances",
+    is_flag=True,
+    help="Measure how far apart attention lies on the two sides of complement pairs (the paper's Table 16); CLAVI's.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="With --attention-distances: complement pairs of each kind at most, a seeded draw.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=0),
+    help="With --attention-distances: rounds of swaps for a head at most; faster, and farther.  [default: no limit]",
+)
 @click.option("--revision", default="", help="Commit, tag or branch of the hub.")
 @click.option("--device", default="", help="Such as cuda:0.  [default: a GPU where there is one]")
 @click.option("--dtype", default="auto", show_default=True, help="Such as bfloat16.")
@@ -59,8 +82,9 @@ def command(out: Path, to: Path, **options: Any) -> None:
     Example:
       stressreel probe out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to probe
     """
+    from ..asking.journal import Journal
     from ..asking.local import LocalModel
-    from ..asking.probed import ProbedModel, conditions
+    from ..asking.probed import ProbedModel, conditions, mean_effects
     from ..asking.questions import chosen_modalities
     from ..asking.run import Call
     from ..errors import UsageError
@@ -75,6 +99,7 @@ def command(out: Path, to: Path, **options: Any) -> None:
     under = conditions(options["short_circuits"], options["operators"], usual)
     clips = find_clips(asked, options["videos"])
     layers = [int(one) if one.isdigit() else one for one in options["layers"]] or None
+    pairs = _complements(asked, options) if options["attention_distances"] else []
     local = LocalModel(options["transformers"], options["revision"], options["device"], options["dtype"])
     model = ProbedModel(local, {condition.name: condition for condition in under}, layers)
     calls = [
@@ -83,9 +108,47 @@ def command(out: Path, to: Path, **options: Any) -> None:
         for question in asked.questions
         if condition.modalities != "unasked" or question.unasked != question.text
     ]
-    effects = _ask(asked, calls, model, clips, _how(options), to, options)
+    how = _how(options)
+    about = {**asked.identity, **model.about, **how.as_json()}
+    with Journal(to / "answers.journal", about, fresh=options["fresh"]) as journal:
+        _ask(asked, calls, model, clips, how, journal, to, options)
+        distances = _distances(asked, pairs, calls, local, clips, how, journal, options)
     have = {call.condition for call in calls}
-    _report(asked, [condition for condition in under if condition.name in have], model, effects, to, options)
+    measured = Measured(
+        conditions=[condition for condition in under if condition.name in have],
+        about={**asked.identity, **model.about},
+        effects=mean_effects(calls, journal.replies),
+        distances=distances,
+    )
+    _report(asked, measured, to, options)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a probe found out, beside the predictions."""
+
+    conditions: list[Condition]
+    about: dict[str, Any]
+    effects: dict[str, dict[str, float]]
+    distances: tuple[DistanceRow, ...]
+
+
+def _complements(asked: Asked, options: dict[str, Any]) -> list[Complement]:
+    """Draw the complement pairs whose attention is compared."""
+    from ..asking.distances import drawn
+    from ..builders import benchmark_of
+    from ..errors import UsageError
+    from ..records.output import open_output
+
+    output = open_output(asked.path)
+    benchmark = benchmark_of(output)
+    if benchmark.complements is None:
+        raise UsageError(f"--attention-distances: {benchmark.name} has no complement pairs. CLAVI has.")
+    pairs = [pair for _, split in asked.tables for pair in benchmark.complements(output, split)]
+    found = drawn(pairs, [question.about["id"] for question in asked.questions], options["pairs"])
+    if not found:
+        raise UsageError("--attention-distances: no complement pair is asked on both sides. Raise --limit.")
+    return found
 
 
 def _how(options: dict[str, Any]) -> How:
@@ -96,40 +159,67 @@ def _how(options: dict[str, Any]) -> How:
 
 
 def _ask(
-    asked: Asked, calls: list[Call], model: ProbedModel, clips: Any, how: How, to: Path, options: dict[str, Any]
-) -> dict[str, dict[str, float]]:
-    """Ask under every condition, write the predictions, and return what the short-circuits did."""
-    from ..asking.journal import Journal
-    from ..asking.probed import mean_effects
+    asked: Asked,
+    calls: list[Call],
+    model: ProbedModel,
+    clips: Clips,
+    how: How,
+    journal: Journal,
+    to: Path,
+    options: dict[str, Any],
+) -> None:
+    """Ask under every condition, and write the predictions."""
     from ..asking.run import ask, write_predictions
     from ..errors import BuildError
     from ..runtime.progress import Progress
 
-    about = {**asked.identity, **model.about, **how.as_json()}
-    journal = Journal(to / "answers.journal", about, fresh=options["fresh"])
-    with journal, Progress("probing", len(calls), "question", shown=options["progress"]) as progress:
+    with Progress("probing", len(calls), "question", shown=options["progress"]) as progress:
         failures = ask(calls, model, clips, how, journal, progress=progress.advance)
-        if failures:
-            raise BuildError(
-                f"{len(failures):,} of {len(calls):,} questions got no answer, the first ({failures[0].key}) because: "
-                f"{failures[0].reason} The other answers are kept; run the same command again to ask these."
-            )
-        for name in {call.condition: None for call in calls}:
-            write_predictions(
-                to / f"{name}.jsonl", [call for call in calls if call.condition == name], journal, asked.fingerprint
-            )
-        return mean_effects(calls, journal.replies)
+    if failures:
+        raise BuildError(
+            f"{len(failures):,} of {len(calls):,} questions got no answer, the first ({failures[0].key}) because: "
+            f"{failures[0].reason} The other answers are kept; run the same command again to ask these."
+        )
+    for name in {call.condition: None for call in calls}:
+        write_predictions(
+            to / f"{name}.jsonl", [call for call in calls if call.condition == name], journal, asked.fingerprint
+        )
 
 
-def _report(
+def _distances(
     asked: Asked,
-    under: list[Condition],
-    model: ProbedModel,
-    effects: dict[str, dict[str, float]],
-    to: Path,
+    pairs: list[Complement],
+    calls: list[Call],
+    local: LocalModel,
+    clips: Clips,
+    how: How,
+    journal: Journal,
     options: dict[str, Any],
-) -> None:
+) -> tuple[DistanceRow, ...]:
+    """Measure the distances of complement pairs, by whether both sides were answered rightly."""
+    from ..api import items_of_output
+    from ..asking.distances import measure_distances, table_of
+    from ..records.output import reading
+    from ..runtime.progress import Progress
+
+    if not pairs:
+        return ()
+    usual = {call.question.about["id"]: call for call in calls if call.condition == BASELINE}
+    layers = [int(one) if one.isdigit() else one for one in options["layers"]] or None
+    with Progress("comparing attention", len(pairs), "pair", shown=options["progress"]) as progress:
+        found = measure_distances(
+            pairs, usual, local, clips, how, journal, layers=layers, rounds=options["rounds"], progress=progress.advance
+        )
+    (place,) = asked.tables
+    with reading(asked.path) as output:
+        items = items_of_output(output, *place)
+    answers = {name: journal.replies[call.key].text for name, call in usual.items()}
+    return table_of(found, answers, items, seed=options["seed"], resamples=options["resamples"])
+
+
+def _report(asked: Asked, measured: Measured, to: Path, options: dict[str, Any]) -> None:
     """Score every condition, and write and print what it loses."""
+    from ..metrics.distance_table import as_table, row_json
     from ..metrics.scores import dump, interval_line, markdown_table, text_table
     from ..records.files import write_atomic
 
@@ -138,21 +228,25 @@ def _report(
     sources = 0
     for name, split in asked.tables:
         if not name.startswith("open_"):
-            shown, rows, sources = _compared(asked, under, to, name, split, options)
+            shown, rows, sources = _compared(asked, measured.conditions, to, name, split, options)
             tables += shown
             listed.append({"table": name, "split": split, "conditions": rows})
     interval = {"sources": sources, "resamples": options["resamples"], "seed": options["seed"]}
-    content = dump({**asked.identity, **model.about, "interval": interval, "effects": effects, "tables": listed})
-    write_atomic(to / "probe.json", content)
+    content = {**measured.about, "interval": interval, "effects": measured.effects, "tables": listed}
+    if measured.distances:
+        tables.append(as_table(measured.distances))
+        content["attention_distances"] = [row_json(row) for row in measured.distances]
+    content_text = dump(content)
+    write_atomic(to / "probe.json", content_text)
     texts = [markdown_table(table) for table in tables]
     write_atomic(to / "probe.md", "\n\n".join([*texts, LEGEND, interval_line(interval)]) + "\n")
     if options["as_json"]:
-        click.echo(content, nl=False)
+        click.echo(content_text, nl=False)
         return
     for table in tables:
         click.echo(text_table(table) + "\n")
     click.echo(f"{LEGEND}\n{interval_line(interval)}")
-    for name, effect in effects.items():
+    for name, effect in measured.effects.items():
         if not effect["moved"]:
             click.echo(f"note: {name} moved nothing: its quadrants are empty in this model.")
     click.echo(f"Wrote {to / 'probe.md'}, {to / 'probe.json'} and the predictions beside them.")

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from .bootstrap import RESAMPLES, Estimate, Floats, Means, estimates, tally
+from .scores import Table, cell_json
 
 
 @dataclass(frozen=True)
@@ -121,3 +123,34 @@ def _row(
         for side, chosen in sides.items()
     )
     return DistanceRow(kind, right, wrong, scores["difference"])
+
+
+def as_table(rows: Sequence[DistanceRow]) -> Table:
+    """Set rows as the paper's Table 16 has them, with intervals and the difference."""
+    lines = tuple(
+        (
+            row.kind,
+            *(cell for part in (row.right, row.wrong) for cell in (part.pairs, part.mean, part.variance)),
+            row.difference,
+        )
+        for row in rows
+    )
+    columns = ("pairs", "mean", "variance")
+    headings = ("complements", *(f"{name}, {which}" for which in ("both right", "not both") for name in columns))
+    note = "Divided by the root of the number of tokens, 0 to 1.41. The difference: mean of both right - of not both."
+    title = "Distances between attention maps of complements [95 % interval]"
+    return Table("distances", title, (*headings, "difference"), lines, note)
+
+
+def row_json(row: DistanceRow) -> dict[str, Any]:
+    """Return a row as JSON values."""
+    parts = {
+        name: {
+            "pairs": part.pairs,
+            "sources": part.sources,
+            "mean": cell_json(part.mean),
+            "variance": cell_json(part.variance),
+        }
+        for name, part in (("both_right", row.right), ("not_both", row.wrong))
+    }
+    return {"complements": row.kind, **parts, "difference": cell_json(row.difference)}

@@ -32,6 +32,7 @@ BENCHMARK = Benchmark(
     question_tables=lambda info: ["questions"],
     card=late(".card", "card", __package__),
     scoring=late(".scores", "scoring", __package__),
+    complements=late(".complements", "complements", __package__),
     tasks=late(".tasks", "tasks", __package__),
     sample={"charades": "sample"},
     drawn_sample="charades",

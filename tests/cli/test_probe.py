@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 import tiny_models
-from commands import Ran, refuses, run
+from commands import Ran, refuses, rows, run
+from stressreel.builders.clavi.complements import complements
+from stressreel.records.output import open_output
 
 pytest.importorskip("transformers", reason="the extra probes is not installed")
 SHORT = ("unimodal", "crossmodal", "video", "text")
@@ -69,6 +71,40 @@ def test_a_short_circuit_that_is_felt_changes_answers(built: Path, model: Path, 
         for name in ("baseline", "text-knockout")
     }
     assert answers["baseline"] != answers["text-knockout"]
+
+
+def test_attention_of_complements_is_compared(built: Path, model: Path, tmp_path: Path) -> None:
+    asked = ("--transformers", model, "--to", tmp_path / "p", "--frames", 1, "--max-tokens", 1, "--size", 28, "--limit", 38)
+    more = ("--short-circuits", "text", "--operators", "average", "--attention-distances", "--pairs", 3)
+    done = run("stressreel", "probe", built, *asked, *more, "--rounds", 2, "--resamples", 100, "--json")
+    assert done.code == 0, done.err
+    found = {row["complements"]: row for row in json.loads(done.out)["attention_distances"]}
+    assert set(found) == {"text", "video"}
+    for row in found.values():
+        assert row["both_right"]["pairs"] + row["not_both"]["pairs"] == 3
+        (mean,) = (part["mean"]["value"] for part in (row["both_right"], row["not_both"]) if part["pairs"] == 3)
+        assert 0 < mean < 2**0.5
+    assert "attention maps of complements" in (tmp_path / "p" / "probe.md").read_text()
+    again = run("stressreel", "probe", built, *asked, *more, "--rounds", 2, "--resamples", 100, "--json")
+    assert again.out == done.out
+
+
+def test_complements_are_those_of_the_paper(built: Path) -> None:
+    rows_by_id = {row["question_id"]: row for row in rows(built, "questions", "test")}
+    found = complements(open_output(built), "test")
+    assert len({(pair.kind, pair.first, pair.second) for pair in found}) == len(found)
+    videos = len({row["video_id"] for row in rows_by_id.values()})
+    assert [sum(pair.kind == kind for pair in found) for kind in ("video", "text")] == [2 * videos, 2 * videos]
+    for pair in found:
+        first, second = rows_by_id[pair.first], rows_by_id[pair.second]
+        assert first["type"] == second["type"] == "BA"
+        assert first["answer"] != second["answer"]
+        assert (first["video_id"] == second["video_id"]) == (pair.kind == "text")
+        assert (first["question"] == second["question"]) == (pair.kind == "video")
+
+
+def test_only_benchmarks_with_complements_have_distances(built_causal: Path, model: Path, tmp_path: Path) -> None:
+    refuses(probe(built_causal, model, tmp_path / "p", "--attention-distances"), "no complement pairs", code=2)
 
 
 @pytest.mark.parametrize(
