@@ -250,7 +250,7 @@ def _run(
     )
     if failures:
         click.echo(f"{len(failures):,} requests got no answer; their questions are left out (score --partial).")
-    click.echo("\n" + "\n".join(_commands(asked, files, partial=bool(failures) or options["limit"] is not None)))
+    click.echo("\n" + "\n".join(_commands(asked, files, partial=bool(failures) or asked.part)))
 
 
 def _unreadable(calls: list[Call], journal: Journal) -> int:
@@ -271,16 +271,12 @@ def _commands(asked: Asked, files: dict[str, Path], *, partial: bool) -> list[st
     if files.keys() >= SHOWN.keys():
         given = " ".join(f"{shown}={shlex.quote(str(files[name]))}" for name, shown in SHOWN.items())
         return [f"stressreel score modalities {out} {given}"]
-    kinds = {question.kind.startswith("open_") for question in asked.questions}
     flags = " --partial" * partial
     found = []
     for file in files.values():
-        for table, split in asked.tables:
-            kind = "score open-ended" if all(kinds) or (True in kinds and table.startswith("open_")) else "score"
-            named = f" --config {table}" * (
-                len(asked.tables) > 1 and kind == "score" and not any(q.option_ids for q in asked.questions)
-            )
-            found.append(
-                f"stressreel {kind} {out} --predictions {shlex.quote(str(file))}{named} --split {split}{flags}"
-            )
-    return list(dict.fromkeys(found))
+        for each in asked.tables:
+            kind = "score open-ended" if each.written else "score"
+            config = f" --config {each.config}" if each.config and not each.written else ""
+            given = f"--predictions {shlex.quote(str(file))}{config}"
+            found.append(f"stressreel {kind} {out} {given} --split {each.split}{flags}")
+    return found

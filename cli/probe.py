@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .question_options import Asked, check_target, find_clips, question_options, read_questions
+from .question_options import Asked, Scorable, check_target, find_clips, question_options, read_questions
 from .score_options import bootstrap_options
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def command(out: Path, to: Path, **options: Any) -> None:
     if not asked.fingerprint:
         raise UsageError(f"{out} is a file of questions. Probe the output of a build, which knows how it is scored.")
     check_target(to, asked)
+    asked = without_written(asked)
     for remark in asked.remarks:
         click.echo(f"note: {remark}", err=True)
     (usual,) = chosen_modalities("", asked.questions)
@@ -144,11 +145,17 @@ def _complements(asked: Asked, options: dict[str, Any]) -> list[Complement]:
     benchmark = benchmark_of(output)
     if benchmark.complements is None:
         raise UsageError(f"--attention-distances: {benchmark.name} has no complement pairs. CLAVI has.")
-    pairs = [pair for _, split in asked.tables for pair in benchmark.complements(output, split)]
+    pairs = [pair for each in asked.tables for pair in benchmark.complements(output, each.split)]
     found = drawn(pairs, [question.about["id"] for question in asked.questions], options["pairs"])
     if not found:
         raise UsageError("--attention-distances: no complement pair is asked on both sides. Raise --limit.")
     return found
+
+
+def without_written(asked: Asked) -> Asked:
+    """Leave out what is answered in words: `score open-ended` judges it by references, not right or wrong."""
+    kept = tuple(question for question in asked.questions if not question.kind.startswith("open_"))
+    return replace(asked, questions=kept, tables=tuple(each for each in asked.tables if not each.written))
 
 
 def _how(options: dict[str, Any]) -> How:
@@ -212,7 +219,7 @@ def _distances(
         )
     (place,) = asked.tables
     with reading(asked.path) as output:
-        items = items_of_output(output, *place)
+        items = items_of_output(output, place.config, place.split)
     answers = {name: journal.replies[call.key].text for name, call in usual.items()}
     return table_of(found, answers, items, seed=options["seed"], resamples=options["resamples"])
 
@@ -226,11 +233,10 @@ def _report(asked: Asked, measured: Measured, to: Path, options: dict[str, Any])
     tables: list[Table] = []
     listed: list[dict[str, Any]] = []
     sources = 0
-    for name, split in asked.tables:
-        if not name.startswith("open_"):
-            shown, rows, sources = _compared(asked, measured.conditions, to, name, split, options)
-            tables += shown
-            listed.append({"table": name, "split": split, "conditions": rows})
+    for each in asked.tables:
+        shown, rows, sources = _compared(asked, measured.conditions, to, each, options)
+        tables += shown
+        listed.append({"table": each.config, "split": each.split, "conditions": rows})
     interval = {"sources": sources, "resamples": options["resamples"], "seed": options["seed"]}
     content = {**measured.about, "interval": interval, "effects": measured.effects, "tables": listed}
     if measured.distances:
@@ -253,7 +259,7 @@ def _report(asked: Asked, measured: Measured, to: Path, options: dict[str, Any])
 
 
 def _compared(
-    asked: Asked, under: list[Condition], to: Path, table: str, split: str, options: dict[str, Any]
+    asked: Asked, under: list[Condition], to: Path, scorable: Scorable, options: dict[str, Any]
 ) -> tuple[list[Table], list[dict[str, Any]], int]:
     """Score every condition on a table, and compare it with the baseline.
 
@@ -268,8 +274,8 @@ def _compared(
     from .compare import read
 
     drawn = {"seed": options["seed"], "resamples": options["resamples"]}
-    how = ScoreOptions(config=table, partial=options["limit"] is not None, **drawn)
-    scored = {each.name: read(to / f"{each.name}.jsonl", asked.path, split, how) for each in under}
+    how = ScoreOptions(config=scorable.config, partial=asked.part, **drawn)
+    scored = {each.name: read(to / f"{each.name}.jsonl", asked.path, scorable.split, how) for each in under}
     baseline = scored[BASELINE]
     found, rows = {}, []
     for name, other in scored.items():
@@ -280,6 +286,7 @@ def _compared(
         rows.append(
             {"condition": name} | {what: {k: cell_json(v) for k, v in each.items()} for what, each in both.items()}
         )
+    named = ", ".join(filter(None, (scorable.config, scorable.split)))
     tables = []
     for score in baseline.about["headline"]:
         if all(score in values for values, _ in found.values()):
@@ -288,7 +295,7 @@ def _compared(
                 for name, (values, gaps) in found.items()
             )
             headings = ("condition", "value [95 % interval]", "change [95 % interval]", "")
-            tables.append(Table(score, f"{score} ({table}, {split})", headings, lines))
+            tables.append(Table(score, f"{score} ({named})", headings, lines))
     return tables, rows, len(baseline.tally.sources)
 
 

@@ -47,6 +47,21 @@ def question_options(command: Any) -> Any:
 
 
 @dataclass(frozen=True)
+class Scorable:
+    """What of an output is scored by itself.
+
+    Attributes:
+        config: The table; None if there is one score for all that is asked.
+        split: The split.
+        written: Whether its answers are in words, for `score open-ended`.
+    """
+
+    config: str | None
+    split: str
+    written: bool
+
+
+@dataclass(frozen=True)
 class Asked:
     """The questions that are asked, and where they are from.
 
@@ -55,7 +70,8 @@ class Asked:
         questions: The questions.
         identity: What they are of, for the record: a fingerprint, or a hash.
         fingerprint: The output's; "" of a file.
-        tables: The tables that are asked about, with the split; empty for a file.
+        tables: What is scored by itself; empty for a file.
+        part: Whether not all questions of these are asked.
         remarks: What is not asked, and why.
     """
 
@@ -63,7 +79,8 @@ class Asked:
     questions: tuple[Question, ...]
     identity: dict[str, Any]
     fingerprint: str
-    tables: tuple[tuple[str, str], ...]
+    tables: tuple[Scorable, ...]
+    part: bool
     remarks: tuple[str, ...]
 
 
@@ -83,7 +100,7 @@ def read_questions(
         UsageError: There is no such path, table, split or setting.
         InputError: What is there cannot be read.
     """
-    from ..api import tasks_of
+    from ..api import scoring_of, tasks_of
     from ..asking.questions import questions_of_file, questions_of_output
     from ..builders import benchmark_of
     from ..errors import InputError, UsageError
@@ -91,13 +108,16 @@ def read_questions(
     from ..records.files import sha256_file
     from ..records.output import reading
 
+    part = limit is not None or bool(settings)
     if path.is_file():
         if configs or split or settings:
             raise UsageError(f"{path} is a file: it has no tables, splits and settings. Leave those options out.")
         questions = tuple(questions_of_file(path, limit=limit))
-        return Asked(path, questions, {"questions": path.name, "sha256": sha256_file(path)}, "", (), ())
+        return Asked(path, questions, {"questions": path.name, "sha256": sha256_file(path)}, "", (), part, ())
     with reading(path) as output:
-        tasks = tasks_of(benchmark_of(output), output, split)
+        benchmark = benchmark_of(output)
+        tasks = tasks_of(benchmark, output, split)
+        by_table = scoring_of(benchmark).by_table
         names = {task.table for task in tasks}
         if unknown := sorted(set(configs) - names):
             raise UsageError(f"{path} has no questions in a table {unknown[0]!r}. It has: {', '.join(sorted(names))}.")
@@ -106,8 +126,8 @@ def read_questions(
         identity = {name: output.info[name] for name in ("builder", "dataset_version", "fingerprint")}
     if not questions:
         raise InputError(f"{path} has no questions to ask in {', '.join(sorted(names))}.")
-    tables = {(task.table, task.split): None for task in tasks}
-    return Asked(path, questions, identity, identity["fingerprint"], tuple(tables), tuple(remarks(tasks)))
+    named = {Scorable(task.table if by_table else None, task.split, task.writes): None for task in tasks}
+    return Asked(path, questions, identity, identity["fingerprint"], tuple(named), part, tuple(remarks(tasks)))
 
 
 def find_clips(asked: Asked, videos: Path | None) -> Clips:

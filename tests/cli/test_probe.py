@@ -73,8 +73,37 @@ def test_a_short_circuit_that_is_felt_changes_answers(built: Path, model: Path, 
     assert answers["baseline"] != answers["text-knockout"]
 
 
+@pytest.mark.parametrize(
+    ("name", "titles"), [("causal", ("A (ud, test)", "E (causal_confusion, test)")), ("suite", ("γr",))]
+)
+def test_every_scored_table_is_compared(
+    name: str, titles: tuple[str, ...], built_causal: Path, build_once: Callable[..., Path], model: Path, tmp_path: Path
+) -> None:
+    suite = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all")
+    text = ("--text-perturbations", "random_noun", "--tagger", "pattern")
+    out = built_causal if name == "causal" else build_once("build-perturbed", *suite, *text)
+    more = ("--setting", "clean", "--setting", "jpeg-3") if name == "suite" else ()
+    done = probe(out, model, tmp_path / "p", "--short-circuits", "text", "--operators", "average", *more)
+    assert done.code == 0, done.err
+    assert all(title in done.out for title in titles)
+    assert "open_ended" not in done.out
+
+
 def test_attention_of_complements_is_compared(built: Path, model: Path, tmp_path: Path) -> None:
-    asked = ("--transformers", model, "--to", tmp_path / "p", "--frames", 1, "--max-tokens", 1, "--size", 28, "--limit", 38)
+    asked = (
+        "--transformers",
+        model,
+        "--to",
+        tmp_path / "p",
+        "--frames",
+        1,
+        "--max-tokens",
+        1,
+        "--size",
+        28,
+        "--limit",
+        38,
+    )
     more = ("--short-circuits", "text", "--operators", "average", "--attention-distances", "--pairs", 3)
     done = run("stressreel", "probe", built, *asked, *more, "--rounds", 2, "--resamples", 100, "--json")
     assert done.code == 0, done.err
