@@ -16,6 +16,7 @@ from .version import __version__ as __version__
 if TYPE_CHECKING:
     from .api import Output as Output
     from .api import build as build
+    from .api import data_files as data_files
     from .api import read as read
     from .api import score as score
     from .api import verify as verify
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Output": "api",
     "build": "api",
+    "data_files": "api",
     "corrupt": "corruptions.visual.engine",
     "corrupt_text": "corruptions.text.engine",
     "list_corruptions": "corruptions.registry",
@@ -41,6 +43,7 @@ __all__ = [
     "build",
     "corrupt",
     "corrupt_text",
+    "data_files",
     "list_corruptions",
     "load",
     "read",

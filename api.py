@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from .builders import BENCHMARKS, benchmark_of, load_benchmark
 from .errors import InputError, UsageError
 from .records.checks import VerifyOptions
 from .records.command import Command, given_files, recorded
+from .records.objects import address, objects_at
 from .records.options import BuildSettings, RunOptions, from_keywords, options_of, settled
 from .records.output import FinishedOutput, open_output
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from .metrics.references import OpenRows
     from .metrics.scores import Scores
     from .metrics.scoring import Explanation, Scoring
+    from .runtime.output import Output as BuildOutput
     from .runtime.verify import Outcome
 
 Say = Callable[[str], None]
@@ -75,7 +78,6 @@ def run_build(
     from .runtime.build import Options, run
     from .runtime.collection import uncollected
     from .runtime.estimates import in_words
-    from .runtime.output import claim
 
     if options.out is None and not options.dry_run:
         raise UsageError("--out is missing: the folder to build in.")
@@ -88,7 +90,8 @@ def run_build(
     if options.dry_run:
         lines = [prepared.describe()]
         if prepared.estimate:
-            lines += in_words(prepared.estimate(workers, True), workers, options.out)
+            folder = None if options.out is None or address(options.out) else options.out
+            lines += in_words(prepared.estimate(workers, True), workers, folder)
         show("\n".join(lines))
         return None
     plan = prepared.plan
@@ -106,7 +109,7 @@ def run_build(
 
     estimate = prepared.estimate if options.check_space else None
     needs = (lambda probe: estimate(workers, probe).disk) if estimate else None
-    with claim(options.out or Path()) as output:
+    with _claim(options.out or Path()) as output:
         return run(
             plan,
             prepared.builder,
@@ -117,6 +120,14 @@ def run_build(
             write_card=card,
             say=say,
         )
+
+
+def _claim(out: Path) -> AbstractContextManager[BuildOutput]:
+    """Hold an output for this process: a folder, or an address of object storage."""
+    from .runtime.object_store import claim_objects
+    from .runtime.output import claim
+
+    return claim(out) if address(out) is None else claim_objects(objects_at(out))
 
 
 @dataclass(frozen=True)
@@ -186,6 +197,37 @@ def read(out: str | Path) -> Output:
     output = Output(Path(out))
     benchmark_of(output._output)
     return output
+
+
+def data_files(out: str | Path, config: str) -> dict[str, Any]:
+    """Return the arguments with which `datasets` loads a table of an output in object storage, or in a folder.
+
+    `load_dataset("parquet", **stressreel.data_files("s3://bucket/clavi", "questions"))`. `datasets` reads object storage
+    by fsspec: s3fs, gcsfs or adlfs, of which it needs the one.
+
+    Args:
+        out: The output.
+        config: The table.
+
+    Returns:
+        `data_files`: the shards by split; for object storage also `storage_options`, with the endpoint of the
+        environment, if it names one.
+
+    Raises:
+        UsageError: There is no such output or table.
+    """
+    url = address(out)
+    output = open_output(Path(out))
+    if config not in output.info["counts"]:
+        raise UsageError(f"{out} has no table {config!r}. It has: {', '.join(output.info['counts'])}.")
+    splits = output.splits(config)
+    if url is None:
+        return {"data_files": {split: [str(path) for path in output.shards(config, split)] for split in splits}}
+    keys = sorted(found.key for found in objects_at(out).list(f"{config}/"))
+    shards = {split: [f"{url}/{key}" for key in keys if key.startswith(f"{config}/{split}-")] for split in splits}
+    endpoint = os.environ.get("AWS_ENDPOINT") or os.environ.get("AWS_ENDPOINT_URL")
+    options = {"client_kwargs": {"endpoint_url": endpoint}} if url.startswith("s3:") and endpoint else {}
+    return {"data_files": shards, "storage_options": options}
 
 
 def items_of_output(output: FinishedOutput, config: str | None, split: str | None) -> Items:

@@ -26,6 +26,7 @@ EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that bri
     "rouge_score": ("rouge-score", "score"),
     "sacrebleu": ("sacrebleu", "score"),
     "openai": ("openai", "ask"),
+    "obstore": ("obstore", "cloud"),
     "pycocoevalcap": ("pycocoevalcap", "captions"),
     "scipy": ("scipy", "probes"),
 }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import VideoError
+from ..errors import InputError, VideoError
 from ..records.files import file_stamp
+from ..records.objects import address, local_copy, stamp_of
 from ..records.plan import Skip, Unit
 from ..video.index import check_opens
 
@@ -24,11 +25,24 @@ class SourceVideos:
         """Whether a unit has a source video to render from."""
         return bool(unit.source_id)
 
+    def source(self, unit: Unit) -> Path:
+        """Return the source video of a unit as a file of this machine; from object storage it is copied once.
+
+        Raises:
+            VideoError: It cannot be copied (`unreadable_video`).
+        """
+        try:
+            return local_copy(Path(self.videos[unit.source_id]))
+        except InputError as error:
+            raise VideoError("unreadable_video", str(error)) from error
+
     def missing(self, unit: Unit) -> Skip | None:
         """Look whether the source of a unit is there and opens, without decoding it."""
         path = self.videos.get(unit.source_id)
         if path is None:
             return Skip(unit.id, unit.source_id, "missing_video", f"there is no file {unit.source_id}.mp4")
+        if address(path):
+            return None  # it was listed; that it cannot be read shows when it is fetched
         try:
             check_opens(Path(path))
         except VideoError as error:
@@ -38,4 +52,6 @@ class SourceVideos:
     def stamp(self, unit: Unit) -> str:
         """Return the size and the time of change of a unit's source file; empty if there is none."""
         path = self.videos.get(unit.source_id)
-        return file_stamp(Path(path)) if path else ""
+        if not path:
+            return ""
+        return stamp_of(Path(path)) if address(path) else file_stamp(Path(path))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..builders import benchmark_names, load_benchmark
+from ..records.objects import address
 from ..records.options import RunOptions
 from .options import from_values, make_command
 
@@ -48,16 +49,23 @@ def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
     if len(counted) > FEW:
         counted = [f"{len(rows)} configs", f"{sum(rows.values()):,} rows"]
     first, *others = rows
-    folder = json.dumps(str(out), ensure_ascii=False)
+    url = address(out)
+    folder = json.dumps(url or str(out), ensure_ascii=False)
     example = next((name for name in others if name == benchmark.result_table), others[0] if others else None)
     lines = [
-        f"Built {out}: " + ", ".join(counted),
+        f"Built {url or out}: " + ", ".join(counted),
         f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
         + (f", {skips} skipped (listed in build.json)" if skips else ""),
         "",
         "from datasets import load_dataset",
-        f"{first} = load_dataset({folder})",
     ]
+    if url:
+        lines[-1] += "\nfrom stressreel import data_files"
+        lines += [
+            f'{name} = load_dataset("parquet", **data_files({folder}, "{name}"))' for name in (first, example) if name
+        ]
+        return "\n".join(lines)
+    lines.append(f"{first} = load_dataset({folder})")
     if example:
         split = list(done["counts"][example])[-1]
         lines.append(f'{example} = load_dataset({folder}, "{example}", split="{split}")')

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import InputError, StressreelError, UsageError
 from .documents import parse_json, read_text, shortened
+from .objects import address, objects_at
 from .schema import Row
 from .shards import read_footer, read_rows
 
@@ -106,12 +107,14 @@ def reading(path: Path) -> Iterator[FinishedOutput]:
 
 
 def open_output(path: Path) -> FinishedOutput:
-    """Open the output of a build.
+    """Open the output of a build, in a folder or in object storage.
 
     Raises:
         UsageError: There is no such path.
         InputError: It is no output, was not finished, or its `build.json` is damaged.
     """
+    if address(path) is not None:
+        return _open_address(path)
     file = path / "build.json"
     if not file.is_file():
         started = (path / ".build").is_dir()
@@ -120,11 +123,32 @@ def open_output(path: Path) -> FinishedOutput:
         raise (InputError if path.exists() else UsageError)(
             f"{path} is not the output of a build: it has no build.json. Give the folder that --out named."
         )
+    return FinishedOutput(path, _info(read_text(file), str(file)))
+
+
+def _open_address(path: Path) -> FinishedOutput:
+    from .remote_output import open_remote  # which is made of what is here
+
+    objects = objects_at(path)
+    content = objects.get("build.json")
+    if content is None:
+        if objects.head(".build/plan.json"):
+            raise InputError(f"{objects.url} holds a build that was not finished: run the same build command again.")
+        raise UsageError(f"{objects.url} is not the output of a build: it has no build.json. Give what --out named.")
+    return open_remote(objects, _info(content.decode("utf-8", "replace"), f"{objects.url}/build.json"))
+
+
+def _info(text: str, place: str) -> dict[str, Any]:
+    """Read the content of a `build.json`.
+
+    Raises:
+        InputError: It is damaged.
+    """
     try:
-        info = parse_json(read_text(file))
-        return FinishedOutput(path, {**info, "counts": _counts(info["counts"]), "builder": str(info["builder"])})
+        info = parse_json(text)
+        return {**info, "counts": _counts(info["counts"]), "builder": str(info["builder"])}
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{file} is damaged ({type(error).__name__}: {error}). Build again with --fresh.") from error
+        raise InputError(f"{place} is damaged ({type(error).__name__}: {error}). Build again with --fresh.") from error
 
 
 def _counts(given: Any) -> dict[str, dict[str, int]]:

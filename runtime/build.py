@@ -18,7 +18,7 @@ from .output import Journal, Output, read_state
 from .pack import pack
 from .progress import Progress
 from .space import Needs, check_space
-from .store import FolderStore, Store
+from .store import Store
 
 Say = Callable[[str], None]
 WriteCard = Callable[[Path, dict[str, Any]], None]
@@ -84,16 +84,16 @@ def run(
             check_space(output.path, options.needs, say)
         output.clear()
     journal = output.start(plan)
-    store = FolderStore(output.staging)
+    store = output.store()
     done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
     if done:
         without = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
         if without and not options.allow_missing:
             raise BuildError(
-                f"{output.path} is complete, but was built with --allow-missing, without the videos of {without} "
+                f"{output.name} is complete, but was built with --allow-missing, without the videos of {without} "
                 f"{plan.noun}s. Build it again with --fresh, or give --allow-missing to leave it as it is."
             )
-        say(f"{output.path} is complete already; --fresh builds it again")
+        say(f"{output.name} is complete already; --fresh builds it again")
         return done
     if options.needs and not fresh:
         check_space(output.path, options.needs, say)
@@ -118,6 +118,7 @@ def run(
     write_card(output.path, content)
     write_json(output.done, content)
     shutil.rmtree(output.staging, ignore_errors=True)
+    output.publish()
     return content
 
 

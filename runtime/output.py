@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
@@ -23,6 +23,7 @@ from ..records.documents import parse_json
 from ..records.files import canonical_json, output_error, remove_temporaries, write_json
 from ..records.fingerprint import FILE as UNITS
 from ..records.plan import Facts, Plan, Skip, Unit, changed
+from .store import FolderStore, Store
 
 GLOB = "*?[]"
 
@@ -48,7 +49,7 @@ class Journal:
     _size: int = 0
 
     @classmethod
-    def read(cls, path: Path) -> Journal:
+    def read(cls, path: Path) -> Self:
         """Read a journal; a last line that was cut off by a kill is dropped."""
         journal = cls(path)
         if not path.exists():
@@ -130,7 +131,7 @@ class Output:
 
     def __init__(self, path: Path):
         """See `claim`, which makes these."""
-        self.path = path
+        self.path, self.name = path, str(path)
         self.made = not path.exists()
         self.state = path / ".build"
         self.staging = self.state / "staging"
@@ -149,9 +150,9 @@ class Output:
             lines = changed(
                 {"builder": before["builder"], **before["identity"]}, {"builder": plan.builder, **plan.identity}
             )
-            raise _mismatch(self.path, lines or ["the same settings, but another plan of units"])
+            raise mismatch(self.name, lines or ["the same settings, but another plan of units"])
         if done and done["plan_sha256"] != plan.hash:
-            raise _mismatch(self.path, [f"the plan: {done['plan_sha256'][:16]}… → {plan.hash[:16]}…"])
+            raise mismatch(self.name, [f"the plan: {done['plan_sha256'][:16]}… → {plan.hash[:16]}…"])
         if not before:
             tables = [config.name for config in plan.configs]
             start = {
@@ -164,6 +165,13 @@ class Output:
             write_json(file, start)
         remove_temporaries(self.path)
         return Journal.read(self.state / "journal.jsonl")
+
+    def store(self) -> Store:
+        """Return where the files of units go."""
+        return FolderStore(self.staging)
+
+    def publish(self) -> None:
+        """Show the finished output to others: a folder is seen as it is."""
 
     def leave(self) -> None:
         """Take back a start after which nothing was made, so that it stands in nobody's way."""
@@ -264,7 +272,8 @@ def _damaged(file: Path, error: Exception) -> OutputError:
     )
 
 
-def _mismatch(path: Path, lines: list[str]) -> MismatchError:
+def mismatch(path: Path | str, lines: list[str]) -> MismatchError:
+    """Make the error of an output that was started with something else."""
     return MismatchError(
         f"{path} was started with something else:\n  "
         + "\n  ".join(lines)

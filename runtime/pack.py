@@ -137,7 +137,7 @@ def _add(
 def _with_files(config: Config, names: Sequence[str], row: Row, unit: Unit, store: Store) -> Row:
     """Replace file names in video columns by the bytes, checked against the row's hash."""
     for name in names:
-        content = store.read(unit.id, row[name])
+        content = store.read(unit.id, row[name], row["sha256"])
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
             raise BuildError(
                 f"{row[name]} of {unit.id} is not what was written there: something else changed the output while it "

@@ -30,8 +30,8 @@ class Store(Protocol):
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
         """Whether files of these sizes are there."""
 
-    def read(self, unit_id: str, name: str) -> bytes:
-        """Return the content of a file; nothing if it is not there."""
+    def read(self, unit_id: str, name: str, sha256: str) -> bytes:
+        """Return the content of a file, by its name or its hash; nothing if it is not there."""
 
     def remove(self, unit_id: str, name: str) -> None:
         """Remove a file that a shard holds now."""
@@ -69,8 +69,8 @@ class FolderStore:
         paths = {self.path / unit_id / name: size for name, size in files.items()}
         return all(path.is_file() and path.stat().st_size == size for path, size in paths.items())
 
-    def read(self, unit_id: str, name: str) -> bytes:
-        """Return the content of a file; nothing if it is not there."""
+    def read(self, unit_id: str, name: str, sha256: str) -> bytes:
+        """Return the content of a file by its name; nothing if it is not there."""
         path = self.path / unit_id / name
         return path.read_bytes() if path.is_file() else b""
 

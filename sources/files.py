@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..errors import UsageError
+from ..records.objects import Objects, address, objects_at
 
 VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v")
 
@@ -34,12 +35,9 @@ def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequenc
     found: dict[str, Path] = {}
     for folder in folders:
         for sub in subfolders:
-            place = folder / sub
-            if not place.is_dir():
-                continue
             here: dict[str, Path] = {}
-            for path in sorted(place.iterdir()):
-                if path.stem in wanted and path.suffix.lower() in VIDEO_SUFFIXES and path.is_file():
+            for path in _files_in(folder / sub):
+                if path.stem in wanted and path.suffix.lower() in VIDEO_SUFFIXES:
                     best = here.get(path.stem)
                     if best is None or _rank(path) < _rank(best):
                         here[path.stem] = path
@@ -47,16 +45,27 @@ def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequenc
     return found
 
 
+def _files_in(place: Path) -> list[Path]:
+    """List the files of a folder, here or in object storage; none if it is not there."""
+    url = address(place)
+    if url is not None:
+        return [Path(f"{url}/{each.key}") for each in Objects(url).list() if "/" not in each.key]
+    return sorted(path for path in place.iterdir() if path.is_file()) if place.is_dir() else []
+
+
 def _rank(path: Path) -> int:
     return VIDEO_SUFFIXES.index(path.suffix.lower())
 
 
 def video_folder(path: Path) -> Path:
-    """Return a folder of videos that the user named.
+    """Return a folder of videos that the user named, or its address in object storage.
 
     Raises:
         UsageError: It is none.
+        MissingExtraError: It is an address, and obstore is not installed.
     """
-    if not path.is_dir():
+    if address(path) is not None:
+        objects_at(path)
+    elif not path.is_dir():
         raise UsageError(f"--videos {path}: there is no folder of that name.")
     return path

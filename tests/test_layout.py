@@ -36,11 +36,11 @@ HEIGHT = {
     **dict.fromkeys(("templates", "video", "language"), 1),
     **dict.fromkeys(("records", "seeds", "extras", "errors", "version"), 0),
 }
-BESIDE = {("records", "errors"), ("records", "version"), ("extras", "errors")}
+BESIDE = {("records", "errors"), ("records", "extras"), ("records", "version"), ("extras", "errors")}
 ONLY = {  # these import nothing else of the package
     "video": {"records", "extras", "errors"},
     "templates": {"errors"},
-    "records": {"errors", "version"},
+    "records": {"errors", "extras", "version"},
     "seeds": set[str](),
     "errors": set[str](),
     "version": set[str](),

@@ -23,6 +23,8 @@ from av.video.reformatter import ColorRange
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
+from ..records.objects import local_copy
+
 Frame = av.VideoFrame
 
 MAJOR = int(av.__version__.split(".")[0])
@@ -30,11 +32,12 @@ UNSPECIFIED, BT601 = 2, 5  # AVCOL_PRI_UNSPECIFIED and AVCOL_TRC_UNSPECIFIED; SW
 
 
 def open_input(path: Path) -> av.container.InputContainer:
-    """Open a media file to read it, whatever bytes its metadata hold.
+    """Open a media file to read it, whatever bytes its metadata hold; one in object storage by a copy of it.
 
     Raises:
         FFmpegError, OSError, ValueError: It cannot be opened.
     """
+    path = local_copy(path)
     return av.open(str(path), metadata_errors="ignore") if MAJOR < 19 else av.open(str(path))
 
 

@@ -87,7 +87,7 @@ class CausalBuilder(SourceVideos):
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Cut a clip; see `records.plan.Builder`."""
-        path = Path(self.videos[unit.source_id])
+        path = self.source(unit)
         file = folder / CLIP_FILE
 
         def cut(index: FrameIndex) -> Facts:

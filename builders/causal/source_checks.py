@@ -299,7 +299,7 @@ def clip_again(builder: CausalBuilder, unit: Unit, row: Row, same: bool) -> list
     Returns:
         Problems, one line each.
     """
-    path = Path(builder.videos[unit.source_id])
+    path = builder.source(unit)
     keep_sound = builder.settings.audio == "keep"
     try:
         with tempfile.TemporaryDirectory(prefix="stressreel-") as name:

@@ -46,7 +46,7 @@ class ClaviBuilder(SourceVideos):
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Write V and V′ as `1.mp4` and `2.mp4`; see `records.plan.Builder`."""
-        path = Path(self.videos[unit.source_id])
+        path = self.source(unit)
         settings = EncodeSettings(self.settings.crf, self.settings.preset)
         files = [folder / "1.mp4", folder / "2.mp4"]
 

@@ -209,7 +209,7 @@ def pair_again(builder: ClaviBuilder, unit: Unit, rows: Sequence[Row], same: boo
     Returns:
         Problems, one line each.
     """
-    path = Path(builder.videos[unit.source_id])
+    path = builder.source(unit)
     try:
         with tempfile.TemporaryDirectory(prefix="stressreel-") as name:
             facts = builder.render(unit, Path(name))

@@ -55,7 +55,7 @@ class DecompBuilder(SourceVideos):
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Copy the video, and look at it; see `records.plan.Builder`."""
-        path = Path(self.videos[unit.source_id])
+        path = self.source(unit)
         file = folder / f"video{path.suffix}"
         facts = with_index(path, shape_of)
         shutil.copyfile(path, file)

@@ -61,7 +61,7 @@ class PerturbedBuilder(SourceVideos):
         """Write every clip under every perturbation, or perturb captions; see `records.plan.Builder`."""
         if is_text(unit):
             return perturb_texts(unit, self.settings, self.tools)
-        path = Path(self.videos[unit.source_id])
+        path = self.source(unit)
         facts = with_index(path, lambda index: self._render(unit, index, folder))
         return facts | {"files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
 

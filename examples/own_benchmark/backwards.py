@@ -79,7 +79,7 @@ class BackwardsBuilder(SourceVideos):
             single = [range(number, number + 1) for number in range(index.num_frames)]
             write_edits(index, [(range(index.num_frames),), tuple(single[::-1])], files, EncodeSettings())
 
-        with_index(Path(self.videos[unit.source_id]), write)
+        with_index(self.source(unit), write)
         return {"files": {file.name: file.stat().st_size for file in files}, "sha256": [*map(sha256_file, files)]}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
