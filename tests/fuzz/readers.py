@@ -295,10 +295,21 @@ def _predictions(folder: Path) -> None:
     pq.write_table(table, place / "plain.parquet", use_dictionary=False, compression="none")
     logged = [{"doc_id": n, "stressreel": {**row, "fingerprint": "f"}, "resps": [["A"]]} for n, row in enumerate(rows)]
     (place / "20_samples_ud.jsonl").write_text(_lines(logged))
+    _inspect_logs(place, [line["stressreel"] for line in logged])
     options = ["Tom was hungry", "Jerry ran away", "the dog barked"]
     items = [{"id": n, "answer": "B", "options": json.dumps(options), "video_id": f"v{n}"} for n in ITEMS]
     (place / "items.csv").write_text(_csv(items))
     (place / "items.jsonl").write_text(_lines([{**item, "options": options, "answer_index": 1} for item in items]))
+
+
+def _inspect_logs(place: Path, logged: list[dict[str, Any]]) -> None:
+    sys.path.append(str(Path(__file__).parents[1] / "support"))
+    from inspect_logs import DEFLATED, eval_file, json_file, sample
+
+    samples = [sample(number, each) for number, each in enumerate(logged)]
+    eval_file(place / "log.eval", samples)
+    eval_file(place / "deflated.eval", samples, DEFLATED)
+    json_file(place / "2026-11-22T15-40-45-00-00_ud_x.json", samples)
 
 
 def _scores(folder: Path) -> None:
@@ -613,11 +624,12 @@ READERS = (
         "predictions and items",
         {
             **_files("json", "p.jsonl", "p.json", "list.json", "20_samples_ud.jsonl", "items.jsonl"),
+            **_files("json", "2026-11-22T15-40-45-00-00_ud_x.json"),
             **_files("csv", "p.csv", "p.tsv", "items.csv"),
-            **_files("bytes", "p.parquet", "plain.parquet"),
+            **_files("bytes", "p.parquet", "plain.parquet", "log.eval", "deflated.eval"),
         },
         read_prediction_files,
-        5,
+        6,
         "predictions",
     ),
     Reader("scores, by the command", _files("json", "a.jsonl", "suite.jsonl"), scored, 0.5, "scored", slow=True),
