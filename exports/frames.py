@@ -40,7 +40,7 @@ def sampled_frames(path: str | Path, count: int, size: int) -> tuple[bytes, ...]
     import av
 
     with av.open(str(path)) as container:
-        pts, end = shown_times(container)
+        pts, end = shown_times(container) if container.streams.video else ([], 0)
     if not pts:
         raise ValueError(f"{path} has no frames")
     span = end - pts[0]
