@@ -86,7 +86,8 @@ def read(path: Path, on: Path | None, split: str | None, options: ScoreOptions) 
     """Read scores, or score predictions on an output."""
     from ..api import score_output
     from ..metrics.folder import SCORES, Scored, read_scores
-    from ..metrics.predictions import read_predictions, sample_logs
+    from ..metrics.logs import sample_logs
+    from ..metrics.predictions import read_predictions
     from ..records.output import reading
 
     if on is None or (path / SCORES).is_file():

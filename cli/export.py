@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from ..exports.tasks import Task
+    from ..records.output import FinishedOutput
 
 NAME = re.compile(r"[A-Za-z0-9_]+")
 
@@ -15,44 +22,89 @@ def command() -> None:
     """Write an output as tasks of an evaluation harness, or in the layout that a benchmark's authors publish."""
 
 
+def task_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add what the commands that write tasks of a harness have in common."""
+    options = (
+        click.argument("out", type=click.Path(path_type=Path)),
+        click.option(
+            "--to", "folder", type=click.Path(path_type=Path), required=True, help="Folder for the tasks: new or empty."
+        ),
+        click.option(
+            "--name", help="What the names of tasks begin with: <name>_<table>.  [default: stressreel_<benchmark>]"
+        ),
+        click.option("--split", help="The split to ask.  [default: test where there is one]"),
+        click.option("--force", is_flag=True, help="Write over an earlier export in the folder; other files stay."),
+        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+    )
+    return reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
+
+
 @command.command("lmms-eval")
-@click.argument("out", type=click.Path(path_type=Path))
-@click.option(
-    "--to", "folder", type=click.Path(path_type=Path), required=True, help="Folder for the tasks: new or empty."
-)
-@click.option("--name", help="Name of the group; tasks are <name>_<table>.  [default: stressreel_<benchmark>]")
-@click.option("--split", help="The split to ask.  [default: test where there is one]")
-@click.option("--force", is_flag=True, help="Write over an earlier export in the folder; other files stay.")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@task_options
 def lmms_eval(out: Path, folder: Path, name: str | None, split: str | None, force: bool, debug: bool) -> None:
     """Write OUT as tasks of lmms-eval: YAML, and the Python that shows videos and reads answers.
 
     Its sample logs are predictions: `stressreel score OUT --predictions LOGS`.
     """
+    from ..exports.lmms_eval import commands, write_tasks
+
+    output, tasks, group, by_table = _export(out, folder, name, split, force, write_tasks)
+    click.echo("\n" + "\n".join(commands(output, tasks, folder, group, by_table=by_table)))
+
+
+@command.command("inspect")
+@task_options
+def inspect(out: Path, folder: Path, name: str | None, split: str | None, force: bool, debug: bool) -> None:
+    """Write OUT as tasks of inspect-ai: Python, and the samples as JSON lines.
+
+    Its logs are predictions: `stressreel score OUT --predictions LOGS`.
+    """
+    from ..exports.inspect_ai import commands, write_tasks
+
+    output, tasks, _, by_table = _export(out, folder, name, split, force, write_tasks)
+    click.echo("\n" + "\n".join(commands(output, tasks, folder, by_table=by_table)))
+
+
+def _export(
+    out: Path, folder: Path, name: str | None, split: str | None, force: bool, write: Callable[..., None]
+) -> tuple[FinishedOutput, list[Task], str, bool]:
+    """Write a folder of tasks, and describe it.
+
+    Returns:
+        The output, its tasks, the name of their group, and whether tables are scored one at a time.
+    """
     from ..api import scoring_of, tasks_of
     from ..builders import benchmark_of
     from ..errors import UsageError
     from ..exports.folder import earlier_files
-    from ..exports.lmms_eval import commands, write_tasks
     from ..exports.tasks import remarks
     from ..records.output import reading
 
     with reading(out) as output:
-        if folder.resolve().is_relative_to(out.resolve()):
-            raise UsageError(
-                f"{folder} lies in the output itself, which holds nothing but what was built. Choose another."
-            )
+        _outside(folder, out)
         earlier = earlier_files(folder, force=force)
         group = name if name is not None else f"stressreel_{output.info['builder']}"
         if not NAME.fullmatch(group):
             raise UsageError(f"--name {group!r}: letters, digits and _ only.")
         benchmark = benchmark_of(output)
         tasks = tasks_of(benchmark, output, split)
-        write_tasks(output, tasks, folder, group, earlier)
+        write(output, tasks, folder, group, earlier)
     click.echo(f"Wrote {len(tasks)} task{'s' * (len(tasks) != 1)} to {folder}, group {group}.")
     for remark in remarks(tasks):
         click.echo(remark)
-    click.echo("\n" + "\n".join(commands(output, tasks, folder, group, by_table=scoring_of(benchmark).by_table)))
+    return output, tasks, group, scoring_of(benchmark).by_table
+
+
+def _outside(folder: Path, out: Path) -> None:
+    """Refuse a folder in the output.
+
+    Raises:
+        UsageError: It lies there.
+    """
+    from ..errors import UsageError
+
+    if folder.resolve().is_relative_to(out.resolve()):
+        raise UsageError(f"{folder} lies in the output itself, which holds nothing but what was built. Choose another.")
 
 
 @command.command("released")
@@ -64,14 +116,10 @@ def released(out: Path, folder: Path, split: str | None, debug: bool) -> None:
     """Write OUT in the layout in which the benchmark's authors publish theirs, for their programs."""
     from ..api import layout_of
     from ..builders import benchmark_of
-    from ..errors import UsageError
     from ..exports.released import write_layout
     from ..records.output import reading
 
     with reading(out) as output:
-        if folder.resolve().is_relative_to(out.resolve()):
-            raise UsageError(
-                f"{folder} lies in the output itself, which holds nothing but what was built. Choose another."
-            )
+        _outside(folder, out)
         count = write_layout(folder, layout_of(benchmark_of(output), output, split))
     click.echo(f"Wrote {count:,} file{'s' * (count != 1)} to {folder}.")

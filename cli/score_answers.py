@@ -37,7 +37,7 @@ def common(command: Any) -> Any:
 @click.option(
     "--predictions",
     type=click.Path(path_type=Path),
-    help="JSON lines, JSON, CSV or Parquet with id and answer; or a folder of lmms-eval's sample logs.",
+    help="JSON lines, JSON, CSV or Parquet with id and answer; or logs of lmms-eval or inspect-ai, or their folder.",
 )
 @click.option("--config", help="Table to score, where an output has several with questions. [default: the first]")
 @click.option(

@@ -9,15 +9,19 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, OutputError
 from ..records.documents import parse_json
+from ..records.output import FinishedOutput
+from ..version import __version__
+from .tasks import Task
 
 ABOUT = "output.json"
+HERE = Path(__file__).parent
 
 
 def earlier_files(folder: Path, *, force: bool) -> frozenset[str]:
@@ -68,6 +72,29 @@ def _files_of(path: Path) -> frozenset[str] | None:
         return None
     plain = all(isinstance(name, str) and name == Path(name).name and name not in ("", "..") for name in files)
     return frozenset(files) if plain else None
+
+
+def exported_by(output: FinishedOutput) -> dict[str, Any]:
+    """Return what tasks say of where they are from, with a version that changes when the questions do."""
+    info = output.info
+    return {
+        "version": f"{info['dataset_version']}+{info['fingerprint'][:16]}",
+        "builder": info["builder"],
+        "fingerprint": info["fingerprint"],
+        "exported_by": f"stressreel {__version__}",
+    }
+
+
+def run_time_files() -> dict[str, bytes]:
+    """Read the files that every folder of tasks has: what is done while a harness runs, and how answers are read."""
+    paths = {"harness.py": HERE / "harness.py", "answers.py": HERE.parent / "metrics" / "answers.py"}
+    return {name: path.read_bytes() for name, path in paths.items()}
+
+
+def about_export(output: FinishedOutput, tasks: Sequence[Task]) -> dict[str, Any]:
+    """Return what `output.json` says: where the output lies, and what its tasks leave out."""
+    left_out = {task.table: list(task.left_out) for task in tasks if task.left_out}
+    return {"path": str(output.path.resolve()), **exported_by(output), "left_out": left_out}
 
 
 def write_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, bytes], earlier: frozenset[str]) -> None:

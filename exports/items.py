@@ -32,7 +32,7 @@ def item_tasks(
     """
     shown = next((config for config in configs if any(column.kind == "video" for column in config.columns)), None)
     if shown is None:
-        raise InputError(f"{output.path} holds no videos, and lmms-eval has to show some. Build it with them.")
+        raise InputError(f"{output.path} holds no videos, and a harness has to show some. Build it with them.")
     found = []
     for table in tables:
         chosen = one_split(output, table, split)

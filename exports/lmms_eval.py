@@ -13,13 +13,9 @@ from typing import Any
 
 import yaml
 
-from ..errors import InputError
-from ..metrics.inputs import ALL, read_columns
 from ..records.output import FinishedOutput
-from ..records.shards import read_footer
-from ..version import __version__
-from .folder import write_folder
-from .tasks import KINDS, Task, prompts
+from .folder import about_export, exported_by, run_time_files, write_folder
+from .tasks import KINDS, Task, check_videos, prompts, score_commands
 
 HERE = Path(__file__).parent
 CHOSEN = ("accuracy", "unreadable")
@@ -62,26 +58,6 @@ class TaskDumper(yaml.SafeDumper):
 TaskDumper.add_representer(Function, lambda dumper, value: dumper.represent_scalar("!function", str(value)))
 
 
-def check_videos(output: FinishedOutput, table: str) -> None:
-    """Refuse an output without videos: a harness has to show some.
-
-    Args:
-        output: The output.
-        table: Its table with the videos.
-
-    Raises:
-        InputError: It has none, or rows of the table are missing.
-    """
-    if table in output.info["counts"]:
-        read_columns(output, table, ("sha256",), ALL)
-        if "video" in read_footer(output.shards(table)[0]).schema.to_arrow_schema().names:
-            return
-    raise InputError(
-        f"{output.path} holds no videos (built with --no-render, --embed no, or text alone), and a harness has to show "
-        "some. Build it with them."
-    )
-
-
 def functions_of(task: Task) -> dict[str, str | Bound]:
     """Name the functions of `utils.py` for a task, by what lmms-eval calls them."""
     visual: str | Bound = "caption_visual" if task.kind == "caption" else "item_visual"
@@ -100,7 +76,7 @@ def functions_of(task: Task) -> dict[str, str | Bound]:
     return {
         "doc_to_visual": visual,
         "doc_to_text": f"{KINDS[task.kind].text}_text",
-        "doc_to_target": f"{'answer' if task.kind in ('caption', 'item') else task.kind}_target",
+        "doc_to_target": f"{KINDS[task.kind].target or task.kind}_target",
         "process_results": results,
         **left_out,
     }
@@ -122,19 +98,12 @@ def write_tasks(
         InputError: The output holds no videos, or a file of somebody else is in the way.
         OutputError: The folder cannot be written.
     """
-    for table in {table: None for task in tasks for table in task.video_tables}:
-        check_videos(output, table)
-    info = output.info
-    made_by = {
-        "builder": info["builder"],
-        "fingerprint": info["fingerprint"],
-        "exported_by": f"stressreel {__version__}",
-    }
-    metadata = {"version": f"{info['dataset_version']}+{info['fingerprint'][:16]}", **made_by}
+    check_videos(output, tasks)
+    metadata = exported_by(output)
     names = [f"{group}_{task.name}" for task in tasks]
     files = {
         "utils.py": _utils(tasks).encode(),
-        "answers.py": (HERE.parent / "metrics" / "answers.py").read_bytes(),
+        **run_time_files(),
         f"{group}.yaml": _dump({"group": group, "task": names, "metadata": metadata}),
     }
     for name, task in zip(names, tasks, strict=True):
@@ -142,9 +111,7 @@ def write_tasks(
             lines = [json.dumps(doc, ensure_ascii=False) + "\n" for doc in task.docs]
             files[f"{name}.jsonl"] = "".join(lines).encode()
         files[f"{name}.yaml"] = _dump(_task_config(output, task, name, metadata))
-    left_out = {task.table: list(task.left_out) for task in tasks if task.left_out}
-    about = {"path": str(output.path.resolve()), **made_by, "left_out": left_out}
-    write_folder(folder, about, files, earlier)
+    write_folder(folder, about_export(output, tasks), files, earlier)
 
 
 def _utils(tasks: list[Task]) -> str:
@@ -162,7 +129,6 @@ def _task_config(output: FinishedOutput, task: Task, name: str, metadata: dict[s
     data: dict[str, Any] = {"dataset_path": str(output.path.resolve()), "dataset_name": task.table}
     if task.docs:  # a path that is relative is looked for beside the YAML
         data = {"dataset_path": "json", "dataset_kwargs": {"data_files": {task.split: f"{name}.jsonl"}}}
-    notes = {"left_out": {"count": len(task.left_out), "why": task.why}} if task.left_out else {}
     return {
         "task": name,
         **data,
@@ -170,7 +136,7 @@ def _task_config(output: FinishedOutput, task: Task, name: str, metadata: dict[s
         "output_type": "generate_until",
         **{key: Function(f"utils.{function}") for key, function in functions_of(task).items()},
         "generation_kwargs": {
-            "max_new_tokens": said["max_new_tokens"]["text" if task.writes else "choice"],
+            "max_new_tokens": task.max_new_tokens,
             **said["generation_kwargs"],
         },
         "lmms_eval_specific_kwargs": {"default": said["prompts"][task.kind]},
@@ -178,7 +144,7 @@ def _task_config(output: FinishedOutput, task: Task, name: str, metadata: dict[s
             {"metric": metric, "aggregation": "mean", "higher_is_better": HIGHER_IS_BETTER[metric]}
             for metric in (WRITTEN if task.writes else CHOSEN)
         ],
-        "metadata": {**metadata, **notes, **task.notes},
+        "metadata": {**metadata, **task.metadata},
     }
 
 
@@ -188,14 +154,8 @@ def _dump(content: dict[str, Any]) -> bytes:
 
 def commands(output: FinishedOutput, tasks: list[Task], folder: Path, group: str, *, by_table: bool) -> list[str]:
     """Return the commands that run the tasks and score their logs."""
-    out = shlex.quote(str(output.path))
-    found = [
+    return [
         f"lmms-eval --model MODEL --include_path {shlex.quote(str(folder))} --tasks {group} --batch_size 1 "
-        "--log_samples --output_path logs"
+        "--log_samples --output_path logs",
+        *score_commands(output, tasks, by_table=by_table),
     ]
-    for table, task in {task.table if by_table else "": task for task in tasks}.items():
-        kind, chosen = ("score open-ended", "") if task.writes else ("score", f" --config {table}" * by_table)
-        partial = " --partial" * bool(task.left_out)
-        to = f" --out logs.scores/{table}" * by_table
-        found.append(f"stressreel {kind} {out} --predictions logs{chosen} --split {task.split}{partial}{to}")
-    return found

@@ -5,7 +5,8 @@ Harnesses and `stressreel ask` read the same tasks, so they ask the same with th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ import yaml
 from ..errors import InputError, UsageError
 from ..metrics.inputs import ALL, choose_split, read_columns
 from ..records.output import FinishedOutput
+from ..records.shards import read_footer
 
 SHOWN = 5
 Doc = dict[str, Any]
@@ -31,6 +33,7 @@ class Kind:
         options: The column with its options; "" if it has none.
         answers: The column of predictions with its answers.
         fixed: Options that all questions of the kind have.
+        target: The function that returns what is right, without "_target"; "" if it is called as the kind is.
     """
 
     id_column: str
@@ -38,6 +41,7 @@ class Kind:
     options: str = ""
     answers: str = "answer"
     fixed: tuple[str, ...] = ()
+    target: str = ""
 
 
 YES_NO = ("no", "yes")
@@ -45,8 +49,8 @@ KINDS = {
     "yes_no": Kind("question_id", fixed=YES_NO),
     "answer": Kind("qid", "answer", "options"),
     "explanation": Kind("qid", "explanation", "explanation_options", "explanation"),
-    "item": Kind("id", "item", "options"),
-    "caption": Kind("clip_id", "caption", "options"),
+    "item": Kind("id", "item", "options", target="answer"),
+    "caption": Kind("clip_id", "caption", "options", target="answer"),
     "node_yes_no": Kind("id", fixed=YES_NO),
     "node": Kind("id"),
     "open_answer": Kind("qid"),
@@ -100,6 +104,17 @@ class Task:
         return self.kind.startswith("open_")
 
     @property
+    def max_new_tokens(self) -> int:
+        """How long an answer may be, in tokens."""
+        return int(prompts()["max_new_tokens"]["text" if self.writes else "choice"])
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What it says of itself besides where it is from."""
+        left_out = {"left_out": {"count": len(self.left_out), "why": self.why}} if self.left_out else {}
+        return {**left_out, **self.notes}
+
+    @property
     def video_tables(self) -> tuple[str, ...]:
         """The tables with its videos."""
         return (self.shown.table,) if self.shown else tuple({doc["table"]: None for doc in self.docs})
@@ -143,6 +158,23 @@ def lost_rows(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) ->
     )
 
 
+def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
+    """Refuse an output without the videos of its tasks: a harness has to show some.
+
+    Raises:
+        InputError: It has none, or rows of a table with videos are missing.
+    """
+    for table in {table: None for task in tasks for table in task.video_tables}:
+        if table in output.info["counts"]:
+            read_columns(output, table, ("sha256",), ALL)
+            if "video" in read_footer(output.shards(table)[0]).schema.to_arrow_schema().names:
+                continue
+        raise InputError(
+            f"{output.path} holds no videos (built with --no-render, --embed no, or text alone), and a harness has to "
+            "show some. Build it with them."
+        )
+
+
 def remarks(tasks: list[Task]) -> list[str]:
     """Describe what the tasks do not ask, and what differs between settings."""
     found = []
@@ -155,4 +187,16 @@ def remarks(tasks: list[Task]) -> list[str]:
     if other:
         named = ", ".join(f"{name} {count:,}" for name, count in other.items())
         found.append(f"Asked with other captions than in clean, because a perturbation makes those alike: {named}.")
+    return found
+
+
+def score_commands(output: FinishedOutput, tasks: Sequence[Task], *, by_table: bool) -> list[str]:
+    """Return the commands that score the logs of tasks, a table at a time if `by_table`."""
+    out = shlex.quote(str(output.path))
+    found = []
+    for table, task in {task.table if by_table else "": task for task in tasks}.items():
+        kind, chosen = ("score open-ended", "") if task.writes else ("score", f" --config {table}" * by_table)
+        partial = " --partial" * bool(task.left_out)
+        to = f" --out logs.scores/{table}" * by_table
+        found.append(f"stressreel {kind} {out} --predictions logs{chosen} --split {task.split}{partial}{to}")
     return found

@@ -19,6 +19,7 @@ from ..errors import InputError, UsageError
 from ..records.documents import once, parse_json, read_text
 from ..records.shards import PARQUET_FAULTS
 from .answers import YES_NO, read_answer
+from .logs import LOGGED, LOGS, eval_log, is_json_log, json_log, logged, sample_logs
 
 ID_NAMES = ("id", "question_id", "qid", "key", "csv_q_id")
 ANSWER_NAMES = ("answer", "prediction", "pred")
@@ -28,8 +29,6 @@ MOST_ROWS, FEW_ROWS = 5_000_000, 10_000  # without and beside an expected number
 LONGEST_LINE = 100_000_000  # characters
 BATCH_ROWS = 4096
 LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: at least, and by its size
-SAMPLE_LOGS = "*_samples_*.jsonl"  # as lmms-eval names them
-LOGGED = "stressreel"  # in every line of a log of our tasks: see exports/lmms_eval_utils.py
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,8 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
 
     Args:
         path: JSON lines (.jsonl, .ndjson), a JSON list of objects (.json), CSV (.csv, with a header; .tsv) or Parquet;
-            or what lmms-eval logged of tasks that `stressreel export` wrote, a sample log or a folder of them.
+            or what a harness logged of tasks that `stressreel export` wrote, a log or a folder of them: sample logs of
+            lmms-eval (.jsonl), logs of inspect-ai (.eval, .json).
         expected: About how many rows there should be. A file with more than ten times as many is not read.
 
     Raises:
@@ -106,34 +106,42 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
         logs = sample_logs(path)
         if not logs:
             raise InputError(
-                f"{path} is a folder without sample logs of lmms-eval ({SAMPLE_LOGS}). Give a file, or run lmms-eval "
-                "with --log_samples."
+                f"{path} is a folder without sample logs of lmms-eval ({LOGS[0]}) or logs of inspect-ai ({LOGS[1]}, or "
+                "JSON as it names it). Give a file, or run lmms-eval with --log_samples."
             )
-        rows = logged(path, _at_most(most, (row for log in logs for row in _json_lines(log)), path))
+        rows = logged(path, _at_most(most, (row for log in logs for row in _rows(log)), path))
         if not rows:
-            raise InputError(f"{path}: its sample logs are empty.")
+            raise InputError(f"{path}: its sample logs are empty, or none of their samples is scored.")
         return Predictions(path, rows)
     if not path.exists():
         raise UsageError(
             f"there is no predictions file {path}. Give JSON lines, CSV or Parquet with `id` and `answer`."
         )
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
+    if path.suffix.lower() not in READERS:
         raise InputError(
-            f"{path.name} ends in {path.suffix.lower() or 'nothing'}; allowed are .jsonl, .json, .csv, .tsv and "
-            ".parquet."
+            f"{path.name} ends in {path.suffix.lower() or 'nothing'}; allowed are .jsonl, .json, .csv, .tsv, .parquet "
+            "and .eval."
         )
+    rows = _at_most(most, _rows(path), path)
+    if not rows:
+        raise InputError(f"{path} holds no predictions.")
+    if LOGGED in rows[0] and path.suffix.lower() in (".jsonl", ".ndjson", ".json", ".eval"):
+        rows = logged(path, rows)
+    return Predictions(path, rows)
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Read the rows of a file by what its name ends in.
+
+    Raises:
+        InputError: It cannot be read.
+    """
     try:
-        rows = _at_most(most, reader(path), path)
+        yield from READERS[path.suffix.lower()](path)
     except InputError:
         raise
     except (OSError, ValueError, csv.Error) as error:
         raise InputError(f"{path} cannot be read ({type(error).__name__}: {error}).") from error
-    if not rows:
-        raise InputError(f"{path} holds no predictions.")
-    if LOGGED in rows[0] and path.suffix.lower() in (".jsonl", ".ndjson"):
-        rows = logged(path, rows)
-    return Predictions(path, rows)
 
 
 def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
@@ -148,38 +156,6 @@ def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict
             f"{path} has more than {most:,} rows, far more than there are questions. Give one row for each question."
         )
     return found
-
-
-def sample_logs(folder: Path) -> list[Path]:
-    """List the sample logs of lmms-eval in a folder."""
-    return sorted(path for path in folder.rglob(SAMPLE_LOGS) if path.is_file())
-
-
-def logged(path: Path, lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Take predictions out of sample logs of lmms-eval.
-
-    What several tasks ask about one item (its answer, its explanation) becomes one row. The same asked twice stays two
-    rows: which run counts is not guessed.
-
-    Raises:
-        InputError: A line is not of a task that `stressreel export` wrote.
-    """
-    rows: list[dict[str, Any]] = []
-    by_item: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for line in lines:
-        found = line.get(LOGGED)
-        if not isinstance(found, dict) or "id" not in found:
-            raise InputError(
-                f"{path}: a line has no {LOGGED!r}: it is of another task than those of `stressreel export`. Give the "
-                "folder or the logs of these alone."
-            )
-        item = tuple(str(found.get(name)) for name in ("config", "setting", "id"))
-        row = by_item.get(item)
-        if row is None or any(name in row for name in found if name in ("answer", "explanation")):
-            rows.append(row := {})
-            by_item.setdefault(item, row)
-        row.update(found)
-    return rows
 
 
 def of_output(predictions: Predictions, config: str | None, fingerprint: str) -> Predictions:
@@ -233,8 +209,11 @@ def _object(line: str, place: str) -> dict[str, Any]:
 
 
 def _json(path: Path) -> Iterator[dict[str, Any]]:
-    """Read a list of objects, or an object of answers by id."""
+    """Read a list of objects, an object of answers by id, or a log of inspect-ai."""
     rows = parse_json(read_text(path), once)
+    if is_json_log(rows):
+        yield from json_log(path, rows)
+        return
     if isinstance(rows, dict) and all(not isinstance(value, dict | list) for value in rows.values()):
         rows = [{"id": name, "answer": answer} for name, answer in rows.items()]
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -301,6 +280,7 @@ READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
     ".tsv": _csv,
     ".parquet": _parquet,
     ".pq": _parquet,
+    ".eval": eval_log,
 }
 
 

@@ -58,7 +58,7 @@ PARSING = re.compile(r"(?:json\.(?:loads?|JSONDecoder)|yaml\.(?:\w*load\w*|parse
 OF_THE_PACKAGE = "tables of the package, beside the module"
 PARSERS = {  # `records/documents.py` alone parses what others wrote; the rest states its reason
     "records/documents.py": "what others wrote, within limits",
-    "exports/lmms_eval_utils.py": "what an export wrote; it is copied there and imports nothing of ours",
+    "exports/harness.py": "what an export wrote; it is copied there and imports nothing of ours",
     "sources/agqa.py": "a file of gigabytes, of which it holds a few rows at a time",
     "metrics/answers.py": "answers of models, where JSON is one form of many; it is copied into exports too",
     **dict.fromkeys(

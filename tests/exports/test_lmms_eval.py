@@ -120,10 +120,10 @@ def test_clavi_documents(opened: dict[str, FinishedOutput], utils: Any) -> None:
 def test_a_damaged_video_is_refused(opened: dict[str, FinishedOutput], utils: Any, monkeypatch: Any) -> None:
     module = utils("clavi")
     shard = str(opened["clavi"].shards("videos")[0])
-    monkeypatch.setattr(module.hashlib, "sha256", lambda content: hashlib.md5(content))
+    monkeypatch.setattr(module.harness().hashlib, "sha256", lambda content: hashlib.md5(content))
     with pytest.raises(ValueError, match="not the one that was built"):
-        module.copy_videos(shard, 0)
-    assert not list(module.cache_folder().glob("*.mp4"))
+        module.harness().copy_videos(shard, 0)
+    assert not list(module.harness().cache_folder().glob("*.mp4"))
 
 
 def test_causal_documents(opened: dict[str, FinishedOutput], utils: Any) -> None:

@@ -297,6 +297,7 @@ def _predictions(folder: Path) -> None:
     pq.write_table(table, place / "plain.parquet", use_dictionary=False, compression="none")
     logged = [{"doc_id": n, "stressreel": {**row, "fingerprint": "f"}, "resps": [["A"]]} for n, row in enumerate(rows)]
     (place / "20_samples_ud.jsonl").write_text(_lines(logged))
+    _inspect_logs(place, [line["stressreel"] for line in logged])
     options = ["Tom was hungry", "Jerry ran away", "the dog barked"]
     items = [
         {"id": n, "question": "Why?", "answer": "B", "options": json.dumps(options), "video_id": f"v{n}", "ts": "1.5-3"}
@@ -316,6 +317,16 @@ def _asked(folder: Path) -> None:
     with Journal(place / "a.journal", JOURNAL) as journal:
         for number in range(6):
             journal.add(f"video|questions/{number}", Reply("Yes, “it” is.", False, 100, 2, "m", {"moved": 0.25}))
+
+
+def _inspect_logs(place: Path, logged: list[dict[str, Any]]) -> None:
+    sys.path.append(str(Path(__file__).parents[1] / "support"))
+    from inspect_logs import DEFLATED, eval_file, json_file, sample
+
+    samples = [sample(number, each) for number, each in enumerate(logged)]
+    eval_file(place / "log.eval", samples)
+    eval_file(place / "deflated.eval", samples, DEFLATED)
+    json_file(place / "2026-11-22T15-40-45-00-00_ud_x.json", samples)
 
 
 def _scores(folder: Path) -> None:
@@ -638,11 +649,12 @@ READERS = (
         "predictions and items",
         {
             **_files("json", "p.jsonl", "p.json", "list.json", "20_samples_ud.jsonl", "items.jsonl"),
+            **_files("json", "2026-11-22T15-40-45-00-00_ud_x.json"),
             **_files("csv", "p.csv", "p.tsv", "items.csv"),
-            **_files("bytes", "p.parquet", "plain.parquet"),
+            **_files("bytes", "p.parquet", "plain.parquet", "log.eval", "deflated.eval"),
         },
         read_prediction_files,
-        5,
+        6,
         "predictions",
     ),
     Reader("answers of a model", _files("json", "a.journal"), read_journal, 1, "asked"),

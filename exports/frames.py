@@ -1,0 +1,92 @@
+"""The frames of a video that are shown: at equal distances in time, as JPEG files.
+
+Copied, as it is, beside tasks whose harness takes pictures; it needs PyAV and Pillow. `stressreel ask` shows the same
+frames.
+"""
+
+from __future__ import annotations
+
+import io
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import av.container
+    from PIL.Image import Image
+
+QUALITY = 90
+
+
+@lru_cache(maxsize=32)  # questions about one video follow each other
+def sampled_frames(path: str | Path, count: int, size: int) -> tuple[bytes, ...]:
+    """Return the frames on show in the middle of `count` equal parts of a video's duration.
+
+    Args:
+        path: A video of an output: an MP4 with one picture track.
+        count: How many; a short video has frames more than once.
+        size: Pixels of the longer side at most; 0: as they are.
+
+    Returns:
+        JPEG files, in order.
+
+    Raises:
+        ValueError: The video has no frames, or other frames than its packets say.
+    """
+    import av
+
+    with av.open(str(path)) as container:
+        pts, end = shown_times(container) if container.streams.video else ([], 0)
+    if not pts:
+        raise ValueError(f"{path} has no frames")
+    span = end - pts[0]
+    middles = [pts[0] + (2 * number + 1) * span // (2 * count) for number in range(count)]
+    chosen = [pts[bisect_right(pts, middle) - 1] for middle in middles]
+    with av.open(str(path)) as container:
+        found = dict(pictures(container, set(chosen), size))
+    if missing := set(chosen) - set(found):
+        raise ValueError(f"{path}: {len(missing)} of {len(set(chosen))} frames cannot be decoded")
+    return tuple(found[time] for time in chosen)
+
+
+def shown_times(container: av.container.InputContainer) -> tuple[list[int], int]:
+    """Return when the frames of a video start, increasing, and when the last one ends, in units of its time base."""
+    packets = [
+        packet for packet in container.demux(container.streams.video[0]) if packet.pts is not None and packet.size
+    ]
+    durations = {int(packet.pts or 0): packet.duration or 0 for packet in packets if not packet.is_discard}
+    pts = sorted(durations)
+    if not pts:
+        return pts, 0
+    usual = int(median(after - before for before, after in pairwise(pts))) if len(pts) > 1 else 1
+    return pts, pts[-1] + (durations[pts[-1]] or usual)
+
+
+def pictures(container: Any, times: set[int], size: int) -> Iterator[tuple[int, bytes]]:
+    """Decode a video and yield the frames of these times, as JPEG files."""
+    stream = container.streams.video[0]
+    stream.codec_context.thread_count = 1
+    last = max(times)
+    for frame in container.decode(stream):
+        if frame.pts in times:
+            yield frame.pts, jpeg(frame.to_image(), size)
+        if frame.pts is not None and frame.pts >= last:
+            return
+
+
+def jpeg(picture: Image, size: int) -> bytes:
+    """Scale a picture down to at most `size` pixels on its longer side, and write it as JPEG."""
+    from PIL import Image as images
+
+    width, height = picture.size
+    longer = max(width, height)
+    if size and longer > size:
+        small = (max(1, round(width * size / longer)), max(1, round(height * size / longer)))
+        picture = picture.resize(small, images.Resampling.BICUBIC)
+    file = io.BytesIO()
+    picture.save(file, "JPEG", quality=QUALITY)
+    return file.getvalue()

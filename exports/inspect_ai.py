@@ -1,0 +1,136 @@
+"""A finished output as tasks of inspect-ai: a folder for `inspect eval`.
+
+https://inspect.aisi.org.uk, read and run at version 0.3.285.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..metrics.answers import plain
+from ..records.output import FinishedOutput
+from . import lmms_eval_utils
+from .folder import about_export, exported_by, run_time_files, write_folder
+from .tasks import KINDS, Doc, Task, check_videos, prompts, score_commands
+
+HERE = Path(__file__).parent
+CHOSEN = ("accuracy", "unreadable")
+WRITTEN = ("exact", "empty")
+HEAD = """
+
+# The tasks
+
+from inspect_ai import task
+"""
+TASK = """
+
+@task
+def {name}(frames: int = 16, size: int = 448, send: str = "frames") -> Task:
+    return exported("{name}", frames, size, send)
+"""
+
+
+def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
+    """Return the samples of a task, as inspect-ai reads them from JSON lines.
+
+    Yields:
+        `id`, `input` (the text as it is asked), `target` (the right letter, "yes", "no" or text; "" if nothing decides
+        it), and as `metadata` what shows the video and judges an answer; see `inspect_ai_tasks.py`.
+
+    Raises:
+        InputError: Rows of the output are missing.
+    """
+    kind, prompt = KINDS[task.kind], prompts()["prompts"][task.kind]
+    text = getattr(lmms_eval_utils, f"{kind.text}_text")
+    right = getattr(lmms_eval_utils, f"{kind.target or task.kind}_target")
+    left_out = frozenset(task.left_out)
+    for doc in task.docs or output.whole(task.table, None, task.split):
+        name, target = str(doc[kind.id_column]), right(doc)
+        if name in left_out and not task.docs:
+            continue
+        setting = str(doc.get("setting", ""))
+        options = list(doc[kind.options]) if kind.options else list(kind.fixed)
+        names = [*map(lmms_eval_utils.letter, range(len(options)))] if kind.options else options
+        yield {
+            "id": f"{setting}/{name}" if setting else name,
+            "input": text(doc, prompt),
+            "target": target,
+            "metadata": {
+                "video": video_of(task, doc),
+                "options": options,
+                "right": names.index(target if kind.options else plain(target)) if options and target else -1,
+                "about": {"id": name, **({"setting": setting} if setting else {"config": task.table})},
+                "column": kind.answers,
+                "option_ids": list(doc.get("option_ids", ())),
+                "metrics": WRITTEN if task.writes else CHOSEN,
+            },
+        }
+
+
+def video_of(task: Task, doc: Doc) -> dict[str, Any]:
+    """Return where the video of a document is: a table, and what names the video there."""
+    if task.shown:
+        return {"table": task.shown.table, "key": {task.shown.key: doc[task.shown.key]}}
+    key = (
+        {name: doc[name] for name in ("clip_id", "severity")} if task.kind == "caption" else {doc["key"]: doc["video"]}
+    )
+    return {"table": doc["table"], "key": key}
+
+
+def write_tasks(
+    output: FinishedOutput, tasks: Sequence[Task], folder: Path, group: str, earlier: frozenset[str] = frozenset()
+) -> None:
+    """Write a folder of tasks, for an output that holds its videos.
+
+    Args:
+        output: The output.
+        tasks: Its tasks.
+        folder: The folder.
+        group: What the names of tasks begin with.
+        earlier: Files of an earlier export in the folder; see `folder.earlier_files`.
+
+    Raises:
+        InputError: The output holds no videos, a name is none of a Python function, or a file of somebody else is in
+            the way.
+        OutputError: The folder cannot be written.
+    """
+    check_videos(output, tasks)
+    names = [f"{group}_{task.name}" for task in tasks]
+    if odd := [name for name in names if not name.isidentifier()]:
+        raise InputError(
+            f"{odd[0]!r} cannot be the name of a task of inspect-ai, which is a function of Python: letters, digits "
+            "and _, no digit first. Give another --name."
+        )
+    written = (HERE / "inspect_ai_tasks.py").read_text(encoding="utf-8")
+    files = {
+        "tasks.py": (written + HEAD + "".join(TASK.format(name=name) for name in names)).encode(),
+        "frames.py": (HERE / "frames.py").read_bytes(),
+        **run_time_files(),
+    }
+    about = about_export(output, tasks) | {"frames": prompts()["frames"], "tasks": {}}
+    for name, task in zip(names, tasks, strict=True):
+        lines = [json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples(output, task)]
+        files[f"{name}.jsonl"] = "".join(lines).encode()
+        about["tasks"][name] = {
+            "config": {
+                "temperature": prompts()["generation_kwargs"]["temperature"],
+                "max_tokens": task.max_new_tokens,
+            },
+            "metadata": {**exported_by(output), **task.metadata},
+        }
+    write_folder(folder, about, files, earlier)
+
+
+def commands(output: FinishedOutput, tasks: Sequence[Task], folder: Path, *, by_table: bool) -> list[str]:
+    """Return the commands that run the tasks and score their logs."""
+    place = os.path.relpath(folder / "tasks.py")  # inspect-ai 0.3.285 takes an absolute path only with @NAME
+    return [
+        f"inspect eval {shlex.quote(place)} --model MODEL --no-log-images --log-dir logs",
+        *score_commands(output, tasks, by_table=by_table),
+    ]

@@ -1,0 +1,112 @@
+"""The tasks of this folder for inspect-ai: `inspect eval tasks.py@NAME --model MODEL`.
+
+`stressreel export inspect` writes this file as `tasks.py`, with a function for each task below it; beside it the
+samples of each (`NAME.jsonl`), `harness.py` (videos and judging), `frames.py`, `answers.py` and `output.json`. It needs
+inspect-ai and what that brings (anyio, numpy), and for videos pyarrow, av and pillow; not stressreel.
+
+Parameters of every task, given as `-T frames=8`: `frames`, how many are shown; `size`, pixels of their longer side at
+most, 0 for as they are; `send`, "frames" or "video", which sends the file itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+from inspect_ai import Task
+from inspect_ai.dataset import json_dataset
+from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, ContentVideo, GenerateConfig
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
+
+HERE = Path(__file__).parent
+SENT = ("frames", "video")
+
+
+@cache
+def beside(name: str) -> Any:
+    """Load a file of this folder, by its path: other folders of tasks have files of the same names."""
+    spec = importlib.util.spec_from_file_location(f"stressreel_{name}", HERE / f"{name}.py")
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{HERE / name}.py cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def exported(name: str, frames: int, size: int, send: str) -> Task:
+    """Return a task of this folder.
+
+    Args:
+        name: Its name.
+        frames: How many frames are shown.
+        size: Pixels of their longer side at most; 0: as they are.
+        send: "frames", or "video": the file itself, for models that take one.
+
+    Raises:
+        ValueError: A parameter is none of these.
+    """
+    if send not in SENT:
+        raise ValueError(f"-T send={send!r}: allowed are {' and '.join(SENT)}.")
+    if not (type(frames) is int and frames > 0 and type(size) is int and size >= 0):
+        raise ValueError(f"-T frames={frames!r} -T size={size!r}: expected whole numbers, frames 1 or more.")
+    about = beside("harness").output()["tasks"][name]
+    return Task(
+        dataset=json_dataset(str(HERE / f"{name}.jsonl"), name=name),
+        setup=show(frames, size, send),
+        solver=generate(),
+        scorer=judge(),
+        config=GenerateConfig(**about["config"]),
+        version=about["metadata"]["version"],
+        metadata=about["metadata"],
+    )
+
+
+@solver
+def show(frames: int, size: int, send: str) -> Solver:
+    """Put a sample's video before its text."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        parts = await anyio.to_thread.run_sync(partial(shown, state.metadata["video"], frames, size, send))
+        state.messages = [ChatMessageUser(content=[*parts, ContentText(text=state.input_text)])]
+        return state
+
+    return solve
+
+
+def shown(video: dict[str, Any], frames: int, size: int, send: str) -> list[Any]:
+    """Return the parts of a message that show a video; inspect-ai takes content from solvers, not paths."""
+    harness = beside("harness")
+    path = harness.video_path(video["table"], video["key"])
+    if send == "video":
+        return [ContentVideo(video=data_url("video/mp4", Path(path).read_bytes()), format="mp4")]
+    pictures = beside("frames").sampled_frames(path, frames, size)
+    images = [ContentImage(image=data_url("image/jpeg", picture)) for picture in pictures]
+    return [ContentText(text=harness.output()["frames"]), *images]
+
+
+def data_url(kind: str, content: bytes) -> str:
+    """Write content as a URL."""
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+@scorer(metrics={"*": [mean()]})
+def judge() -> Scorer:
+    """Judge an answer by the rules of `stressreel score`, which reads what is logged as `stressreel`."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        asked, said = state.metadata, state.output.completion
+        given = {"column": asked["column"], **asked["about"]}
+        harness = beside("harness")
+        if asked["options"]:
+            found = harness.judged(said, asked["options"], asked["right"], option_ids=asked["option_ids"], **given)
+        else:
+            found = harness.compared(said, target.text, asked["metrics"], **given)
+        logged = {"stressreel": found.pop("stressreel")}
+        return Score(value=found, answer=said, metadata=logged)
+
+    return score
