@@ -200,10 +200,10 @@ def read(out: str | Path) -> Output:
 
 
 def data_files(out: str | Path, config: str) -> dict[str, Any]:
-    """Return the arguments with which `datasets` loads a table of an output in object storage, or in a folder.
+    """Return the arguments with which `datasets` loads a table of an output, also in object storage.
 
-    `load_dataset("parquet", **stressreel.data_files("s3://bucket/clavi", "questions"))`. `datasets` reads object storage
-    by fsspec: s3fs, gcsfs or adlfs, of which it needs the one.
+    `load_dataset("parquet", **stressreel.data_files("s3://bucket/clavi", "questions"))`: there `datasets` needs s3fs, gcsfs
+    or adlfs.
 
     Args:
         out: The output.

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import InputError, UsageError
 from ..exports import lmms_eval_utils
-from ..exports.tasks import KINDS, YES_NO, Doc, Task, prompts
+from ..exports.tasks import KINDS, YES_NO, Doc, Task, max_new_tokens, prompts, video_of
 from ..metrics.answers import read_answer
 from ..metrics.items import given_options, options_of, read_items
 from ..metrics.predictions import read_predictions
@@ -84,8 +84,7 @@ class Question:
     @property
     def most_tokens(self) -> int:
         """How long an answer may be by default, in tokens."""
-        lengths = prompts()["max_new_tokens"]
-        return int(lengths["choice" if KINDS[self.kind].options or KINDS[self.kind].fixed else "text"])
+        return max_new_tokens(self.kind)
 
     def prompt(self, modalities: Sequence[str]) -> str:
         """Return the whole text under a choice of modalities, without the frames' own line."""
@@ -159,11 +158,8 @@ def questions_of_output(
 
 def clip_of(task: Task, doc: Doc) -> Clip:
     """Return the video of a document."""
-    if task.shown:
-        return Clip(task.shown.table, ((task.shown.key, doc[task.shown.key]),))
-    if task.kind == "caption":
-        return Clip(doc["table"], (("clip_id", doc["clip_id"]), ("severity", doc["severity"])))
-    return Clip(doc["table"], ((doc["key"], doc["video"]),))
+    found = video_of(task, doc)
+    return Clip(found["table"], tuple(found["key"].items()))
 
 
 def questions_of_file(path: Path, *, limit: int | None = None) -> list[Question]:

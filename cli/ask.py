@@ -64,7 +64,7 @@ def read_prices(ctx: click.Context, param: click.Parameter, value: str | None) -
     show_default=True,
     help="With --endpoint: send frames as pictures, or the file as a video_url, which some servers take.",
 )
-@click.option("--max-tokens", type=click.IntRange(min=1), help="Longest answer.  [default: 16; in words 96]")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="Longest answer.  [default: 16; in sentences 96]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Sent to the endpoint.")
 @click.option("--at-once", type=click.IntRange(1, 1024), default=8, show_default=True, help="Requests at once.")
 @click.option(

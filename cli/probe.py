@@ -65,7 +65,7 @@ LEGEND = "* a drop of two points or more, as the paper marks it, whose interval 
 @click.option("--device", default="", help="Such as cuda:0.  [default: a GPU where there is one]")
 @click.option("--dtype", default="auto", show_default=True, help="Such as bfloat16.")
 @question_options
-@click.option("--max-tokens", type=click.IntRange(min=1), help="Longest answer.  [default: 16; in words 96]")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="Longest answer.  [default: 16; in sentences 96]")
 @bootstrap_options
 @click.option("--fresh", is_flag=True, help="Ask all again; answers so far are thrown away.")
 @click.option("--json", "as_json", is_flag=True, help="Print probe.json instead of tables.")

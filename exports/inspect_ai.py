@@ -17,7 +17,7 @@ from ..metrics.answers import plain
 from ..records.output import FinishedOutput
 from . import lmms_eval_utils
 from .folder import about_export, exported_by, run_time_files, write_folder
-from .tasks import KINDS, Doc, Task, check_videos, prompts, score_commands
+from .tasks import KINDS, Task, check_videos, prompts, score_commands, video_of
 
 HERE = Path(__file__).parent
 CHOSEN = ("accuracy", "unreadable")
@@ -71,16 +71,6 @@ def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
                 "metrics": WRITTEN if task.writes else CHOSEN,
             },
         }
-
-
-def video_of(task: Task, doc: Doc) -> dict[str, Any]:
-    """Return where the video of a document is: a table, and what names the video there."""
-    if task.shown:
-        return {"table": task.shown.table, "key": {task.shown.key: doc[task.shown.key]}}
-    key = (
-        {name: doc[name] for name in ("clip_id", "severity")} if task.kind == "caption" else {doc["key"]: doc["video"]}
-    )
-    return {"table": doc["table"], "key": key}
 
 
 def write_tasks(

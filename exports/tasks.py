@@ -106,7 +106,7 @@ class Task:
     @property
     def max_new_tokens(self) -> int:
         """How long an answer may be, in tokens."""
-        return int(prompts()["max_new_tokens"]["text" if self.writes else "choice"])
+        return max_new_tokens(self.kind)
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -125,6 +125,21 @@ def prompts() -> Mapping[str, Any]:
     """Return what a model is told: `prompts.yaml`."""
     content: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("prompts.yaml").read_text(encoding="utf-8"))
     return content
+
+
+def video_of(task: Task, doc: Doc) -> dict[str, Any]:
+    """Return where the video of a document is: a table, and what names the video there."""
+    if task.shown:
+        return {"table": task.shown.table, "key": {task.shown.key: doc[task.shown.key]}}
+    key = (
+        {name: doc[name] for name in ("clip_id", "severity")} if task.kind == "caption" else {doc["key"]: doc["video"]}
+    )
+    return {"table": doc["table"], "key": key}
+
+
+def max_new_tokens(kind: str) -> int:
+    """Return how long an answer to a kind of question may be, in tokens."""
+    return int(prompts()["max_new_tokens"]["text" if kind.startswith("open_") else "choice"])
 
 
 def row_keys(output: FinishedOutput, table: str, names: tuple[str, ...], split: str = ALL) -> set[tuple[Any, ...]]:
