@@ -202,8 +202,8 @@ def read(out: str | Path) -> Output:
 def data_files(out: str | Path, config: str) -> dict[str, Any]:
     """Return the arguments with which `datasets` loads a table of an output, also in object storage.
 
-    `load_dataset("parquet", **stressreel.data_files("s3://bucket/clavi", "questions"))`: there `datasets` needs s3fs, gcsfs
-    or adlfs.
+    `load_dataset("parquet", **stressreel.data_files("s3://bucket/clavi", "questions"))`, which for object storage needs
+    s3fs, gcsfs or adlfs.
 
     Args:
         out: The output.
