@@ -14,6 +14,7 @@ import pytest
 import tiny_models
 from commands import Ran, refuses, rows, run, start
 from endpoint import Body, Slow, Status, completion, running
+from stressreel.samples.cache import cached_sample
 
 pytest.importorskip("openai", reason="the extra ask is not installed")
 KEY = "sk-very-secret-0123456789"
@@ -192,6 +193,19 @@ def test_a_suite_is_asked_by_setting(build_once: Callable[..., Path], tmp_path: 
     assert {row["setting"] for row in found} == {"clean", "jpeg-1", "jpeg-3"}
     assert {row["raw"] for row in found} == {"A"}
     assert score(suite, tmp_path / "a.jsonl", "--partial")["answers"]["unreadable"] == 0
+
+
+def test_a_suite_of_recipes_is_asked_on_the_fly(build_once: Callable[..., Path], tmp_path: Path) -> None:
+    given = ("--msrvtt", "sample", "--severity", 3, "--perturbations", "jpeg", "--no-render")
+    recipes = build_once("build-perturbed", *given)
+    with running(lambda request, before: "A") as server:
+        refuses(ask(recipes, server.url, tmp_path / "a.jsonl"), "--videos", code=2)
+        more = ("--videos", cached_sample("msrvtt"), "--limit", 2)
+        refuses(ask(recipes, server.url, tmp_path / "a.jsonl", *more, "--send", "video"), "recipes, not videos", code=2)
+        done = ask(recipes, server.url, tmp_path / "b.jsonl", *more)
+    assert done.code == 0, done.err
+    assert [row["setting"] for row in read(tmp_path / "b.jsonl")] == ["clean"] * 2 + ["jpeg-3"] * 2
+    assert server.pictures() == [2] * 4
 
 
 def test_modalities_of_own_items_make_importance(built: Path, tmp_path: Path) -> None:
