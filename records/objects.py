@@ -28,7 +28,7 @@ ADDRESS = re.compile(r"(s3|gs|az):/{1,2}([^/]+)/?(.*)", re.S)  # a Path has one 
 LIMIT_VARIABLE = "STRESSREEL_CACHE_GB"
 USUAL_LIMIT = 100.0  # GB of sources that are kept
 IN_USE = 600.0  # seconds since it was last opened in which a source is not removed
-PARTS = 64_000_000  # bytes; larger files are put in parts
+PARTS, PARTS_AT_ONCE = 16_000_000, 4  # bytes; larger files are put in parts
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,9 @@ class Objects:
             how = {"mode": "create" if only == "new" else {"e_tag": only}, "use_multipart": False}
         try:
             with self._explained(key, writing=True):
-                done = obstore.put(_store(self.url), key, content, chunk_size=PARTS, **how)
+                done = obstore.put(
+                    _store(self.url), key, content, chunk_size=PARTS, max_concurrency=PARTS_AT_ONCE, **how
+                )
         except (obstore.exceptions.AlreadyExistsError, obstore.exceptions.PreconditionError) as error:
             # The first of two tries may have been done and its answer lost: then what is there is ours.
             there = self.head(key) if only == "new" or isinstance(content, bytes) else None

@@ -35,6 +35,9 @@ class FinishedOutput:
         found = (self.path / config).glob(f"{split or '[!.]*'}-*-of-*.parquet")  # not what a killed writer left
         return sorted(found)
 
+    def complete(self) -> None:
+        """Have all of it on this machine, where a folder is already."""
+
     def splits(self, config: str) -> list[str]:
         """Name the splits of a table, as `build.json` has them."""
         return list(self.info["counts"].get(config, {}))

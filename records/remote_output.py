@@ -38,8 +38,8 @@ class RemoteOutput(FinishedOutput):
         self._copy(found)
         return sorted(self.path / each.key for each in found)
 
-    def copy(self) -> None:
-        """Copy all of it.
+    def complete(self) -> None:
+        """Copy all of it to this machine.
 
         Raises:
             InputError: It cannot be read.

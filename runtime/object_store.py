@@ -193,9 +193,11 @@ class RemoteOutput(Output):
         self.objects.remove(*held)
 
     def leave(self) -> None:
-        """Remove the work folder of a build that is published."""
-        if self.done.is_file() and self.objects.head("build.json"):
-            shutil.rmtree(self.path, ignore_errors=True)
+        """Remove the work folder of a build that is published, and what says that it was started."""
+        with suppress(InputError, OutputError):
+            if self.done.is_file() and self.objects.head("build.json"):
+                shutil.rmtree(self.path, ignore_errors=True)
+                self.objects.remove(f"{STATE}/plan.json")
 
 
 class Lock:

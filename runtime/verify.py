@@ -50,6 +50,7 @@ class Outcome:
 def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[Outcome]:
     """Run checks in order; one that cannot read what it needs has failed, and what is damaged is named once."""
     told: set[str] = set()
+    output.complete()
     for name, check in checks.items():
         problems: list[str] = []
         left_open: list[str] = []

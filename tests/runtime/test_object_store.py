@@ -140,6 +140,7 @@ def test_a_remote_build_is_the_local_one(place: Objects, sample: Path, tmp_path:
     again = build(sample, place.url)
     assert again.code == 0, again.err
     assert "is complete already" in again.err
+    assert not any(key.startswith(".build/") for key in keys(place))
     cache = tmp_path / "cache" / "stressreel" / "remote-builds"
     assert not [path for path in cache.rglob("*.parquet")]
 
