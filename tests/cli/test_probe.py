@@ -74,7 +74,20 @@ def test_a_short_circuit_that_is_felt_changes_answers(built: Path, model: Path, 
 
 
 def test_attention_of_complements_is_compared(built: Path, model: Path, tmp_path: Path) -> None:
-    asked = ("--transformers", model, "--to", tmp_path / "p", "--frames", 1, "--max-tokens", 1, "--size", 28, "--limit", 38)
+    asked = (
+        "--transformers",
+        model,
+        "--to",
+        tmp_path / "p",
+        "--frames",
+        1,
+        "--max-tokens",
+        1,
+        "--size",
+        28,
+        "--limit",
+        38,
+    )
     more = ("--short-circuits", "text", "--operators", "average", "--attention-distances", "--pairs", 3)
     done = run("stressreel", "probe", built, *asked, *more, "--rounds", 2, "--resamples", 100, "--json")
     assert done.code == 0, done.err
