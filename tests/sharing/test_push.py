@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from hub import TOKEN, Fault, Hub, Lose, Refuse, Repository
-from huggingface_hub import HfApi
+from huggingface_hub import HfApi, constants
 from stressreel.errors import HubError, UsageError
 from stressreel.sharing import hub as asked
 from stressreel.sharing.contents import File, HashedFile, hashed
@@ -328,10 +328,8 @@ def test_a_repository_that_may_be_read_alone_is_told(pusher: Pusher) -> None:
 
 
 def test_a_hub_that_is_not_there_is_named(pusher: Pusher, monkeypatch: pytest.MonkeyPatch) -> None:
-    import huggingface_hub
-
     nowhere = "http://127.0.0.1:1"
-    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", nowhere)
+    monkeypatch.setattr(constants, "ENDPOINT", nowhere)
     pusher.api = HfApi(endpoint=nowhere, token=TOKEN)
     with pytest.raises(HubError, match=r"the Hub was not reached at http://127\.0\.0\.1:1"):
         pusher()

@@ -10,12 +10,16 @@ import hashlib
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from huggingface_hub import constants, utils
 
 TOKEN = "hf_loopbackloopbackloopback"
 LARGE = (".parquet", ".png")
@@ -353,3 +357,21 @@ def running(fail: Fail = lambda method, path, before: None) -> Iterator[Hub]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def connected(patch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """Run a Hub that `huggingface_hub` talks to in this process, with a token and without waiting."""
+    with running() as hub:
+        for name, value in (
+            ("ENDPOINT", hub.url),
+            ("HUGGINGFACE_CO_URL_TEMPLATE", hub.url + "/{repo_id}/resolve/{revision}/{filename}"),
+            ("HF_HUB_DISABLE_XET", True),
+        ):
+            patch.setattr(constants, name, value)
+        patch.setenv("HF_TOKEN", TOKEN)
+        patch.setattr(time, "sleep", lambda seconds: None)
+        utils.disable_progress_bars()
+        yield hub
+        utils.enable_progress_bars()
+        utils.close_session()
