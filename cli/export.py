@@ -136,7 +136,7 @@ def webdataset(
     there = f", of which {kept:,} were there already" if kept else ""
     click.echo(f"Wrote {videos:,} videos to {folder} in {shards:,} shard{'s' * (shards != 1)}{there}.")
     for table in tables:
-        click.echo(f'  load_dataset("webdataset", data_dir="{folder / table}")')
+        click.echo(f'  load_dataset("{folder}", "{table}")')
 
 
 def check_outside(folder: Path, out: Path) -> None:

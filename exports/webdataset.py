@@ -2,6 +2,7 @@
 
 DIR/<table>/<split>-000000.tar …    a table with videos: `<key>.mp4` and `<key>.json` for each row
 DIR/<table>/<split>.jsonl           the other tables, such as the questions
+DIR/README.md                       splits and types of columns, for `load_dataset(DIR, TABLE)`
 DIR/output.json                     which output this is, and every file that was written
 
 The same rows and shard size give the same bytes: USTAR headers without time, owner or group.
@@ -17,7 +18,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ..errors import InputError, UsageError
-from ..records.files import atomic, sha256_file, sha256_text
+from ..records.files import atomic, sha256_file, sha256_text, write_atomic
 from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
 from ..runtime.interrupt import check
@@ -25,7 +26,9 @@ from ..runtime.progress import Progress
 from .files import table_file
 from .media import Part, identity, parts_of, rows_from, video_bytes, write_rows
 from .resumable import ExportFolder, Receipt, add_names, open_folder
+from .webdataset_card import webdataset_card
 
+CARD = "README.md"
 UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9}
 SMALLEST = 10_240  # bytes; tar pads files to this
 BLOCK = tarfile.BLOCKSIZE
@@ -77,9 +80,10 @@ def write_webdataset(
     """
     parts = parts_of(output, configs, split)
     place = open_folder(folder, {**identity(output, "webdataset", split), "shard_size": shard_size}, force=force)
-    names: dict[str, Receipt] = {}
+    names: dict[str, Receipt] = {CARD: {}}
     add_names(names, (table_file(part) for part in parts if not part.video))
     place.announce(names)
+    write_atomic(folder / CARD, webdataset_card(output, parts))
     shards = kept = 0
     with Progress("export", sum(part.rows for part in parts if part.video), "video", shown=progress) as shown:
         for part in parts:

@@ -19,9 +19,13 @@ from stressreel.errors import UsageError
 from stressreel.exports import webdataset
 from stressreel.exports.media import video_bytes
 from stressreel.exports.webdataset import LONGEST_KEY, byte_size, member_key, write_webdataset
-from stressreel.records.output import open_output
+from stressreel.records.output import FinishedOutput, open_output
+from stressreel.records.schema import Column, Config
+from stressreel.records.shards import ShardWriter
+from stressreel.sources.causalchaos import SAMPLE
 
 SIZE = "300kB"  # some shards of the sample
+PLAIN = ("string", "int32", "int64", "float64", "bool")
 NO_MORE = re.compile(r"[^.]+")
 
 
@@ -78,6 +82,52 @@ def test_datasets_reads_every_video(
             found[row["__key__"].split("/")[-1]] = hashlib.sha256(row["mp4"]["bytes"]).hexdigest()
             assert row["json"]["sha256"] == hashlib.sha256(row["mp4"]["bytes"]).hexdigest()
     assert found == hashes(outputs[name], table)
+
+
+@pytest.mark.parametrize(("name", "table"), TABLES)
+def test_datasets_reads_splits_and_types_from_the_card(
+    name: str, table: str, outputs: dict[str, Path], exported: dict[str, Path], tmp_path: Path
+) -> None:
+    output = open_output(outputs[name])
+    config = next(each for each in benchmark_of(output).configs(output.info) if each.name == table)
+    loaded = datasets.load_dataset(str(exported[name]), table, cache_dir=str(tmp_path))
+    assert {split: len(each) for split, each in loaded.items()} == output.info["counts"][table]
+    for split, each in loaded.items():
+        expected = [
+            {key: value for key, value in row.items() if key != "video"} for row in rows(output.path, table, split)
+        ]
+        assert each.remove_columns("mp4")["json"][:] == expected
+        kinds = {column.name: column for column in config.columns if column.kind != "video"}
+        assert set(each.features["json"]) == set(kinds)
+        assert all(each.features["json"][key].dtype == kinds[key].kind for key in kinds if kinds[key].kind in PLAIN)
+
+
+def test_types_are_known_where_the_first_samples_have_none(tmp_path: Path) -> None:
+    inner = (Column("a", "int32", ""), Column("b", "string", ""))
+    columns = (
+        *(Column(kind, kind, "") for kind in (*PLAIN, "strings", "integers")),
+        Column("records", "records", "", fields=inner),
+        Column("label", "label", "", names=("no", "yes")),
+        Column("sha256", "string", ""),
+        Column("video", "video", ""),
+    )
+    config = Config("clips", "", columns)
+    values: dict[str, Any] = {"string": "é", "int32": 1, "int64": 2**40, "float64": 0.5, "bool": True, "label": 1}
+    values |= {"strings": ["x"], "integers": [3], "records": [{"a": 1, "b": None}]}
+    video = {"sha256": hashlib.sha256(b"video").hexdigest()}
+    found = [{**(values if number == 7 else dict.fromkeys(values)), **video} for number in range(8)]
+    writer = ShardWriter(tmp_path / "out" / "clips" / "own-00000-of-00001.parquet", config)
+    for number, row in enumerate(found):
+        writer.add({**row, "video": {"bytes": b"video", "path": f"{number}.mp4"}}, 1)
+    writer.close()
+    info = {"builder": "own", "dataset_version": "1.0.0", "fingerprint": "1" * 64, "counts": {"clips": {"own": 8}}}
+    output = FinishedOutput(tmp_path / "out", {**info, "source": SAMPLE.as_json()})
+    assert write_webdataset(output, [config], tmp_path / "tars", shard_size=byte_size("11kB")) == (8, 2, 0)
+    loaded = datasets.load_dataset(str(tmp_path / "tars"), "clips", cache_dir=str(tmp_path / "cache"), split="own")
+    assert loaded.remove_columns("mp4")["json"][:] == [
+        {**row, "label": None if row["label"] is None else "yes"} for row in found
+    ]
+    assert "license: cc0-1.0" in (tmp_path / "tars" / "README.md").read_text()
 
 
 def test_samples_hold_their_rows_and_nothing_of_this_machine(
