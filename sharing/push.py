@@ -197,20 +197,20 @@ def push(
     """
     if found.snapshot is None:
         create(api, target.name, public=target.public)
+        found = inspect(api, target, info)  # somebody else may have made it meanwhile
     tables = found.tables | frozenset(info["counts"])
-    start = found.snapshot or _there(api, target.name)
-    snapshot, changes = start, differing(files, start, tables)
-    made = changes
+    snapshot = found.snapshot or _there(api, target.name)
+    changes = differing(files, snapshot, tables)
     if changes:
-        snapshot = _commit(api, target.name, files, start, changes, tables, _message(info, message), progress)
+        snapshot = _commit(api, target.name, files, snapshot, changes, tables, _message(info, message), progress)
     tagged = found.tagged or _tag(api, target, snapshot.commit)
     names = {file.name for file in files}
     return Pushed(
         url=f"{api.endpoint}/datasets/{target.name}",
         commit=snapshot.commit,
-        made=bool(made),
-        added=len(made.add),
-        deleted=len(made.delete),
+        made=bool(changes),
+        added=len(changes.add),
+        deleted=len(changes.delete),
         kept=tuple(sorted(set(snapshot.files) - names - set(LEFT_ALONE))),
         private=snapshot.private,
         tagged=tagged,

@@ -335,6 +335,24 @@ def test_a_hub_that_is_not_there_is_named(pusher: Pusher, monkeypatch: pytest.Mo
         pusher()
 
 
+def test_a_repository_that_somebody_makes_meanwhile_is_looked_at(pusher: Pusher) -> None:
+    about = info()
+    files = pusher.files(FIRST, about)
+    found = inspect(pusher.api, TARGET, about)
+    assert found.snapshot is None
+    pusher.hub.make("org/data", private=False)
+    with pytest.raises(HubError, match=r"org/data is public\. Say --public"):
+        push(pusher.api, TARGET, about, files, found, [])
+    assert len(pusher.repository.commits) == 1
+
+
+def test_a_computer_that_is_set_offline_is_told(pusher: Pusher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(HubError, match="HF_HUB_OFFLINE is set"):
+        pusher()
+    assert pusher.hub.requests == []
+
+
 def test_without_a_token_nothing_is_asked(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
     with pytest.raises(HubError, match="`hf auth login`, or set HF_TOKEN"):
