@@ -7,6 +7,7 @@ StressreelError
 ├── OutputError      the output folder: foreign, locked, unwritable, disk full  (also OSError)
 ├── MismatchError    a resume whose inputs or settings changed                  (also ValueError)
 ├── BuildError       the build ran and failed: too many skips, a dead worker    (also RuntimeError)
+├── HubError         the Hugging Face Hub refused or failed                     (also RuntimeError)
 └── ProbeError       a model ran and the probe did not reach what it was to reach  (also RuntimeError)
 
 A message says what is wrong, what was given, what is allowed and what to do; the command line prints it as one
@@ -61,6 +62,10 @@ class MismatchError(StressreelError, ValueError):
 
 class BuildError(StressreelError, RuntimeError):
     """The build ran and failed."""
+
+
+class HubError(StressreelError, RuntimeError):
+    """The Hugging Face Hub refused, failed or was not reached, or holds something that must not be changed."""
 
 
 class ProbeError(StressreelError, RuntimeError):

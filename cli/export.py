@@ -1,4 +1,4 @@
-"""`stressreel export`: an output for evaluation harnesses, and for the programs of a benchmark's authors."""
+"""`stressreel export`: an output for evaluation harnesses, for the programs of a benchmark's authors, or as files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = re.compile(r"[A-Za-z0-9_]+")
 
 @click.group("export")
 def command() -> None:
-    """Write an output as tasks of an evaluation harness, or in the layout that a benchmark's authors publish."""
+    """Write an output as tasks of an evaluation harness, in its authors' layout, as files, or as tar shards."""
 
 
 def task_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -123,3 +123,77 @@ def released(out: Path, folder: Path, split: str | None, debug: bool) -> None:
         _outside(folder, out)
         count = write_layout(folder, layout_of(benchmark_of(output), output, split))
     click.echo(f"Wrote {count:,} file{'s' * (count != 1)} to {folder}.")
+
+
+@command.command("files")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--to", "folder", type=click.Path(path_type=Path), required=True, help="Folder: new or empty.")
+@click.option("--split", help="The split to write.  [default: all]")
+@click.option("--force", is_flag=True, help="Write over an earlier export in the folder; other files stay.")
+@click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def files(out: Path, folder: Path, split: str | None, force: bool, progress: bool, debug: bool) -> None:
+    """Write OUT as MP4 files with metadata.jsonl, a folder for each table and split; other tables as JSON lines.
+
+    Run the same command again to go on with an export that was stopped: files with their SHA-256 are kept.
+    """
+    from ..builders import benchmark_of
+    from ..exports.files import write_files
+    from ..exports.media import video_tables
+    from ..records.output import reading
+
+    with reading(out) as output:
+        check_outside(folder, out)
+        configs = benchmark_of(output).configs(output.info)
+        videos, kept = write_files(output, configs, folder, split, force=force, progress=progress)
+        tables = video_tables(output, configs, split)
+    there = f", of which {kept:,} were there already" if kept else ""
+    click.echo(f"Wrote {videos:,} videos to {folder}{there}.")
+    for table in tables:
+        click.echo(f'  load_dataset("videofolder", data_dir="{folder / table}")')
+
+
+@command.command("webdataset")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--to", "folder", type=click.Path(path_type=Path), required=True, help="Folder: new or empty.")
+@click.option("--split", help="The split to write.  [default: all]")
+@click.option("--shard-size", default="500MB", show_default=True, help="Size that a shard has at most: kB, MB or GB.")
+@click.option("--force", is_flag=True, help="Write over an earlier export in the folder; other files stay.")
+@click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def webdataset(
+    out: Path, folder: Path, split: str | None, shard_size: str, force: bool, progress: bool, debug: bool
+) -> None:
+    """Write OUT as WebDataset: tar shards with <key>.mp4 and <key>.json for each video; other tables as JSON lines.
+
+    Run the same command again to go on with an export that was stopped: whole shards are kept.
+    """
+    from ..builders import benchmark_of
+    from ..exports.media import video_tables
+    from ..exports.webdataset import byte_size, write_webdataset
+    from ..records.output import reading
+
+    size = byte_size(shard_size)
+    with reading(out) as output:
+        check_outside(folder, out)
+        configs = benchmark_of(output).configs(output.info)
+        videos, shards, kept = write_webdataset(
+            output, configs, folder, split, shard_size=size, force=force, progress=progress
+        )
+        tables = video_tables(output, configs, split)
+    there = f", of which {kept:,} were there already" if kept else ""
+    click.echo(f"Wrote {videos:,} videos to {folder} in {shards:,} shard{'s' * (shards != 1)}{there}.")
+    for table in tables:
+        click.echo(f'  load_dataset("{folder}", "{table}")')
+
+
+def check_outside(folder: Path, out: Path) -> None:
+    """Refuse to write into the output.
+
+    Raises:
+        UsageError: The folder lies in it, or is it.
+    """
+    from ..errors import UsageError
+
+    if folder.resolve().is_relative_to(out.resolve()):
+        raise UsageError(f"{folder} lies in the output itself, which holds nothing but what was built. Choose another.")

@@ -24,16 +24,18 @@ COMMANDS = {
     "compare": "Test whether two models differ: paired differences of their scores, with intervals.",
     "data": "Show or fetch the language data that text perturbations use.",
     "decompose": "Take one compositional question apart into its graph of sub-questions.",
-    "export": "Write an output as tasks of an evaluation harness (lmms-eval, inspect-ai), or in its authors' layout.",
+    "export": "Write an output for a harness (lmms-eval, inspect-ai), as files or WebDataset, or as its authors do.",
     "list": "List perturbations with levels and sources, benchmarks, or the options of builds.",
     "permute": "Write feature-permutation sets: each item with the video, or the text, of another.",
     "mine": "Find wrong options for any set of questions: hard negatives by sentence embeddings.",
     "probe": "Ask a model with its fusion impaired (QUAG), and show what its scores lose.",
+    "push": "Push an output to the Hugging Face Hub in one commit, verified before and read back after.",
     "sample": "Write a built-in sample: annotations in a real format and videos drawn by stressreel.",
     "score": "Score predictions on an output; score text-shift measures how far captions were moved.",
     "simulate-quag": "Show on made-up data that QUAG's short-circuits cost more where modalities are coupled more.",
     "verify": "Check an output: schema, counts, hashes, links, answers, decoded frames, card.",
 }
+EXPORTS = (["export", "files"], ["export", "webdataset"])  # that go on where they were stopped
 INTERRUPTED = 130
 
 
@@ -131,7 +133,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo(
             "\nStopped. What was finished is kept; run the same command again to go on from here."
-            if name.startswith("build-") or arguments[:1] in (["ask"], ["probe"])
+            if name.startswith("build-") or arguments[:1] in (["ask"], ["probe"], ["push"]) or arguments[:2] in EXPORTS
             else "\nStopped.",
             err=True,
         )

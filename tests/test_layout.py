@@ -30,7 +30,7 @@ HEIGHT = {
     "builders": 7,
     "benchmark": 6,
     "asking": 5,
-    "exports": 4,
+    **dict.fromkeys(("exports", "sharing"), 4),
     **dict.fromkeys(("data_cards", "runtime"), 3),
     **dict.fromkeys(("metrics", "probes", "negatives", "corruptions", "programs", "sources", "samples"), 2),
     **dict.fromkeys(("templates", "video", "language"), 1),
@@ -45,7 +45,15 @@ ONLY = {  # these import nothing else of the package
     "errors": set[str](),
     "version": set[str](),
 }
-SERVING_ALL = {"asking", "cli", "data_cards", "metrics", "exports", "runtime"}  # these get a benchmark, and name none
+SERVING_ALL = {
+    "asking",
+    "cli",
+    "data_cards",
+    "metrics",
+    "exports",
+    "runtime",
+    "sharing",
+}  # these get a benchmark, and name none
 FOLDERS = {name.split(":")[0].split(".")[2] for name in BENCHMARKS.values()}
 TABLES = ("open_ended", "causal_confusion")  # and no table of one; others have names that mean something elsewhere too
 # As a word of its own, or of a command or a path: "clavi", "build-clavi", "clavi.md.j2", but "a causal language model".

@@ -1,0 +1,102 @@
+"""A finished output as plain MP4 files, with `metadata.jsonl` beside them.
+
+DIR/<table>/<split>/<name>.mp4, metadata.jsonl    a table with videos: what `load_dataset("videofolder")` reads
+DIR/<table>/<split>.jsonl                         the other tables, such as the questions
+DIR/output.json                                   which output this is, and every file that was written
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..records.files import sha256_file, write_atomic
+from ..records.output import FinishedOutput
+from ..records.schema import Config, Row
+from ..runtime.interrupt import check
+from ..runtime.progress import Progress
+from .media import Part, identity, json_lines, parts_of, video_bytes, write_rows
+from .resumable import Receipt, add_names, open_folder, plain_name
+
+METADATA = "metadata.jsonl"
+FILE_NAME = "file_name"  # the column by which VideoFolder finds the file of a row
+
+
+def write_files(
+    output: FinishedOutput,
+    configs: Sequence[Config],
+    folder: Path,
+    split: str | None = None,
+    *,
+    force: bool = False,
+    progress: bool = False,
+) -> tuple[int, int]:
+    """Write an output as files; a video that is there with its SHA-256 is kept.
+
+    Args:
+        output: The output.
+        configs: Its tables.
+        folder: The folder: see `resumable.open_folder`.
+        split: A split; all if none is named.
+        force: Whether an earlier export may be written over.
+        progress: Whether to show it.
+
+    Returns:
+        The number of videos, and of those that were there already.
+
+    Raises:
+        UsageError: There is no such split.
+        InputError: There are no videos, one of them is damaged, or the folder holds something else.
+        OutputError: The folder cannot be written.
+    """
+    parts = parts_of(output, configs, split)
+    place = open_folder(folder, identity(output, "files", split), force=force)
+    names: dict[str, Receipt] = {}
+    for part in parts:
+        add_names(names, file_names(output, part))
+    place.announce(names)
+    videos = kept = 0
+    with Progress("export", sum(part.rows for part in parts if part.video), "video", shown=progress) as shown:
+        for part in parts:
+            if not part.video:
+                write_rows(output, part, folder / table_file(part))
+                continue
+            below = folder / part.config.name / part.split
+            with json_lines(below / METADATA) as lines:
+                for row in output.whole(part.config.name, None, part.split):
+                    check()
+                    kept += not _write_video(below, part, row)
+                    lines.write(metadata_line(part, row) + "\n")
+                    videos += 1
+                    shown.advance()
+    place.finish()
+    return videos, kept
+
+
+def file_names(output: FinishedOutput, part: Part) -> list[str]:
+    """Name the files of a part, below the folder of the export."""
+    if not part.video:
+        return [table_file(part)]
+    rows = output.whole(part.config.name, [f"{part.video}.path"], part.split)
+    names = [plain_name(row[part.video]["path"]) for row in rows]
+    return [f"{part.config.name}/{part.split}/{name}" for name in [*names, METADATA]]
+
+
+def table_file(part: Part) -> str:
+    """Name the JSON lines of a table without videos."""
+    return f"{part.config.name}/{part.split}.jsonl"
+
+
+def metadata_line(part: Part, row: Row) -> str:
+    """Write the line of `metadata.jsonl` for a row: its file, then its columns."""
+    return json.dumps({FILE_NAME: row[part.video]["path"], **part.values(row)}, ensure_ascii=False, allow_nan=False)
+
+
+def _write_video(folder: Path, part: Part, row: Row) -> bool:
+    """Write a video unless it is there."""
+    content, path = video_bytes(part, row), folder / row[part.video]["path"]
+    if path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == row["sha256"]:
+        return False
+    write_atomic(path, content)
+    return True

@@ -1,0 +1,83 @@
+"""The files of an output that travel: those that its tables, its card and `build.json` name, and no other."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InputError
+from ..metrics.text_shift import FILE as TEXT_SHIFT
+from ..metrics.text_shift import read_report
+from ..records.files import sha256_file
+from ..records.fingerprint import FILE as UNITS
+from ..records.output import FinishedOutput
+
+BUILD, CARD, FIGURES = "build.json", "README.md", "figures"
+FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as Markdown shows it
+SHARD = ".parquet"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of an output.
+
+    Attributes:
+        name: Its path below the output, with slashes; the same in the repository.
+        path: Where it lies.
+        size: Its bytes.
+    """
+
+    name: str
+    path: Path
+    size: int
+
+
+@dataclass(frozen=True)
+class HashedFile(File):
+    """A file of an output, with its hashes, as hex.
+
+    Attributes:
+        sha256: Of its bytes: how the Hub knows large files.
+        blob: Git's SHA-1 of it: how the Hub knows small ones.
+    """
+
+    sha256: str
+    blob: str
+
+
+def files_of(output: FinishedOutput) -> list[File]:
+    """Return the files of an output that travel, sorted by name.
+
+    Raises:
+        InputError: One is missing.
+    """
+    shards = [path for config in output.info["counts"] for path in output.shards(config)]
+    card = output.path / CARD
+    figures = FIGURE.findall(card.read_text(encoding="utf-8")) if card.is_file() else []
+    names = [BUILD, CARD, UNITS, *figures, *(path.relative_to(output.path).as_posix() for path in shards)]
+    if read_report(output.path, output.info["fingerprint"]):
+        names.append(TEXT_SHIFT)
+    missing = [name for name in names if not (output.path / name).is_file()]
+    if missing:
+        raise InputError(f"{output.path} lacks {', '.join(missing[:5])}. `stressreel verify` says more.")
+    return [File(name, output.path / name, (output.path / name).stat().st_size) for name in sorted(set(names))]
+
+
+def hashed(file: File) -> HashedFile:
+    """Hash a file."""
+    with open(file.path, "rb") as handle:
+        blob = hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
+        while chunk := handle.read(1 << 20):
+            blob.update(chunk)
+    return HashedFile(file.name, file.path, file.size, sha256_file(file.path), blob.hexdigest())
+
+
+def is_pushed(name: str, tables: Collection[str]) -> bool:
+    """Whether a file of a repository is of the kind that pushes of an output with these tables write."""
+    folder, _, file = name.rpartition("/")
+    if folder == FIGURES:
+        return file.endswith(".png")
+    return name in (BUILD, CARD, UNITS, TEXT_SHIFT) or (folder in tables and file.endswith(SHARD))

@@ -1,0 +1,180 @@
+"""`stressreel push`, against a Hub on loopback: what is verified, said and sent, and what others get."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from commands import info, refuses, run, run_process
+from hub import TOKEN, Hub, connected, running
+from stressreel.records.files import sha256_file
+from stressreel.samples.cache import cached_sample
+from stressreel.samples.charades import annotation_table, sample_videos
+from stressreel.sources.charades import CHARADES
+
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with connected(monkeypatch) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def rendered(build_once: Callable[..., Path]) -> Path:
+    return build_once("build-clavi", "--charades", "sample", "--limit", 1, "--preset", "ultrafast")
+
+
+@pytest.fixture(scope="module")
+def written(build_once: Callable[..., Path]) -> Path:
+    return build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 2, "--version", "1.2.0")
+
+
+@pytest.fixture(scope="module")
+def charades(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Annotations in the name of Charades, with their videos."""
+    folder = tmp_path_factory.mktemp("charades")
+    videos = list(sample_videos())[:1]
+    (folder / "Charades_v1_train.csv").write_text(annotation_table(videos))
+    name = f"{videos[0].id}.mp4"
+    shutil.copy(next(cached_sample("charades").rglob(name)), folder / name)
+    return folder
+
+
+def test_a_dry_run_lists_what_would_go_and_asks_nobody(
+    written: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: pytest.fail("a token was asked for"))
+    done = run("stressreel", "push", written, "org/clavi", "--dry-run")
+    assert done.code == 0, done.err
+    for path in (written / "build.json", *written.glob("*/*.parquet")):
+        assert f"{path.stat().st_size:,}  {path.relative_to(written).as_posix()}\n" in done.out
+    assert ".build" not in done.out
+    assert "to org/clavi, private if it is new, tag v1.2.0\nlicence: the built-in sample" in done.out
+    assert "\nok    load_dataset" in done.out
+    assert hub.requests == []
+
+
+def test_a_push_says_what_went_and_never_the_token(written: Path, hub: Hub) -> None:
+    done = run("stressreel", "push", written, "org/clavi")
+    assert done.code == 0, done.err
+    repository = hub.repositories["datasets/org/clavi"]
+    assert repository.private
+    count = len(repository.files()) - 1
+    assert f"Pushed to {hub.url}/datasets/org/clavi (private), commit {repository.head[:12]}: {count} files" in done.out
+    assert f"All {count} files were read back" in done.out
+    assert 'load_dataset("org/clavi", revision="v1.2.0")' in done.out
+    assert f"upload: {count}/{count} files" in done.err
+    assert repository.commits[repository.head][0].endswith("\nVerified before.")
+    again = run("stressreel", "push", written, "org/clavi", "--no-decode")
+    assert "Nothing to push" in again.out
+    assert len(repository.commits) == 2
+    assert TOKEN not in done.out + done.err + again.out + again.err
+
+
+def test_what_verify_finds_stops_the_push(written: Path, hub: Hub, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(written, tmp_path / "out"))
+    (out / "README.md").write_text((out / "README.md").read_text() + "more\n")
+    for more in ((), ("--dry-run",)):
+        done = run("stressreel", "push", out, "org/clavi", *more)
+        refuses(done, "checks failed: card. Nothing was sent.")
+        assert "FAIL  card" in done.out
+    assert {method for method, _ in hub.requests} == {"GET"}
+    assert hub.repositories == {}
+
+
+def test_videos_are_decoded_unless_that_is_left_out(rendered: Path, hub: Hub) -> None:
+    assert "ok    permutation" in run("stressreel", "push", rendered, "org/a", "--dry-run").out
+    done = run("stressreel", "push", rendered, "org/a", "--no-decode")
+    assert done.code == 0, done.err
+    assert "permutation" not in done.out
+    repository = hub.repositories["datasets/org/a"]
+    assert repository.commits[repository.head][0].endswith("Verified before, without decoding the videos.")
+
+
+def test_charades_videos_stay_and_its_questions_need_a_word(
+    charades: Path, hub: Hub, build_once: Callable[..., Path]
+) -> None:
+    with_videos = build_once("build-clavi", "--charades", charades, "--preset", "ultrafast")
+    without = build_once("build-clavi", "--charades", charades, "--no-render")
+    assert info(with_videos)["source"]["key"] == CHARADES.key
+    for more in ((), ("--licence-confirmed", "I may."), ("--dry-run",)):
+        done = run("stressreel", "push", with_videos, "org/clavi", *more)
+        refuses(done, "the videos may not be passed on", CHARADES.terms)
+    refuses(run("stressreel", "push", without, "org/clavi"), CHARADES.terms, "--licence-confirmed")
+    assert hub.requests == []
+    said = "The owners wrote that questions may be shared."
+    done = run("stressreel", "push", without, "org/clavi", "--licence-confirmed", said)
+    assert done.code == 0, done.err
+    repository = hub.repositories["datasets/org/clavi"]
+    assert f'Confirmed by the uploader: "{said}"' in repository.commits[repository.head][0]
+
+
+def test_without_a_token_nothing_is_verified(written: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    done = run("stressreel", "push", written, "org/clavi")
+    refuses(done, "there is no token", "hf auth login")
+    assert done.out == ""
+
+
+def test_a_wrong_token_is_not_repeated(written: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secretsecret")
+    done = run("stressreel", "push", written, "org/clavi")
+    assert done.code == 1
+    assert "does not accept the token" in done.err
+    assert "hf_secretsecret" not in done.out + done.err
+
+
+def test_another_version_under_the_same_tag_is_refused(written: Path, hub: Hub, rendered: Path) -> None:
+    assert run("stressreel", "push", written, "org/clavi", "--tag", "v1.0.0", "--no-decode").code == 0
+    done = run("stressreel", "push", rendered, "org/clavi")
+    refuses(done, "has the tag v1.0.0 already, for other content", "a higher --version")
+    assert done.out == ""
+
+
+READ = """
+import hashlib, json, sys
+import datasets
+datasets.disable_progress_bars()
+from datasets import load_dataset
+questions = load_dataset("org/clavi", revision="v1.0.0")
+streamed = load_dataset("org/clavi", "videos", split="test", revision="v1.0.0", streaming=True)
+hashes = {}
+for row in streamed.cast_column("video", datasets.Video(decode=False)):
+    hashes[row["sha256"]] = hashlib.sha256(row["video"]["bytes"]).hexdigest()
+from huggingface_hub import snapshot_download
+snapshot_download("org/clavi", repo_type="dataset", revision="v1.0.0", local_dir=sys.argv[1])
+print(json.dumps([{split: rows["question_id"][:] for split, rows in questions.items()}, hashes]))
+"""
+
+
+def test_others_load_stream_and_verify_what_was_pushed(rendered: Path, tmp_path: Path) -> None:
+    """In processes of their own, which know the Hub by HF_ENDPOINT alone."""
+    with running() as hub:
+        env = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_DISABLE_XET": "1", "HF_HOME": str(tmp_path / "hf")}
+        env["HF_TOKEN"] = TOKEN
+        done = run_process("stressreel", "push", rendered, "org/clavi", "--no-decode", env=env)
+        assert done.code == 0, done.err
+        command = [sys.executable, "-c", READ, str(tmp_path / "fetched")]
+        read = subprocess.run(command, env=env, capture_output=True, text=True, cwd=tmp_path)
+        assert read.returncode == 0, read.stderr[-3000:]
+        without = {name: value for name, value in env.items() if name != "HF_TOKEN"}
+        denied = subprocess.run(
+            command, env=without | {"HF_HOME": str(tmp_path / "x")}, capture_output=True, cwd=tmp_path
+        )
+        assert denied.returncode == 1  # it is private
+    questions, hashes = json.loads(read.stdout)
+    expected = [row for path in sorted(rendered.glob("questions/*.parquet")) for row in pq.read_table(path).to_pylist()]
+    assert questions == {"test": [row["question_id"] for row in expected]}
+    assert hashes
+    assert all(stated == found for stated, found in hashes.items())
+    fetched = {path.relative_to(tmp_path / "fetched").as_posix() for path in (tmp_path / "fetched").rglob("*.parquet")}
+    assert all(sha256_file(rendered / name) == sha256_file(tmp_path / "fetched" / name) for name in fetched)
+    verified = run("stressreel", "verify", tmp_path / "fetched", "--no-decode")
+    assert verified.code == 0, verified.out

@@ -1,0 +1,231 @@
+"""Outputs as MP4 files: every byte arrives, readers find them, and an export that was stopped goes on."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+from commands import refuses, rows, run
+from stressreel.builders import benchmark_of
+from stressreel.errors import InputError, UsageError
+from stressreel.exports import files, media
+from stressreel.exports.files import write_files
+from stressreel.exports.media import rows_from, video_bytes
+from stressreel.exports.resumable import plain_name
+from stressreel.records.files import write_atomic
+from stressreel.records.output import FinishedOutput, open_output
+from stressreel.records.schema import Column, Config
+from stressreel.records.shards import ShardWriter
+
+KEYS = Config(
+    "clips",
+    "",
+    (Column("id", "string", ""), Column("sha256", "string", ""), Column("video", "video", "")),
+)
+LABELS = {"answer"}  # numbers in tables, names in files
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="session")
+def exported(outputs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("files")
+    for name, out in outputs.items():
+        done = run("stressreel", "export", "files", out, "--to", folder / name, "--no-progress")
+        assert done.code == 0, done.err
+    return {name: folder / name for name in outputs}
+
+
+def sources(out: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Table, split and row of every row of an output."""
+    for table, splits in open_output(out).info["counts"].items():
+        for split in splits:
+            yield from ((table, split, row) for row in rows(out, table, split))
+
+
+def unlabelled(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in LABELS}
+
+
+def test_every_row_arrives(outputs: dict[str, Path], exported: dict[str, Path]) -> None:
+    for name, folder in exported.items():
+        found = content(folder)
+        lines: dict[str, list[Any]] = {}
+        for table, split, row in sources(outputs[name]):
+            if "video" in row:
+                video = row.pop("video")
+                row = {"file_name": video["path"], **row}
+                assert found.pop(f"{table}/{split}/{video['path']}") == video["bytes"]
+                lines.setdefault(f"{table}/{split}/metadata.jsonl", []).append(row)
+            else:
+                lines.setdefault(f"{table}/{split}.jsonl", []).append(row)
+        about = json.loads(found.pop("output.json"))
+        assert about["complete"] is True
+        assert about["fingerprint"] == open_output(outputs[name]).info["fingerprint"]
+        assert set(found) == set(lines)
+        for file, expected in lines.items():
+            written = [json.loads(line) for line in found[file].decode().splitlines()]
+            assert list(map(unlabelled, written)) == list(map(unlabelled, expected))
+
+
+def test_labels_are_written_by_name(outputs: dict[str, Path], exported: dict[str, Path]) -> None:
+    numbers = [row["answer"] for row in rows(outputs["clavi"], "questions", "test")]
+    lines = (exported["clavi"] / "questions" / "test.jsonl").read_text().splitlines()
+    assert [json.loads(line)["answer"] for line in lines] == [("no", "yes")[number] for number in numbers]
+    assert set(numbers) == {0, 1}
+
+
+@pytest.mark.parametrize(("name", "table"), [("clavi", "videos"), ("causal", "clips"), ("perturbed", "jpeg")])
+def test_videofolder_reads_every_video(
+    name: str, table: str, outputs: dict[str, Path], exported: dict[str, Path], tmp_path: Path
+) -> None:
+    loaded = datasets.load_dataset("videofolder", data_dir=str(exported[name] / table), cache_dir=str(tmp_path))
+    found = {}
+    for split in loaded.values():
+        for row in split.cast_column("video", datasets.Video(decode=False)):
+            data = row["video"]["bytes"] or Path(row["video"]["path"]).read_bytes()
+            found[row["sha256"]] = hashlib.sha256(data).hexdigest()
+    assert found == {row["sha256"]: row["sha256"] for row in rows(outputs[name], table)}
+
+
+def test_one_split_goes_with_all_videos_that_have_none(outputs: dict[str, Path], tmp_path: Path) -> None:
+    for name in ("clavi", "causal"):
+        run("stressreel", "export", "files", outputs[name], "--to", tmp_path / name, "--split", "test", "--no-progress")
+    clavi, causal = (
+        {path.rpartition("/")[0] + "/" + path.rpartition(".")[2] for path in content(tmp_path / name)}
+        for name in ("clavi", "causal")
+    )
+    assert clavi == {"/json", "pairs/jsonl", "questions/jsonl", "videos/test/jsonl", "videos/test/mp4"}
+    assert {"clips/clips/mp4", "ud/jsonl"} <= causal
+    assert not any("train" in path for path in content(tmp_path / "causal"))
+    with pytest.raises(UsageError, match=r"--split unknown: .* has no such split; it has train, test"):
+        write_files(*opened(outputs["clavi"]), tmp_path / "new", "unknown")
+    assert not (tmp_path / "new").exists()
+
+
+def opened(out: Path) -> tuple[FinishedOutput, Any]:
+    output = open_output(out)
+    return output, benchmark_of(output).configs(output.info)
+
+
+def test_a_stopped_export_goes_on(
+    outputs: dict[str, Path], exported: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, written = tmp_path / "files", []
+
+    def stop(path: Path, data: bytes) -> None:
+        if len(written) == 9:
+            raise KeyboardInterrupt
+        written.append(path)
+        write_atomic(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write_atomic", stop)
+        with pytest.raises(KeyboardInterrupt):
+            write_files(*opened(outputs["clavi"]), folder)
+    assert json.loads((folder / "output.json").read_text())["complete"] is False
+    damaged, short, *kept = written
+    damaged.write_bytes(b"x" * damaged.stat().st_size)
+    short.write_bytes(b"x")
+    (folder / "videos" / "train" / ".a.mp4.7.tmp.mp4").write_bytes(b"left by a writer that was killed")
+    stamps = {path: path.stat().st_mtime_ns for path in kept}
+    done = run("stressreel", "export", "files", outputs["clavi"], "--to", folder, "--no-progress")
+    assert f"of which {len(kept)} were there already" in done.out
+    assert {path: path.stat().st_mtime_ns for path in kept} == stamps
+    assert content(folder) == content(exported["clavi"])
+
+
+def test_an_export_is_written_over_with_force_alone(
+    outputs: dict[str, Path], exported: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(exported["clavi"], tmp_path / "files"))
+    (folder / "mine.txt").write_text("mine")
+    (folder / "videos" / "mine.txt").write_text("mine")
+    for out in (outputs["clavi"], outputs["perturbed"]):
+        refuses(run("stressreel", "export", "files", out, "--to", folder), "an export", "--force")
+    assert {"mine.txt", *content(exported["clavi"])} < set(content(folder))
+    done = run("stressreel", "export", "files", outputs["perturbed"], "--to", folder, "--force", "--no-progress")
+    assert done.code == 0, done.err
+    assert content(folder) == {**content(exported["perturbed"]), "mine.txt": b"mine", "videos/mine.txt": b"mine"}
+    assert not (folder / "pairs").exists()
+    done = run("stressreel", "export", "files", outputs["perturbed"], "--to", folder, "--force", "--no-progress")
+    assert "were there already" in done.out
+
+
+def test_other_kinds_of_export_are_not_written_over(outputs: dict[str, Path], tmp_path: Path) -> None:
+    run("stressreel", "export", "lmms-eval", outputs["clavi"], "--to", tmp_path / "tasks")
+    before = content(tmp_path / "tasks")
+    for kind in ("files", "webdataset"):
+        done = run("stressreel", "export", kind, outputs["clavi"], "--to", tmp_path / "tasks", "--force")
+        refuses(done, "no output.json of such an export")
+    assert content(tmp_path / "tasks") == before
+    run("stressreel", "export", "files", outputs["clavi"], "--to", tmp_path / "files", "--no-progress")
+    for kind in ("lmms-eval", "webdataset"):
+        done = run("stressreel", "export", kind, outputs["clavi"], "--to", tmp_path / "files", "--force")
+        refuses(done, "output.json")
+
+
+def test_an_output_without_videos_has_nothing_to_export(build_once: Any, tmp_path: Path) -> None:
+    out = build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 1)
+    for kind in ("files", "webdataset"):
+        refuses(run("stressreel", "export", kind, out, "--to", tmp_path / kind), "holds no videos")
+        assert not (tmp_path / kind).exists()
+
+
+def test_a_video_that_is_not_its_own_is_refused() -> None:
+    part = media.Part(KEYS, "test", 1, "video")
+    row = {"id": "a", "sha256": hashlib.sha256(b"x").hexdigest(), "video": {"bytes": b"x", "path": "a.mp4"}}
+    assert video_bytes(part, row) == b"x"
+    with pytest.raises(InputError, match=r"clips/test: the video a\.mp4 does not have its sha256"):
+        video_bytes(part, {**row, "video": {"bytes": b"y", "path": "a.mp4"}})
+
+
+@pytest.mark.parametrize("name", ["../a.mp4", "/a.mp4", "a/b.mp4", "", ".a.mp4", "c:a.mp4", "a\\b.mp4", "a\0", None, 3])
+def test_names_that_lead_elsewhere_are_refused(name: Any) -> None:
+    with pytest.raises(InputError, match="no name for a file"):
+        plain_name(name)
+    assert plain_name("-é 1.mp4") == "-é 1.mp4"
+
+
+def test_rows_are_read_from_any_on_without_the_groups_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = [str(number) for number in range(25)]
+    for number, (start, stop) in enumerate([(0, 11), (11, 25)]):
+        writer = ShardWriter(tmp_path / "clips" / f"test-{number:05d}-of-00002.parquet", KEYS)
+        for name in ids[start:stop]:
+            writer.add({"id": name, "sha256": "", "video": None}, 1)
+            if int(name) % 4 == 3:
+                writer.flush()
+        writer.close()
+    output = FinishedOutput(tmp_path, {"counts": {"clips": {"test": 25}}})
+    part = media.Part(KEYS, "test", 25, "video")
+    for start in range(27):
+        assert [row["id"] for row in rows_from(output, part, start)] == ids[start:]
+    read = []
+
+    class Group:
+        def __init__(self, file: Any):
+            self.num_row_groups, self.metadata, self._file = file.num_row_groups, file.metadata, file
+
+        def read_row_group(self, index: int, **options: Any) -> Any:
+            read.append(index)
+            return self._file.read_row_group(index, **options)
+
+    real = media.open_shard
+
+    @contextmanager
+    def counted(path: Path) -> Iterator[Any]:
+        with real(path) as file:
+            yield Group(file)
+
+    monkeypatch.setattr(media, "open_shard", counted)
+    assert [row["id"] for row in rows_from(output, part, 20)] == ids[20:]
+    assert len(read) == 2  # of seven: 20 to 23, and the last
+    with pytest.raises(InputError, match="25 rows are there, 26 were built"):
+        list(rows_from(FinishedOutput(tmp_path, {"counts": {"clips": {"test": 26}}}), part, 0))
