@@ -4,13 +4,13 @@
     build-clavi --charades out/world --rules paper --preset ultrafast --out out/clavi
     python examples/tiny_fusion.py out/clavi --to out/fusion
 
-Three models learn from train and answer test: `fusing`, where frames and words attend to each other; `late`, where each
-attends to its own kind alone and only the head sees both; `blind`, which has no frames. All see the same features: a
-convolutional net and word vectors that learned to name the action of single frames of train. CLAVI is hard to begin with
-(over a pair, no two of wording, action and order tell anything), so all three learn in three lessons: what happens at
-all, with the same questions about other videos, where the answer is no; then questions of "beginning" and "before"
-alone; then all. Each model then answers test again under every short-circuit of QUAG, by averages (the paper's) and by
-knockout, and `stressreel.score` scores it. Needs `pip install 'stressreel[probes]'`.
+Three models learn from train and answer test: `fusing`, where frames and words attend to each other; `late`, where
+each attends to its own kind alone and only the head sees both; `blind`, which has no frames. All see the same
+features: a convolutional net and word vectors that learned to name the action of single frames of train. CLAVI is
+hard to begin with (over a pair, no two of wording, action and order tell anything), so all three learn in three
+lessons: what happens at all, with the same questions about other videos, where the answer is no; then questions of
+"beginning" and "before" alone; then all. Each model then answers test again under every short-circuit of QUAG, by
+averages (the paper's) and by knockout, and `stressreel.score` scores it. Needs `pip install 'stressreel[probes]'`.
 """
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import stressreel
 import torch
-from frames import opened, rows, run, small_frames
+from frames import Ints, chosen_frames, opened, rows, run
 from numpy.typing import NDArray
 from stressreel.probes import NEITHER, TEXT, VIDEO, quag
 from stressreel.records.output import FinishedOutput
 from stressreel.seeds import rng_for
 from torch import nn
-
-Ints = NDArray[np.int64]
 
 FRAMES, SMALL = 8, (64, 48)
 WIDTH, HEADS, LAYERS = 64, 4, 2
@@ -78,17 +77,16 @@ def read_clips(output: FinishedOutput, split: str, classes: list[str]) -> Clips:
         row["pair_id"]: row for row in rows(output, "pairs", ["pair_id", "class_a", "class_b", "out_a", *times], split)
     }
     numbers, pictures, actions = {}, [], []
-    for row in rows(output, "videos", ["video_id", "pair_id", "variant", "duration_s", "video"], split):
-        decoded = small_frames(row["video"]["bytes"], width=SMALL[0], height=SMALL[1])
-        chosen = np.linspace(0, len(decoded) - 1, FRAMES).round().astype(int)
+    for row in rows(output, "videos", ["video_id", "pair_id", "variant", "num_frames", "duration_s", "video"], split):
+        chosen = np.linspace(0, row["num_frames"] - 1, FRAMES).round().astype(int)
         pair, named = pairs[row["pair_id"]], np.full(FRAMES, -1)
-        seconds = pair["out_a"] + (chosen + 0.5) / len(decoded) * row["duration_s"]
+        seconds = pair["out_a"] + (chosen + 0.5) / row["num_frames"] * row["duration_s"]
         for letter in "ab" if row["variant"] == "original" else "":
             inside = (seconds >= pair[f"start_{letter}_s"]) & (seconds < pair[f"end_{letter}_s"])
             if pair[f"class_{letter}"] in classes:
                 named[inside] = classes.index(pair[f"class_{letter}"])
         numbers[row["video_id"]] = len(pictures)
-        pictures.append(decoded[chosen].transpose(0, 3, 1, 2))
+        pictures.append(chosen_frames(row["video"]["bytes"], chosen, *SMALL).transpose(0, 3, 1, 2))
         actions.append(named)
     return Clips(numbers, np.stack(pictures), np.stack(actions))
 
@@ -110,7 +108,7 @@ def read_questions(asked: list[dict[str, Any]], clips: Clips, vocabulary: dict[s
 
 
 def made(rng: np.random.Generator, make: Callable[[], nn.Module]) -> Any:
-    """Make a module and draw its weights with `rng`: matrices uniform in ±√(1 / inputs), embeddings normal, biases 0."""
+    """Make a module with weights drawn by `rng`: matrices uniform in ±√(1 / inputs), embeddings normal, biases 0."""
     with torch.random.fork_rng(devices=[]):  # layers draw weights of their own
         module = make()
     with torch.no_grad():
@@ -133,7 +131,7 @@ class Naming(nn.Module):
         self.phrases = phrases
         widths = (3, 16, 32, 64, WIDTH)
         layers: list[nn.Module] = []
-        for before, after in zip(widths[:-1], widths[1:], strict=True):
+        for before, after in pairwise(widths):
             layers += [nn.Conv2d(before, after, 3, stride=2, padding=1), nn.ReLU()]
         self.look = nn.Sequential(*layers, nn.Flatten(), nn.Linear(WIDTH * 3 * 4, WIDTH), nn.LayerNorm(WIDTH))
         self.embed_words = nn.Embedding(words, WIDTH)
@@ -392,6 +390,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     started = time.perf_counter()
+    torch.set_num_threads(1)  # sums in another order are other sums
 
     def say(text: str) -> None:
         print(f"{time.perf_counter() - started:5.0f} s  {text}", flush=True)

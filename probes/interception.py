@@ -55,7 +55,7 @@ class Operation:
         """Change weights (batch, heads, queries, keys), softmax of the scores; note what was done."""
         lowest = torch.finfo(scores.dtype).min / 2 if self.hidden_below is None else self.hidden_below
         visible = scores > lowest
-        if visible.shape[1] > 1 and bool((visible == visible[:, :1]).all()):  # as masks are: the work is that of one head
+        if visible.shape[1] > 1 and bool((visible == visible[:, :1]).all()):  # as masks are: one head is enough
             visible = visible[:, :1]
         wide = torch.promote_types(weights.dtype, torch.float32)
         before = weights.to(wide)
