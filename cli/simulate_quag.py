@@ -30,7 +30,7 @@ def read_alphas(ctx: click.Context, param: click.Parameter, value: str) -> tuple
 )
 @click.option(
     "--alphas",
-    default="0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4,0.45",
+    default="0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4",
     show_default=True,
     callback=read_alphas,
     help="Couplings, between 0 and 0.5.",
