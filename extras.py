@@ -41,29 +41,31 @@ class MissingExtraError(InputError):
     """A package that an extra brings is not installed."""
 
 
-def missing(*modules: str, what: str = "this") -> MissingExtraError:
+def missing(*modules: str, what: str = "this", extra: str | None = None) -> MissingExtraError:
     """Return the error that names packages which are not installed, and the command that installs them.
 
     Args:
         modules: Modules of `EXTRAS`, all of one extra.
         what: What needs them.
+        extra: The extra to install, where several bring them; None: that of `EXTRAS`.
     """
     packages = " and ".join(EXTRAS[module][0] for module in modules)
-    return MissingExtraError(f"{what} needs {packages}, not installed here: {command_for(modules[0])}")
+    return MissingExtraError(f"{what} needs {packages}, not installed here: {command_for(modules[0], extra)}")
 
 
-def command_for(module: str) -> str:
-    """Return the command that installs a module of `EXTRAS`."""
-    return f"pip install 'stressreel[{EXTRAS[module][1]}]'"
+def command_for(module: str, extra: str | None = None) -> str:
+    """Return the command that installs a module of `EXTRAS`, by its own extra or another one that brings it."""
+    return f"pip install 'stressreel[{extra or EXTRAS[module][1]}]'"
 
 
-def import_extra(name: str, package: str | None = None, *, what: str = "this") -> Any:
+def import_extra(name: str, package: str | None = None, *, what: str = "this", extra: str | None = None) -> Any:
     """Import a module that an extra brings, or one of ours that imports such a module.
 
     Args:
         name: The module; with a leading dot relative to `package`.
         package: Where a relative name starts.
         what: What needs it.
+        extra: The extra to name if it is missing; None: that of `EXTRAS`.
 
     Raises:
         MissingExtraError: A module of `EXTRAS` is not installed.
@@ -73,7 +75,7 @@ def import_extra(name: str, package: str | None = None, *, what: str = "this") -
             _import_nltk_alone()
         return importlib.import_module(name, package)
     except ModuleNotFoundError as error:
-        raise named(error, what) from error
+        raise named(error, what, extra) from error
 
 
 def own_process() -> None:
@@ -93,7 +95,7 @@ def _import_nltk_alone() -> None:
             del sys.modules[name]
 
 
-def named(error: ModuleNotFoundError, what: str = "this") -> Exception:
+def named(error: ModuleNotFoundError, what: str = "this", extra: str | None = None) -> Exception:
     """Return a `MissingExtraError` if the module that was not found is one of `EXTRAS`, else the error itself."""
     module = (error.name or "").split(".")[0]
-    return missing(module, what=what) if module in EXTRAS else error
+    return missing(module, what=what, extra=extra) if module in EXTRAS else error

@@ -39,8 +39,8 @@ class LocalModel:
             UsageError: There is no such folder, device or number format.
             InputError: Packages are missing, or it cannot be loaded.
         """
-        self._torch = torch = import_extra("torch", what="--transformers")
-        transformers = import_extra("transformers", what="--transformers")
+        self._torch = torch = import_extra("torch", what="--transformers", extra="probes")
+        transformers = import_extra("transformers", what="--transformers", extra="probes")
         transformers.utils.logging.disable_progress_bar()
         if self.name.startswith((".", "/", "~")) and not Path(self.name).expanduser().is_dir():
             raise UsageError(f"--transformers: there is no folder {self.name}.")
@@ -141,7 +141,7 @@ def load_processor(name: str, **named: Any) -> Any:
         OSError: There is none.
         ImportError: It cannot do without.
     """
-    transformers = import_extra("transformers", what="--transformers")
+    transformers = import_extra("transformers", what="--transformers", extra="probes")
     with suppress(ImportError, AttributeError):
         return transformers.AutoProcessor.from_pretrained(name, **named)
     config = transformers.AutoConfig.from_pretrained(name, **named)

@@ -1,10 +1,13 @@
-"""What QUAG and QUAG-attention cost: ratios of time and memory, medians of interleaved runs.
+"""What QUAG and QUAG-attention cost: ratios of time, memory and work, medians of interleaved runs.
 
 python benchmarks/quag.py [--rounds 5] [--layers 2] [--quick]
 
 Models are random and of real width: BERT base with 256 video and 32 text tokens, a causal one (Qwen2, width 896) with
 1,000 and 60, and BERT base with 4,096 and 64 for QUAG-attention. `--layers` of each are run: cost is the same in all.
-Memory is what torch allocates on a CPU at most during a run, beyond what was there (by its profiler).
+Memory is what torch allocates on a CPU at most during a run, beyond what was there (by its profiler). FLOPs are of
+matrix products, counted by torch; the attention's are those of its modules, with the projections in them. Seconds of
+CPU, beside the clock's, say more on a machine that others use; run with OMP_NUM_THREADS=1 then, as idle threads count
+too.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ import torch
 import transformers
 from stressreel.probes import TEXT, VIDEO, quag
 from stressreel.probes.interception import attention_of_transformers
+from stressreel.probes.layers import attention_modules
+from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 Way = Callable[[], AbstractContextManager[Any]]
 
@@ -57,25 +62,43 @@ def peak(run: Callable[[], Any]) -> float:
     return most / 2**20
 
 
+def flops(model: Any, run: Callable[[], Any]) -> tuple[int, int]:
+    """Floating-point operations of matrix products in the attention's modules, and in all of the model."""
+    fused = {
+        torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: lambda query, key, value, *_, **__: sdpa_flop_count(
+            query, key, value
+        )
+    }
+    with FlopCounterMode(display=False, custom_mapping=fused) as counter:
+        run()
+    by_module = counter.get_flop_counts()
+    names = [f"{type(model).__name__}.{name}" for name in attention_modules(model, None)]
+    return sum(sum(by_module[name].values()) for name in names), counter.get_total_flops()
+
+
 def compare(title: str, model: Any, tokens: int, ways: dict[str, Way], rounds: int) -> None:
     """Run every way in turn, and print medians and their ratios to the first."""
     ids = torch.ones(1, tokens, dtype=torch.long)
-    times: dict[str, list[float]] = {name: [] for name in ways}
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for _ in range(rounds + 1):  # the first warms up
         for name, way in ways.items():
             with torch.no_grad(), way():
-                started = time.perf_counter()
+                started = time.perf_counter(), time.process_time()
                 model(input_ids=ids, use_cache=False)
-                times[name].append(time.perf_counter() - started)
-    print(title)
-    first = next(iter(ways))
-    memory = {}
+                ended = time.perf_counter(), time.process_time()
+                times[name].append((ended[0] - started[0], ended[1] - started[1]))
+    first, work = next(iter(ways)), {}
+    print(f"{title}\n  {'':26}    clock      x    CPU x   memory, MB   FLOPs: attention  all")
     for name, way in ways.items():
         with torch.no_grad(), way():
-            memory[name] = peak(lambda: model(input_ids=ids, use_cache=False))
-        median = statistics.median(times[name][1:])
-        ratio = statistics.median(a / b for a, b in zip(times[name][1:], times[first][1:], strict=True))
-        print(f"  {name:32} {median * 1000:9.1f} ms  {ratio:5.2f} x  {memory[name]:8.1f} MB", flush=True)
+            memory = peak(lambda: model(input_ids=ids, use_cache=False))
+        with torch.no_grad(), way():
+            work[name] = flops(model, lambda: model(input_ids=ids, use_cache=False))
+        pairs = list(zip(times[name][1:], times[first][1:], strict=True))
+        clock, cpu = (statistics.median(a[one] / b[one] for a, b in pairs) for one in (0, 1))
+        median = statistics.median(one for one, _ in times[name][1:]) * 1000
+        saved = "".join(f"{100 * (a / b - 1):+12.1f} %" for a, b in zip(work[name], work[first], strict=True))
+        print(f"  {name:26} {median:6.0f} ms {clock:6.2f} {cpu:8.2f} {memory:12.1f} {saved}", flush=True)
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from stressreel.errors import InputError, StressreelError
 from stressreel.records.output import FinishedOutput, open_output
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 WIDTH, HEIGHT = 32, 24
 COLOURS = 4  # levels of each of red, green and blue
 
@@ -51,16 +52,25 @@ def rows(output: FinishedOutput, table: str, columns: list[str], split: str | No
         raise InputError(f"{output.path}, {where}: no {lacks}.{hint}")
 
 
-def small_frames(video: bytes, first: int = 0, stop: int | None = None) -> NDArray[np.uint8]:
-    """Decode the frames from `first` to before `stop`, as uint8 of shape (frames, 24, 32, 3)."""
+def small_frames(
+    video: bytes, first: int = 0, stop: int | None = None, width: int = WIDTH, height: int = HEIGHT
+) -> NDArray[np.uint8]:
+    """Decode the frames from `first` to before `stop`, as uint8 of shape (frames, height, width, 3)."""
     found = []
     with av.open(io.BytesIO(video)) as container:
         for number, frame in enumerate(container.decode(video=0)):
             if stop is not None and number >= stop:
                 break
             if number >= first:
-                found.append(frame.to_ndarray(format="rgb24", width=WIDTH, height=HEIGHT))
+                found.append(frame.to_ndarray(format="rgb24", width=width, height=height))
     return np.stack(found)
+
+
+def chosen_frames(video: bytes, numbers: Ints, width: int, height: int) -> NDArray[np.uint8]:
+    """Decode frames by their numbers, ascending, as uint8 of shape (frames, height, width, 3)."""
+    with av.open(io.BytesIO(video)) as container:
+        decoded = list(container.decode(video=0))
+    return np.stack([decoded[one].to_ndarray(format="rgb24", width=width, height=height) for one in numbers])
 
 
 def changes(frames: NDArray[np.uint8]) -> Floats:

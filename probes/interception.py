@@ -21,6 +21,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from ..errors import ProbeError, UsageError
+from ..extras import import_extra
 from .labels import Labels
 from .layers import shown
 from .quadrants import NEITHER, Quadrants, quadrant_name
@@ -54,6 +55,8 @@ class Operation:
         """Change weights (batch, heads, queries, keys), softmax of the scores; note what was done."""
         lowest = torch.finfo(scores.dtype).min / 2 if self.hidden_below is None else self.hidden_below
         visible = scores > lowest
+        if visible.shape[1] > 1 and bool((visible == visible[:, :1]).all()):  # as masks are: one head is enough
+            visible = visible[:, :1]
         wide = torch.promote_types(weights.dtype, torch.float32)
         before = weights.to(wide)
         after = self._operate(scores.to(wide), before, visible, grid, tally)
@@ -64,13 +67,11 @@ class Operation:
         return weights if after is before else after.to(weights.dtype)
 
     def _operate(self, scores: Tensor, weights: Tensor, visible: Tensor, grid: Grid, tally: Tally) -> Tensor:
-        columns = grid.columns(self.quadrants)
-        if not columns:
+        parts = grid.parts(self.quadrants)
+        if not parts:
             return weights
         if self.operator == "knockout":
-            cells = torch.zeros_like(visible)
-            for rows, keys in columns:
-                cells |= rows & keys & visible
+            cells = visible & torch.stack([part.cells for part in parts]).any(0)
             left = visible & ~cells
             touched, emptied = cells.any(-1, keepdim=True), ~left.any(-1, keepdim=True)
             tally.emptied += int((touched & emptied & self._heads(weights)).sum())
@@ -78,11 +79,9 @@ class Operation:
             return torch.where(touched, others.masked_fill(emptied, 0), weights)
         given = scores.masked_fill(~visible, 0) if self.operator == "merge" else weights
         found = scores if self.operator == "merge" else weights
-        for rows, keys in columns:
-            indicator = keys.to(given.dtype).transpose(-1, -2)
-            count = visible.to(given.dtype) @ indicator
-            mean = (given @ indicator) / count.clamp(min=1)
-            found = torch.where(rows & keys & visible, mean, found)
+        counted = visible.to(given.dtype)
+        for part in parts:
+            found = torch.where(part.cells & visible, part.sums(given) / part.sums(counted).clamp(min=1), found)
         return torch.softmax(found, -1) if self.operator == "merge" else found
 
     def _heads(self, weights: Tensor) -> Tensor:
@@ -95,13 +94,33 @@ class Operation:
         return chosen.to(weights.device)[None, :, None, None]
 
 
+@dataclass(frozen=True)
+class Part:
+    """Cells of quadrants of which no row has more than one, so that a row has one mean.
+
+    Attributes:
+        cells: Booleans, (batch or 1, 1, queries, keys).
+        which: 1 where the keys that a row has cells with are of a label, (batch or 1, 1, queries, labels).
+        indicator: 1 where a key is of a label, (batch or 1, 1, keys, labels).
+    """
+
+    cells: Tensor
+    which: Tensor
+    indicator: Tensor
+
+    def sums(self, values: Tensor) -> Tensor:
+        """Add values (batch, heads, queries, keys) up over the keys that a row has cells with, also hidden ones."""
+        by_label = values @ self.indicator.to(values.dtype)
+        return (by_label * self.which.to(values.dtype)).sum(-1, keepdim=True)
+
+
 @dataclass
 class Grid:
     """Labels of a layer's queries and keys on its device: (batch or 1, 1, queries, 1) and (batch or 1, 1, 1, keys)."""
 
     asking: Tensor
     asked: Tensor
-    found: dict[Quadrants, list[tuple[Tensor, Tensor]]] = field(default_factory=dict)
+    found: dict[Quadrants, list[Part]] = field(default_factory=dict)
     last: tuple[Tensor | None, Groups | None] | None = None
     """The mask that was seen last, and what follows from it."""
 
@@ -111,16 +130,25 @@ class Grid:
         asking, asked = (torch.from_numpy(np.ascontiguousarray(one)).to(device) for one in labels)
         return cls(asking[:, None, :, None], asked[:, None, None, :])
 
-    def columns(self, quadrants: Quadrants) -> list[tuple[Tensor, Tensor]]:
-        """Return which rows and keys the quadrants take in, by label of the keys, without those that are not there."""
+    def parts(self, quadrants: Quadrants) -> list[Part]:
+        """Divide the quadrants into parts, without those that are not there."""
         if quadrants not in self.found:
-            self.found[quadrants] = []
-            for key in sorted({key for _, key in quadrants}):
-                labels = torch.tensor([query for query, other in quadrants if other == key], device=self.asking.device)
-                rows, keys = torch.isin(self.asking, labels), self.asked == key
-                if bool(rows.any()) and bool(keys.any()):
-                    self.found[quadrants].append((rows, keys))
+            asked = present(self.asked)
+            keys_of = {query: [key for key in asked if (query, key) in quadrants] for query in present(self.asking)}
+            longest = max(map(len, keys_of.values()), default=0)
+            self.found[quadrants] = [
+                self._part({query: keys[number] for query, keys in keys_of.items() if number < len(keys)})
+                for number in range(longest)
+            ]
         return self.found[quadrants]
+
+    def _part(self, key_of: Mapping[int, int]) -> Part:
+        keys = sorted(set(key_of.values()))
+        indicator = torch.cat([self.asked == key for key in keys], dim=-2)
+        rows = [torch.tensor([query for query, other in key_of.items() if other == key]) for key in keys]
+        which = torch.cat([torch.isin(self.asking, labels.to(self.asking.device)) for labels in rows], dim=-1)
+        cells = torch.stack([which[..., [place]] & (self.asked == key) for place, key in enumerate(keys)]).any(0)
+        return Part(cells, which, indicator.transpose(-1, -2))
 
     def merging(self, operation: Operation, mask: Tensor | None) -> Groups | None:
         """Return how keys are merged under a mask; None if queries do not all see a modality alike."""
@@ -213,7 +241,7 @@ class Groups:
 
 def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: Tally) -> None:
     """Add up what each quadrant holds, over rows that have a label and see something."""
-    alive = visible.any(-1, keepdim=True) & (grid.asking != NEITHER)
+    alive = (visible.any(-1, keepdim=True) & (grid.asking != NEITHER)).expand(*before.shape[:-1], 1)
     tally.rows += float(alive.sum())
     keys = [label for label in present(grid.asked) if label != NEITHER]
     if not keys:
@@ -471,11 +499,10 @@ CHANGING = ("softcap", "s_aux", "position_bias", "sinks")
 
 def register_merging() -> str:
     """Make QUAG-attention known to transformers, with the masks of eager attention; return its name."""
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import eager_mask
-
-    AttentionInterface.register(MERGING, merging_attention)
-    AttentionMaskInterface.register(MERGING, eager_mask)
+    transformers = import_extra("transformers", what="quag(…, save_work=True)", extra="probes")
+    masks = import_extra("transformers.masking_utils")
+    transformers.AttentionInterface.register(MERGING, merging_attention)
+    transformers.AttentionMaskInterface.register(MERGING, masks.eager_mask)
     return MERGING
 
 

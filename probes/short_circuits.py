@@ -87,7 +87,7 @@ def quag(
     chosen, operator = quadrants_of(quadrants), checked_operator(operator)
     if save_work and operator != "merge":
         raise UsageError(f'save_work needs operator="merge"; {operator!r} works on weights of all keys.')
-    interception = import_extra(".interception", __package__, what="quag")
+    interception = import_extra(".interception", __package__, what="quag", extra="probes")
     probe: AbstractContextManager[Report] = interception.Probe(
         model,
         interception.Operation(

@@ -188,6 +188,28 @@ def test_one_text() -> None:
     )
 
 
+@pytest.mark.parametrize("module", ["torch", "transformers"])
+def test_probes_name_their_own_extra(tmp_path: Path, module: str) -> None:
+    """Both come with more than one extra; whoever probes needs no other than `probes`."""
+    (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules[{module!r}] = None\n")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    env = {**os.environ, "PYTHONPATH": path}
+    says = f"needs {module}, not installed here: pip install 'stressreel[probes]'"
+    if module == "torch":
+        done = run_process("stressreel", "simulate-quag", "--out", tmp_path / "s.png", env=env)
+        assert (done.code, done.err.strip()) == (1, f"Error: simulate-quag {says}")
+        code = "quag(None, 'video', modality=[1])"
+    else:
+        code = (
+            "import torch; quag(torch.nn.MultiheadAttention(2, 1), 'video', modality=[1], operator='merge',"
+            " save_work=True).__enter__()"
+        )
+    code = f"from stressreel.probes import quag; {code}"
+    found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert says in found.stderr.splitlines()[-1]
+    assert "MissingExtraError" in found.stderr.splitlines()[-1]
+
+
 def test_another_missing_module_stays_what_it_is() -> None:
     with pytest.raises(ModuleNotFoundError, match="no_such_module") as caught:
         import_extra("no_such_module")

@@ -75,6 +75,38 @@ def test_decomp(build_once: Callable[..., Path], tmp_path: Path) -> None:
         assert 0 < found["CA"] < 1
 
 
+def test_tiny_fusion(clavi: Path, tmp_path: Path) -> None:
+    """Few steps on the sample: models that cannot fuse lose nothing where modalities meet, whatever they learned."""
+    pytest.importorskip("torch")
+    pytest.importorskip("matplotlib")
+    said = [example("tiny_fusion", clavi, "--to", tmp_path / name, "--epochs", 1) for name in ("one", "again")]
+    tables = [(tmp_path / name / "scores.md").read_text() for name in ("one", "again")]
+    assert tables[0] == tables[1]
+    assert all(text.endswith(tables[0]) for text in said)
+    measured = json.loads((tmp_path / "one" / "scores.json").read_text())
+    assert len(measured) == 3 * (1 + 2 * 4)
+    assert (tmp_path / "one" / "scores.png").read_bytes().startswith(b"\x89PNG")
+    answers = {path.stem: path.read_text() for path in (tmp_path / "one").glob("*.jsonl")}
+    assert len(answers) == len(measured)
+    for operator in ("average", "knockout"):
+        assert answers[f"late-crossmodal-{operator}"] == answers["late"]
+        assert answers[f"blind-video-{operator}"] == answers["blind"]
+    found = scores(clavi, "--predictions", tmp_path / "one" / "fusing.jsonl")
+    assert found["CAcc_V complement"] == measured[0]["CAcc_V complement"]
+
+
+def test_the_drawn_world_can_be_built(tmp_path: Path) -> None:
+    for name in ("one", "again"):
+        example("drawn_world", tmp_path / name, "--sources", 4, "--workers", 1)
+    for file in ("Charades_v1_train.csv", "Charades_v1_test.csv", "Charades_v1_480/W0003.mp4"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "again" / file).read_bytes()
+    arguments = ("--charades", tmp_path / "one", "--rules", "paper", "--no-render", "--out", tmp_path / "out")
+    done = run("build-clavi", *arguments, "--no-progress")
+    assert done.code == 0, done.err
+    info = json.loads((tmp_path / "out" / "build.json").read_text())
+    assert info["counts"]["pairs"] == {"train": 9, "test": 3}
+
+
 @pytest.fixture(scope="session")
 def recipes(build_once: Callable[..., Path]) -> dict[str, Path]:
     """Outputs without videos; read only."""

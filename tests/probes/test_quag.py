@@ -168,6 +168,49 @@ def qwen2_vl() -> Case:
     return Case(model, inputs, labels_for(config, inputs), 2)
 
 
+def llava_onevision() -> Case:
+    vision = {**VISION, "model_type": "siglip_vision_model", "vision_use_head": False}
+    config = transformers.LlavaOnevisionConfig(
+        text_config={**SMALL, "model_type": "qwen2", "num_key_value_heads": 1},
+        vision_config=vision,
+        image_token_index=1,
+        video_token_index=2,
+    )
+    model = transformers.LlavaOnevisionForConditionalGeneration(config)
+    return llava(model, 2 * 4 + 1)  # 2 frames, 16 patches each, pooled to 4; and the token of a new line
+
+
+def video_llava() -> Case:
+    config = transformers.VideoLlavaConfig(
+        text_config={**SMALL, "model_type": "llama", "num_key_value_heads": 1},
+        vision_config={**VISION, "model_type": "clip_vision_model"},
+        image_token_index=1,
+        video_token_index=2,
+        vision_feature_layer=-1,
+    )
+    return llava(
+        transformers.VideoLlavaForConditionalGeneration(config), 2 * 17
+    )  # a token for each frame, and 16 patches
+
+
+VISION = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2} | {
+    "image_size": 16,
+    "patch_size": 4,
+}
+
+
+def llava(model: Any, video: int) -> Case:
+    """Two videos of two frames each; the second question is padded on the right."""
+    ids = torch.tensor([[5, 6, *[2] * video, 7, 8, 9, 10]] * BATCH)
+    ids[1, -2:] = 11
+    inputs = {
+        "input_ids": ids,
+        "attention_mask": padded(ids.shape[1], 1),
+        "pixel_values_videos": numbers(BATCH, 2, 3, 16, 16),
+    }
+    return Case(model, inputs, labels_for(model.config, inputs), 2)
+
+
 class Own(torch.nn.Module):
     """No model of transformers: attention by `kind`."""
 
@@ -208,7 +251,8 @@ def own(kind: str) -> Case:
 
 
 CASES: dict[str, Callable[[], Case]] = {
-    **{make.__name__: make for make in (bert, distilbert, deberta, visual_bert, vilt, lxmert, t5, qwen2_vl)},
+    **{make.__name__: make for make in (bert, distilbert, deberta, visual_bert, vilt, lxmert, t5)},
+    **{make.__name__: make for make in (qwen2_vl, llava_onevision, video_llava)},
     **{f"own {kind}": (lambda kind=kind: own(kind)) for kind in ("fused", "folded", "torch")},
 }
 
@@ -306,6 +350,17 @@ def test_eager_within_changes_nothing_by_itself() -> None:
         out, report = one.probe("all", modality=blank)
         assert float((out - one.run()).abs().max()) < 1e-4
         assert [layer.quadrants for layer in report.layers] == [{}] * one.count
+
+
+@pytest.mark.parametrize(("name", "video"), [("llava_onevision", 9), ("video_llava", 34)])
+def test_labels_and_layers_of_llava(name: str, video: int) -> None:
+    one = case(name)
+    expected = [T, T, *[V] * video, T, T, T, T]
+    assert one.labels.tolist() == [expected, [*expected[:-1], 0]]
+    _, report = one.probe("crossmodal")
+    assert all("language_model" in layer.name for layer in report.layers)
+    assert report.layers[0].quadrants["TV"].before > 0.01
+    assert report.layers[0].quadrants["VT"].rows > 0  # video queries see the text before them
 
 
 def test_only_fusion_is_asked_for() -> None:

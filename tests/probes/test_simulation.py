@@ -28,17 +28,34 @@ def test_samples_can_be_unmixed() -> None:
     assert np.concatenate([first, second], axis=1) @ weights == pytest.approx(outputs, abs=1e-4)
 
 
+def test_the_linear_loss_is_what_regression_leaves() -> None:
+    alpha = 0.3
+    inputs, outputs = simulation.draw(rng_for(1, "test"), 4000, alpha)
+    numbers = inputs.astype(np.float64) @ simulation.WEIGHTS  # all else of a token is independent of what is told
+    t, v = numbers[:, :15], numbers[:, 15:]
+    seen = np.stack([t[:, 4], t.mean(axis=1), v.mean(axis=1)], axis=1)
+    _, left, *_ = np.linalg.lstsq(seen, outputs[:, 4], rcond=None)
+    assert left[0] / len(seen) == pytest.approx(simulation.linear_loss(alpha), rel=0.05)
+
+
 def test_the_increase_grows_with_the_coupling(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In small: 5 tokens of each modality and 2 layers learn in 200 steps."""
+    """In small: 5 tokens of each modality and 2 layers learn in 500 steps."""
     monkeypatch.setattr(simulation, "TOKENS", 5)
     monkeypatch.setattr(simulation, "LAYERS", 2)
     before = torch.random.get_rng_state()
-    outcomes = simulation.sweep([0.05, 0.2, 0.4], [0], steps=200, tested=128)
-    low, middle, high = simulation.mean_increases(outcomes).values()
-    assert -5 < low < 50 < middle < high
+    low, middle, high = (simulation.simulate(alpha, 0, steps=500, tested=128) for alpha in (0.05, 0.2, 0.4))
+    assert -5 < low.increase < 50 < middle.increase < high.increase
+    assert not low.learnt
+    assert middle.learnt
+    assert high.learnt
     assert torch.equal(before, torch.random.get_rng_state())
-    again = simulation.simulate(0.2, 0, steps=2, tested=8)
-    assert again == simulation.simulate(0.2, 0, steps=2, tested=8)
+
+
+def test_workers_change_nothing() -> None:
+    seen: list[tuple[int, int]] = []
+    told = simulation.sweep([0.1, 0.2], [0], steps=2, workers=2, progress=lambda *counts: seen.append(counts))
+    assert told == [simulation.simulate(alpha, 0, steps=2) for alpha in (0.1, 0.2)]
+    assert seen == [(1, 2), (2, 2)]
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -47,6 +64,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert out.read_bytes().startswith(b"\x89PNG")
     found = json.loads(out.with_suffix(".json").read_text("utf-8"))
-    assert [(row["alpha"], row["seed"]) for row in found["outcomes"]] == [(0.2, 0)]
+    assert [(row["alpha"], row["seed"], row["learnt"]) for row in found["outcomes"]] == [(0.2, 0, False)]
+    assert "not learnt" in done.out
     for wrong in (["--alphas", "0.5"], ["--alphas", "a"], ["--out", tmp_path / "s.jpg"]):
         assert run("stressreel", "simulate-quag", *wrong).code == 2

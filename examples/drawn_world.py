@@ -1,0 +1,102 @@
+"""A larger Charades than the built-in sample, of the same figures and rooms, for CLAVI.
+
+    python examples/drawn_world.py out/world
+    build-clavi --charades out/world --rules paper --out out/clavi
+
+Rooms, people, furniture, actions and times are drawn with a seed, each video by a key of its own. What is measured on
+it says nothing about models of real videos.
+"""
+
+from __future__ import annotations
+
+import argparse
+from concurrent.futures import ProcessPoolExecutor
+from fractions import Fraction
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+from frames import run
+from stressreel.records.files import write_atomic
+from stressreel.samples.acting import ACTS, Cue, Stage, Station
+from stressreel.samples.charades import SampleVideo, annotation_table, class_tables, frames, sample_videos
+from stressreel.seeds import rng_for
+from stressreel.video.encode import EncodeSettings, write_video
+
+FPS = Fraction(4)
+PLACES = (Station(90, -1), Station(146, 1), Station(230, 1))  # left, in the middle, right
+UNDER = {"pillow": "sofa", "blanket": "bed"}  # what a thing lies on
+TEST_EVERY = 4
+
+
+def drawn_video(seed: int, number: int) -> SampleVideo:
+    """Draw what happens in a video: three actions of 4 to 5 s, each at a place of its own."""
+    rng = rng_for(seed, "drawn world", number)
+    known = [video for video in sample_videos() if video.actions]
+    room, person = (known[rng.integers(len(known))] for _ in range(2))
+    places = [PLACES[place] for place in rng.permutation(len(PLACES))]
+    actions: list[str] = []
+    for each in rng.permutation(sorted(ACTS)):
+        if len(actions) < len(places) and ACTS[each].furniture not in [ACTS[one].furniture for one in actions]:
+            actions.append(str(each))
+    cues, now = [], float(rng.uniform(0.5, 1.5))
+    for action in actions:
+        end = now + float(rng.uniform(4.1, 5.0))
+        cues.append(Cue(action, round(now, 2), round(end, 2)))
+        now = end + float(rng.uniform(1.5, 2.5))
+    furniture = {ACTS[action].furniture: place for action, place in zip(actions, places, strict=True)}
+    standing = {UNDER[name]: place for name, place in furniture.items() if name in UNDER}
+    look = person.stage.look
+    stage = Stage(
+        room.stage.wall, room.stage.floor, tuple({**standing, **furniture}.items()), look, tuple(cues), round(now, 2)
+    )
+    return SampleVideo(
+        id=f"W{number:04}",
+        split="test" if number % TEST_EVERY == TEST_EVERY - 1 else "train",
+        subject=f"D{number:03}",
+        scene=room.scene,
+        quality="7",
+        relevance="7",
+        verified="Yes",
+        script="A person does one thing after another.",
+        descriptions=("A person does one thing after another.",),
+        objects=tuple(sorted(furniture)),
+        fps=FPS,
+        stage=stage,
+        sentences=((),) * len(cues),
+    )
+
+
+def write_video_of(seed: int, folder: Path, number: int) -> None:
+    """Draw one video into the folder."""
+    video = drawn_video(seed, number)
+    path = folder / "Charades_v1_480" / f"{video.id}.mp4"
+    write_video(path, frames(video), rate=video.fps, settings=EncodeSettings(preset="ultrafast"))
+
+
+def write_world(folder: Path, seed: int, sources: int, workers: int) -> None:
+    """Write annotations and videos in the layout of Charades; one video in four is for test."""
+    videos = [drawn_video(seed, number) for number in range(sources)]
+    for split in ("train", "test"):
+        table = annotation_table([video for video in videos if video.split == split])
+        write_atomic(folder / f"Charades_v1_{split}.csv", table)
+    for name, text in class_tables().items():
+        write_atomic(folder / f"Charades_v1_{name}.txt", text)
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        list(pool.map(partial(write_video_of, seed, folder), range(sources), chunksize=8))
+
+
+def main() -> None:
+    """Draw the world."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where it is written")
+    parser.add_argument("--sources", type=int, default=320, help="number of videos")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=2)
+    given = parser.parse_args()
+    write_world(given.folder, given.seed, given.sources, given.workers)
+    print(f"wrote {given.sources} videos to {given.folder}")
+
+
+if __name__ == "__main__":
+    run(main)
