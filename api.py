@@ -257,7 +257,7 @@ def verify(out: str | Path, **options: Any) -> list[Outcome]:
 
 def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Any]:
     """Return all checks that fit an output, cheap ones first."""
-    from .data_cards.card import card_check
+    from .data_cards.card import card_checks
     from .runtime.verify import common_checks
 
     benchmark = benchmark_of(output)
@@ -265,8 +265,8 @@ def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Any]
     checks = common_checks(configs, Command(program_of(benchmark), benchmark.settings, benchmark.decide))
     last = checks.pop("load_dataset")
     own = benchmark.checks(output.info, options)
-    card = card_check(benchmark.configs(output.info), card_of(benchmark))
-    return {**checks, **own, "card": card, "load_dataset": last}
+    cards = card_checks(benchmark.configs(output.info), card_of(benchmark))
+    return {**checks, **own, **cards, "load_dataset": last}
 
 
 def score(
