@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .api import Output as Output
     from .api import build as build
     from .api import data_files as data_files
+    from .api import diff as diff
     from .api import read as read
     from .api import score as score
     from .api import verify as verify
@@ -29,6 +30,7 @@ _HOMES = {
     "Output": "api",
     "build": "api",
     "data_files": "api",
+    "diff": "api",
     "corrupt": "corruptions.visual.engine",
     "corrupt_text": "corruptions.text.engine",
     "list_corruptions": "corruptions.registry",
@@ -44,6 +46,7 @@ __all__ = [
     "corrupt",
     "corrupt_text",
     "data_files",
+    "diff",
     "list_corruptions",
     "load",
     "read",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .metrics.references import OpenRows
     from .metrics.scores import Scores
     from .metrics.scoring import Explanation, Scoring
+    from .runtime.diff import Difference
     from .runtime.output import Output as BuildOutput
     from .runtime.verify import Outcome
 
@@ -257,7 +258,7 @@ def verify(out: str | Path, **options: Any) -> list[Outcome]:
 
 def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Any]:
     """Return all checks that fit an output, cheap ones first."""
-    from .data_cards.card import card_check
+    from .data_cards.card import card_checks
     from .runtime.verify import common_checks
 
     benchmark = benchmark_of(output)
@@ -265,8 +266,45 @@ def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Any]
     checks = common_checks(configs, Command(program_of(benchmark), benchmark.settings, benchmark.decide))
     last = checks.pop("load_dataset")
     own = benchmark.checks(output.info, options)
-    card = card_check(benchmark.configs(output.info), card_of(benchmark))
-    return {**checks, **own, "card": card, "load_dataset": last}
+    cards = card_checks(benchmark.configs(output.info), card_of(benchmark))
+    return {**checks, **own, **cards, "load_dataset": last}
+
+
+def diff(a: str | Path, b: str | Path, *, decode: bool = True, most_videos: int | None = None) -> Difference:
+    """Compare two outputs of one benchmark, in folders or in object storage, as `stressreel diff` does.
+
+    Args:
+        a: The one.
+        b: The other.
+        decode: Whether videos with another SHA-256 are decoded and compared.
+        most_videos: How many of a table are at most; None for all.
+
+    Raises:
+        UsageError: There is no such output, or they are of different benchmarks.
+        InputError: One of them was not finished, or cannot be read.
+    """
+    outputs = open_output(Path(a)), open_output(Path(b))
+    return diff_of(*outputs, names=(str(a), str(b)), decode=decode, most_videos=most_videos)
+
+
+def diff_of(
+    a: FinishedOutput, b: FinishedOutput, *, names: tuple[str, str], decode: bool, most_videos: int | None
+) -> Difference:
+    """Compare two opened outputs; see `diff`. `names` are what errors call them."""
+    from .runtime.diff import diff_outputs
+
+    benchmarks = benchmark_of(a), benchmark_of(b)
+    if benchmarks[0] is not benchmarks[1]:
+        raise UsageError(
+            f"{names[0]} is of {benchmarks[0].name} and {names[1]} of {benchmarks[1].name}: their tables have nothing "
+            "in common to compare. Give two outputs of one benchmark."
+        )
+    tables = [
+        {config.name: config for config in benchmark.configs(output.info) if config.name in output.info["counts"]}
+        for benchmark, output in zip(benchmarks, (a, b), strict=True)
+    ]
+    pairs = [(tables[0].get(name), tables[1].get(name)) for name in {**tables[0], **tables[1]}]
+    return diff_outputs(a, b, pairs, decode=decode, most_videos=most_videos)
 
 
 def score(

@@ -11,7 +11,7 @@ import click
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(out: Path, debug: bool) -> None:
-    """Write README.md and its figures again, from the shards and build.json in OUT.
+    """Write README.md, its figures and croissant.json again, from the shards and build.json in OUT.
 
     Nothing else in OUT changes.
     """
@@ -23,4 +23,4 @@ def command(out: Path, debug: bool) -> None:
     with reading(out) as output:
         benchmark = benchmark_of(output)
         write_card(output, benchmark.configs(output.info), card_of(benchmark))
-    click.echo(f"Wrote {out / 'README.md'} and its figures.")
+    click.echo(f"Wrote {out / 'README.md'}, its figures and croissant.json.")

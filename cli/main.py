@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": "Test whether two models differ: paired differences of their scores, with intervals.",
     "data": "Show or fetch the language data that text perturbations use.",
     "decompose": "Take one compositional question apart into its graph of sub-questions.",
+    "diff": "Show what differs between two outputs: settings, tables, rows, videos.",
     "export": "Write an output for a harness (lmms-eval, inspect-ai), as files or WebDataset, or as its authors do.",
     "list": "List perturbations with levels and sources, benchmarks, or the options of builds.",
     "permute": "Write feature-permutation sets: each item with the video, or the text, of another.",

@@ -81,6 +81,7 @@ def command(
                     "problem_count": o.count,
                     "problems": list(o.problems),
                     "not_checked": list(o.not_checked),
+                    "notes": list(o.notes),
                 }
                 for o in outcomes
             ],
@@ -121,9 +122,10 @@ def source_folder(output: FinishedOutput, given: str | None) -> Path | None:
 def line(outcome: Outcome) -> str:
     """Write one check's line, with its first problems below."""
     left_open = [f"        not checked: {reason}" for reason in outcome.not_checked]
+    notes = [f"        note: {text}" for text in outcome.notes]
     if outcome.passed:
         mark = "--  " if left_open else "ok  "
-        return "\n".join([f"{mark}  {outcome.name}", *left_open])
+        return "\n".join([f"{mark}  {outcome.name}", *left_open, *notes])
     more = outcome.count - len(outcome.problems)
     listed = [*outcome.problems, *([f"… and {more} more"] if more else [])]
-    return "\n".join([f"FAIL  {outcome.name}", *(f"        {problem}" for problem in listed), *left_open])
+    return "\n".join([f"FAIL  {outcome.name}", *(f"        {problem}" for problem in listed), *left_open, *notes])

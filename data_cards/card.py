@@ -1,4 +1,4 @@
-"""Dataset cards: `README.md` and its figures, made from the shards and `build.json` of an output and nothing else."""
+"""Dataset cards: `README.md`, its figures and `croissant.json`, from the shards and `build.json` of an output alone."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from ..records.files import write_atomic
 from ..records.output import FinishedOutput
 from ..records.schema import Column, Config
 from ..records.source import source_of
+from .croissant import FILE as CROISSANT
+from .croissant import render_croissant
 
 SIZES = (
     (1_000, "n<1K"),
@@ -39,6 +41,7 @@ class Card:
         context: Returns the template's own fields, from the output and what was measured.
         front_matter: Returns the benchmark's part of the YAML head.
         figures: Draws the PNG files, by name, from the output and what was measured.
+        biases: Writes what was measured of biases as sentences, for `croissant.json`.
     """
 
     template: Path | None = None
@@ -46,10 +49,11 @@ class Card:
     context: Callable[[FinishedOutput, Any], dict[str, Any]] = lambda output, measured: {}
     front_matter: Callable[[FinishedOutput], dict[str, Any]] = lambda output: {}
     figures: Callable[[FinishedOutput, Any], Mapping[str, bytes]] = lambda output, measured: {}
+    biases: Callable[[FinishedOutput, Any], Sequence[str]] = lambda output, measured: ()
 
 
 def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> None:
-    """Write `README.md` and `figures/*.png`, each atomically.
+    """Write `README.md`, `figures/*.png` and `croissant.json`, each atomically.
 
     Args:
         output: The output with all its shards; its `build.json` need not be there yet.
@@ -63,6 +67,7 @@ def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) ->
     for name, content in card.figures(output, measured).items():
         write_atomic(output.path / "figures" / name, content)
     write_atomic(output.path / "README.md", _render(output, configs, card, measured))
+    write_atomic(output.path / CROISSANT, _croissant(output, configs, card, measured))
 
 
 def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> str:
@@ -70,29 +75,55 @@ def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -
     return _render(output, configs, card, card.measure(output))
 
 
-def card_check(configs: Sequence[Config], card: Card) -> Check:
-    """Make the check that README.md is the card which the shards and `build.json` give now."""
+def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
+    """Make the checks that README.md and croissant.json are those which the shards and `build.json` give now.
 
-    def check(output: FinishedOutput) -> Iterator[str]:
-        readme = output.path / "README.md"
-        if not readme.is_file():
-            yield "there is no README.md; `stressreel card` writes it"
-        elif readme.read_text(encoding="utf-8") != render_card(output, configs, card):
-            yield "README.md is not the card of this content; `stressreel card` writes it again"
+    Both need what the card measures, which takes long: it is measured once.
+    """
+    held: list[Any] = []
 
-    return check
+    def measured(output: FinishedOutput) -> Any:
+        if not held:
+            held.append(card.measure(output))
+        return held[0]
+
+    return {
+        "card": lambda output: _differing(
+            output, "README.md", lambda: _render(output, configs, card, measured(output)), "the card"
+        ),
+        "croissant": lambda output: _differing(
+            output, CROISSANT, lambda: _croissant(output, configs, card, measured(output)), "the description"
+        ),
+    }
+
+
+def _differing(output: FinishedOutput, name: str, render: Callable[[], str], what: str) -> Iterator[str]:
+    """Compare a file of an output with what is rendered now."""
+    file = output.path / name
+    if not file.is_file():
+        yield f"there is no {name}; `stressreel card` writes it"
+    elif file.read_text(encoding="utf-8") != render():
+        yield f"{name} is not {what} of this content; `stressreel card` writes it again"
+
+
+def _head(output: FinishedOutput, card: Card) -> dict[str, Any]:
+    """Return the YAML head, without what the Hub reads of tables."""
+    return {
+        "pretty_name": f"{output.info['builder']}, built with stressreel",
+        **source_of(output.info).license,
+        **card.front_matter(output),
+    }
+
+
+def _croissant(output: FinishedOutput, configs: Sequence[Config], card: Card, measured: Any) -> str:
+    return render_croissant(output, configs, _head(output, card), card.biases(output, measured))
 
 
 def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measured: Any) -> str:
     info = output.info
     built = [config for config in configs if config.name in info["counts"]]
     source = source_of(info)
-    head = {
-        "pretty_name": f"{info['builder']}, built with stressreel",
-        **source.license,
-        **card.front_matter(output),
-        **hub_fields(built, info["counts"]),
-    }
+    head = {**_head(output, card), **hub_fields(built, info["counts"])}
     own = card.context(output, measured)
     folder = card.template.parent if card.template else HERE
     template = environment(folder).get_template(card.template.name if card.template else BASE)

@@ -21,9 +21,20 @@ class NotChecked:
     reason: str
 
 
-Finding = str | NotChecked
+@dataclass(frozen=True)
+class Note:
+    """What users of an output should know although nothing is wrong with it.
+
+    Attributes:
+        text: One line.
+    """
+
+    text: str
+
+
+Finding = str | NotChecked | Note
 Check = Callable[[FinishedOutput], Iterable[Finding]]
-"""Yields one line for each problem, and a `NotChecked` for what it had to leave open; nothing if the check passes."""
+"""Yields one line for each problem, a `NotChecked` for what it had to leave open, and a `Note`; or nothing."""
 
 
 @dataclass(frozen=True)

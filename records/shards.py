@@ -84,7 +84,11 @@ class ShardWriter:
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 self._writer = pq.ParquetWriter(
-                    self._temporary, self._schema, compression=compression, use_dictionary=plain
+                    self._temporary,
+                    self._schema,
+                    compression=compression,
+                    use_dictionary=plain,
+                    write_page_index=True,  # so that the Hub's viewer reads the pages of a few rows, not row groups
                 )
             except OSError:
                 self._temporary.unlink(missing_ok=True)

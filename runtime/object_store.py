@@ -162,7 +162,7 @@ class RemoteOutput(Output):
         """Remove what the build that was started here left: objects of its own only, `build.json` first."""
         super().clear()
         tables = [name for name in _parsed(self.objects, "build.json", missing={}).get("counts", {})]
-        published = ("build.json", "README.md", "units.parquet")
+        published = ("build.json", "README.md", "croissant.json", "units.parquet")
         self.objects.remove(*published)
         for folder in (*tables, "figures"):
             self.objects.remove(*(found.key for found in self.objects.list(folder + "/")))

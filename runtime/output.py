@@ -197,7 +197,7 @@ class Output:
                 reports += stored.get("reports", [])
         try:
             # build.json first: from here on nothing is complete
-            for name in ("build.json", "README.md", UNITS, *reports):
+            for name in ("build.json", "README.md", "croissant.json", UNITS, *reports):
                 (self.path / name).unlink(missing_ok=True)
             for name in ("figures", *tables):
                 shutil.rmtree(self.path / name, ignore_errors=True)

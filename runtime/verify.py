@@ -8,10 +8,11 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import pyarrow as pa
 
-from ..records.checks import Check, NotChecked
+from ..records.checks import Check, Finding, NotChecked, Note
 from ..records.command import Command, differing_command
 from ..records.fingerprint import FILE as UNITS
 from ..records.fingerprint import Fingerprint, read_units, recomputed
@@ -21,6 +22,7 @@ from ..records.shards import ShardError, read_footer, shard_path
 
 SHOWN = 10
 SAID = "it could not be checked: see what is damaged or missing above"
+VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # the Hub's viewer shows so many rows, and reads at most so much for them
 
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, pa.ArrowException)
 
@@ -34,12 +36,14 @@ class Outcome:
         problems: The first problems, one line each.
         count: How many there are.
         not_checked: What it had to leave open, and what to give so that it can be checked.
+        notes: What users should know although nothing is wrong.
     """
 
     name: str
     problems: tuple[str, ...]
     count: int
     not_checked: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -54,11 +58,15 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[
     for name, check in checks.items():
         problems: list[str] = []
         left_open: list[str] = []
+        notes: list[str] = []
         count = 0
         try:
             for finding in check(output):
                 if isinstance(finding, NotChecked):
                     left_open.append(finding.reason)
+                    continue
+                if isinstance(finding, Note):
+                    notes.append(finding.text)
                     continue
                 count += 1
                 if len(problems) < SHOWN:
@@ -67,7 +75,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[
             count += 1
             problems.append(_unreadable(output, error, told))
         told.update(problems)
-        yield Outcome(name, tuple(problems), count, tuple(left_open))
+        yield Outcome(name, tuple(problems), count, tuple(left_open), tuple(notes))
 
 
 def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
@@ -80,7 +88,7 @@ def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -
 
 
 def common_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
-    """Return the checks of every output: schema, counts, hashes, unique_ids, splits, command, load_dataset.
+    """Return the checks of every output, from `schema` to `load_dataset`.
 
     Args:
         configs: The tables that it has.
@@ -93,7 +101,7 @@ def common_checks(configs: Sequence[Config], command: Command) -> dict[str, Chec
         "unique_ids": lambda output: check_unique_ids(output, configs),
         "splits": lambda output: check_splits(output, configs),
         "command": lambda output: differing_command(output.info, command),
-        "load_dataset": lambda output: check_load_dataset(output, configs),
+        "load_dataset": lambda output: chain(check_load_dataset(output, configs), viewer_notes(output, configs)),
     }
 
 
@@ -210,6 +218,36 @@ def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
     for source, splits in places.items():
         if len(splits) > 1:
             yield f"source {source} is in {' and '.join(sorted(splits))}"
+
+
+def viewer_notes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
+    """Note the splits whose first rows the Hub's viewer may refuse to show.
+
+    It reads at most 300,000,000 bytes for a page of 100 rows, of row groups by their page index where they have one.
+    """
+    for config in configs:
+        for split in output.splits(config.name):
+            size = _size_of_first_rows(output, config.name, split)
+            if size > VIEWER_BYTES:
+                yield Note(
+                    f"{config.name}/{split}: its first {VIEWER_ROWS} rows have about {size / 1e6:,.0f} MB; the viewer "
+                    f"of the Hub reads at most {VIEWER_BYTES / 1e6:,.0f} MB and may not show them. They can be loaded."
+                )
+
+
+def _size_of_first_rows(output: FinishedOutput, config: str, split: str) -> int:
+    """Return the bytes of the first rows before compression, each taken to be as large as its row group's mean."""
+    size, left = 0.0, VIEWER_ROWS
+    for path in output.shards(config, split):
+        metadata = read_footer(path)
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            taken = min(left, int(group.num_rows))
+            size += int(group.total_byte_size) * taken / max(int(group.num_rows), 1)
+            left -= taken
+            if not left:
+                return round(size)
+    return round(size)
 
 
 def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:

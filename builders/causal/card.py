@@ -221,7 +221,23 @@ TITLES = {
 
 def card() -> Card:
     """Return what the card of a CausalChaos build says."""
-    return Card(Path(__file__).parent / "card.md.j2", measure_causal, context, front_matter, figures)
+    return Card(Path(__file__).parent / "card.md.j2", measure_causal, context, front_matter, figures, biases)
+
+
+def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:
+    """Write what the best blind guesser of every table, split and target gets right."""
+    found = []
+    for table, parts in guesses(output.info).items():
+        for split, targets in parts.items():
+            for target, blind in targets.items():
+                if not blind:
+                    continue
+                best = max(blind, key=lambda guess: guess.share)
+                found.append(
+                    f"{table}, {split}, {target}s: of the guessers that do not see the video the best "
+                    f"({GUESSERS[best.name]}) gets {best.share:.1%} right; chance is {best.chance:.1%}."
+                )
+    return found
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:

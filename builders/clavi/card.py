@@ -48,6 +48,7 @@ GUESSERS = {
     "type": "the commonest answer to the `type`",
     "cuts": "sees only whether the video was recut; knows which actions tend to come first",
 }
+PLAIN = str.maketrans("", "", "*`")  # what Markdown marks words with
 
 
 def card() -> Card:
@@ -58,6 +59,7 @@ def card() -> Card:
         context,
         front_matter,
         lambda output, measured: figures(measured),
+        lambda output, measured: biases(measured),
     )
 
 
@@ -109,3 +111,13 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
 def figures(measured: ClaviStatistics) -> dict[str, bytes]:
     """Draw the figures of the card."""
     return clavi_figures(measured.actions_s, measured.videos_s, measured.types, measured.kinds)
+
+
+def biases(measured: ClaviStatistics) -> list[str]:
+    """Write what guessers get right who do not see what happens."""
+    audit = measured.audit
+    return [
+        f"{GUESSERS[score.name].translate(PLAIN)}: {score.accuracy:.1%} of the {audit.questions:,} questions of split "
+        f"{audit.asked} right without seeing what happens, {score.balanced:.1%} with yes and no weighted equally."
+        for score in audit.scores
+    ]

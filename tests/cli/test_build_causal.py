@@ -197,6 +197,7 @@ class TestUse:
             ".build",
             "README.md",
             "build.json",
+            "croissant.json",
             "figures",
             "open_ended",
             "un",

@@ -16,6 +16,7 @@ from stressreel.data_cards.card import write_card
 from stressreel.errors import InputError
 from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import open_output, reading
+from stressreel.runtime import verify
 from stressreel.runtime.verify import run_checks
 
 Row = dict[str, object]
@@ -139,6 +140,11 @@ def break_card(out: Path) -> None:
     readme.write_text(readme.read_text().replace("1.2.0", "1.2.1"))
 
 
+def break_croissant(out: Path) -> None:
+    file = out / "croissant.json"
+    file.write_text(file.read_text().replace('"sha256": "', '"sha256": "0', 1))
+
+
 def break_loading(out: Path) -> None:
     readme = out / "README.md"
     readme.write_text(readme.read_text().replace("pairs/train-*", "pairs/training-*"))
@@ -193,6 +199,7 @@ BREAKS: list[tuple[str, Callable[[Path], None]]] = [
     ("permutation", record_another_order),
     ("decord", cut_a_video_short),
     ("card", break_card),
+    ("croissant", break_croissant),
     ("load_dataset", break_loading),
 ]
 
@@ -242,6 +249,31 @@ def test_what_was_not_checked_is_said(built: Path) -> None:
     assert "left something open: annotations, sources" in done.out
     report = json.loads(run("stressreel", "verify", built, "--no-decode", "--json", "--sources", "sample").out)
     assert [check["name"] for check in report["checks"] if check["not_checked"]] == ["sources"]
+
+
+def test_rows_that_the_viewer_cannot_show_are_noted(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "VIEWER_BYTES", 100_000)
+    done = run("stressreel", "verify", copy, "--no-decode")
+    assert done.code == 0
+    assert "ok    load_dataset\n        note: videos/train: its first 100 rows have about" in done.out
+    report = json.loads(run("stressreel", "verify", copy, "--no-decode", "--json").out)
+    notes = {check["name"]: check["notes"] for check in report["checks"] if check["notes"]}
+    assert report["passed"]
+    assert list(notes) == ["load_dataset"]
+    size = sum(len(row["video"]["bytes"]) for row in pq.read_table(shard(copy, "videos")).to_pylist()[:100])
+    assert round(size / 1e6) == int(notes["load_dataset"][0].split()[7])
+
+
+def test_only_the_first_hundred_rows_count_for_the_viewer(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    output = open_output(copy)
+    count = output.info["counts"]["questions"]["train"]
+    sizes = []
+    for rows in (count, count // 2):
+        monkeypatch.setattr(verify, "VIEWER_ROWS", rows)
+        sizes.append(verify._size_of_first_rows(output, "questions", "train"))
+    assert sizes[1] == pytest.approx(sizes[0] / 2, rel=0.02)
+    monkeypatch.setattr(verify, "VIEWER_BYTES", 10**12)
+    assert list(verify.viewer_notes(output, configs_of(output))) == []
 
 
 def test_all_of_it_is_checked_with_the_sources(built: Path, sample: Path) -> None:

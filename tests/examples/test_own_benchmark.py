@@ -98,6 +98,18 @@ def test_it_has_a_card(command: Command, built: Path) -> None:
     assert (built / "README.md").read_text("utf-8") == before
 
 
+def test_it_is_described_in_croissant(built: Path) -> None:
+    described = json.loads((built / "croissant.json").read_text("utf-8"))
+    assert [each["@id"] for each in described["recordSet"]] == ["questions", "videos"]
+
+
+def test_it_is_compared_with_another_build(command: Command, built: Path, tmp_path: Path) -> None:
+    assert command("diff", built, built).out.startswith("The same content")
+    given = ("--captions", "sample", "--limit", 1, "--workers", 1, "--out", tmp_path / "out")
+    command("build", "backwards", *given)
+    assert command("diff", built, tmp_path / "out", code=1).out.startswith("questions: 2 gone; videos: 2 gone.\n")
+
+
 def test_its_answers_are_scored(command: Command, built: Path, tmp_path: Path) -> None:
     found = rows(built, "questions", ["question_id", "video_id"])
     answers = tmp_path / "answers.jsonl"

@@ -169,6 +169,16 @@ def test_videos_are_stored_plain_and_all_else_compressed(tmp_path: Path) -> None
             assert {"clip.bytes", "clip.path", "words.list.element"} < set(columns)
 
 
+def test_every_column_has_a_page_index_and_the_bytes_are_the_same_again(tmp_path: Path) -> None:
+    for config, rows in ((WORDS, words(50)), (CLIPS, clips(50))):
+        paths = [write(tmp_path / name, config, rows) for name in ("a.parquet", "b.parquet")]
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+        group = pq.read_metadata(paths[0]).row_group(0)
+        assert [
+            group.column(i).path_in_schema for i in range(group.num_columns) if not group.column(i).has_offset_index
+        ] == []
+
+
 def test_a_failing_row_leaves_the_old_shard_and_nothing_else(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", WORDS, words(2))
 

@@ -135,7 +135,12 @@ def test_a_remote_build_is_the_local_one(place: Objects, sample: Path, tmp_path:
     assert json.loads(place.get("build.json") or b"{}")["fingerprint"] == local["fingerprint"]
     files = {p.relative_to(tmp_path / "local").as_posix() for p in (tmp_path / "local").rglob("*") if p.is_file()}
     assert keys(place) == {name for name in files if not name.startswith(".build/")}
-    for name in ("README.md", "units.parquet", *(name for name in files if name.endswith(".parquet"))):
+    for name in (
+        "README.md",
+        "croissant.json",
+        "units.parquet",
+        *(name for name in files if name.endswith(".parquet")),
+    ):
         assert place.get(name) == (tmp_path / "local" / name).read_bytes(), name
     again = build(sample, place.url)
     assert again.code == 0, again.err
@@ -166,6 +171,23 @@ def test_a_remote_output_is_read_verified_and_scored(
     assert output.video(first)[4:8] == b"ftyp"
     place.put(next(key for key in sorted(keys(place)) if key.startswith("questions/")), b"damaged")
     assert run("stressreel", "verify", place.url).code == 1
+
+
+def test_a_remote_output_is_compared_as_a_local_one(
+    place: Objects, sample: Path, bucket: Bucket, tmp_path: Path
+) -> None:
+    given = ("--crf", 40)
+    builds = [build(sample, tmp_path / "a"), build(sample, tmp_path / "b", *given), build(sample, place.url, *given)]
+    assert [done.code for done in builds] == [0, 0, 0]
+    bucket.requests.clear()
+    assert run("stressreel", "diff", tmp_path / "b", place.url).code == 0
+    assert not [path for method, path in bucket.requests if method == "GET" and "-of-" in path]
+    local, remote = (run("stressreel", "diff", tmp_path / "a", b, "--json") for b in (tmp_path / "b", place.url))
+    assert local.code == remote.code == 1
+    assert json.loads(local.out) | {"b": place.url} == json.loads(remote.out)
+    fetched = [path for method, path in bucket.requests if method == "GET" and "-of-" in path]
+    assert fetched
+    assert all("/videos/" in path for path in fetched)  # the other tables are the same
 
 
 def test_datasets_is_told_where_the_shards_are(place: Objects, sample: Path, tmp_path: Path) -> None:

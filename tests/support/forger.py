@@ -22,7 +22,7 @@ from stressreel.records.shards import shard_path, write_shard
 from stressreel.runtime.verify import Outcome, run_checks
 
 Row = dict[str, Any]
-SLOW = ("load_dataset", "decord", "card")  # they see nothing that a forger of content leaves behind
+SLOW = ("load_dataset", "decord", "card", "croissant")  # they see nothing that a forger of content leaves behind
 
 
 @dataclass

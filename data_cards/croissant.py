@@ -1,0 +1,260 @@
+"""`croissant.json`: what an output holds, in the Croissant format, for search engines and loaders of data sets.
+
+Croissant 1.1 with its vocabulary for responsible AI (https://docs.mlcommons.org/croissant). All is taken from
+`build.json`, the tables and the card. Addresses are relative to the output, so the file is the same wherever that lies.
+What nobody knows before an output is published is left out: `url`, `creator` and `datePublished`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..records.files import sha256_file
+from ..records.fingerprint import FILE as UNITS
+from ..records.output import FinishedOutput
+from ..records.schema import Column, Config
+from ..records.source import Source, source_of
+
+FILE = "croissant.json"
+CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
+PARQUET = "application/x-parquet"  # what mlcroissant knows Parquet by
+LICENSES = "https://choosealicense.com/licenses/"
+UNSAID = ("other", "unknown")  # licences of the Hub that name none
+TYPES = {
+    "string": "sc:Text",
+    "strings": "sc:Text",
+    "int32": "cr:Int32",
+    "int64": "cr:Int64",
+    "integers": "cr:Int32",
+    "label": "cr:Int64",
+    "float64": "cr:Float64",
+    "bool": "sc:Boolean",
+    "video": "sc:VideoObject",
+}
+CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "arrayShape": "cr:arrayShape",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "containedIn": "cr:containedIn",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "description": {"@container": "@language"},
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isArray": "cr:isArray",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "name": {"@container": "@language"},
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+"""The names that Croissant 1.1 defines, of which readers expect all."""
+
+
+def render_croissant(
+    output: FinishedOutput, configs: Sequence[Config], head: Mapping[str, Any], biases: Sequence[str]
+) -> str:
+    """Return the text of `croissant.json`: the same for the same shards and `build.json`.
+
+    Args:
+        output: The output with all its shards, which are read for their SHA-256.
+        configs: Its tables; those that were not built are left out.
+        head: The YAML head of its card: `pretty_name`, `language`, `tags` and the licence.
+        biases: What is measured of its biases, a sentence each.
+
+    Returns:
+        JSON-LD, indented, keys in a fixed order.
+    """
+    info = output.info
+    source = source_of(info)
+    built = [config for config in configs if config.name in info["counts"]]
+    content = {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": list(CONFORMS_TO),
+        "name": head["pretty_name"],
+        "description": _description(info, built, source),
+        "version": info["dataset_version"],
+        "license": _license(source),
+        "citeAs": source.citation,
+        "inLanguage": head.get("language", []),
+        "keywords": head.get("tags", []),
+        "isLiveDataset": False,
+        **_responsibility(info, source, biases),
+        "distribution": [*_files(output, built), *(_file_set(config) for config in built)],
+        "recordSet": [_record_set(config) for config in built],
+    }
+    said = {key: value for key, value in content.items() if value not in ("", [])}
+    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+
+
+def _description(info: Mapping[str, Any], built: Sequence[Config], source: Source) -> str:
+    tables = "; ".join(f"{config.name}: {config.meaning}" for config in built)
+    made = f"Built by stressreel {info['tools']['stressreel']} from {source.name}"
+    return f"{made}. Tables: {tables}. Content fingerprint {info['fingerprint']}."
+
+
+def _license(source: Source) -> str:
+    """Return the address of a licence, or else its name."""
+    found = source.license
+    if "license_link" in found:
+        return found["license_link"]
+    name = found["license"]
+    return found.get("license_name", name) if name in UNSAID else f"{LICENSES}{name}/"
+
+
+def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[str]) -> dict[str, Any]:
+    """Return the fields `rai:`: what is known, and nothing where nothing is."""
+    skips = info["skips"]
+    reasons = ", ".join(f"{reason}: {count:,}" for reason, count in sorted(skips["by_reason"].items()))
+    tools = ", ".join(f"{name} {version}" for name, version in info["tools"].items())
+    whose = f" ({source.link})" if source.link else ""
+    terms = f" Terms: {source.terms}." if source.terms else ""
+    if source.drawn:
+        collection, limits = (
+            "Videos and annotations were drawn by stressreel. Nobody was filmed.",
+            ["The videos are drawn. Scores on them say nothing about a model."],
+        )
+    else:
+        collection, limits = f"Videos and annotations are those of {source.name}{whose}.{terms}", []
+    return {
+        "rai:dataCollection": collection,
+        "rai:dataCollectionType": ["Others" if source.drawn else "Secondary Data Analysis"],
+        "rai:dataCollectionRawData": "; ".join(f"{name}, SHA-256 {sha256}" for name, sha256 in info["inputs"].items()),
+        "rai:dataCollectionMissingData": f"{skips['count']:,} left out ({reasons})." if skips["count"] else "",
+        "rai:dataPreprocessingProtocol": [f"The command in README.md, with these tools: {tools}."],
+        "rai:dataBiases": list(biases),
+        "rai:dataLimitations": limits,
+        "rai:dataUseCases": ["Testing: diagnostic evaluation of video-language models."],
+    }
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a field is read from: a column of the shards of a table, and what is taken out of its value."""
+
+    table: str
+    column: str
+    path: str = ""
+
+    def source(self) -> dict[str, Any]:
+        taken = {"transform": {"jsonPath": self.path}} if self.path else {}
+        return {"fileSet": {"@id": _shards(self.table)}, "extract": {"column": self.column}, **taken}
+
+
+def _shards(table: str) -> str:
+    return f"{table}-shards"
+
+
+def _files(output: FinishedOutput, built: Sequence[Config]) -> list[dict[str, Any]]:
+    """Describe the files that are read, by which whoever fetches them can tell that they are whole."""
+    units = output.path / UNITS
+    paths = [path for config in built for path in output.shards(config.name)] + [units] * units.is_file()
+    found = []
+    for path in paths:
+        name = path.relative_to(output.path).as_posix()
+        found.append(
+            {
+                "@type": "cr:FileObject",
+                "@id": name,
+                "name": name,
+                "contentUrl": name,
+                "contentSize": f"{path.stat().st_size} B",
+                "encodingFormat": PARQUET,
+                "sha256": sha256_file(path),
+            }
+        )
+    return found
+
+
+def _file_set(config: Config) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileSet",
+        "@id": _shards(config.name),
+        "name": _shards(config.name),
+        "description": f"the shards of table {config.name}, all splits",
+        "encodingFormat": PARQUET,
+        "includes": f"{config.name}/*-of-*.parquet",
+    }
+
+
+def _record_set(config: Config) -> dict[str, Any]:
+    """Describe a table; its splits are in the names of its shards, and become a field."""
+    split = {
+        "@type": "cr:Field",
+        "@id": f"{config.name}/split",
+        "name": "split",
+        "description": "the split, by the name of the shard",
+        "dataType": "sc:Text",
+        "source": {
+            "fileSet": {"@id": _shards(config.name)},
+            "extract": {"fileProperty": "filename"},
+            "transform": {"regex": r"^(.+)-\d{5}-of-\d{5}\.parquet$"},
+        },
+    }
+    named = any(column.name == "split" for column in config.columns)
+    return {
+        "@type": "cr:RecordSet",
+        "@id": config.name,
+        "name": config.name,
+        "description": config.meaning,
+        "key": [{"@id": f"{config.name}/{column.name}"} for column in config.columns[: config.key_columns]],
+        "field": [*([] if named else [split]), *(_field(config.name, column) for column in config.columns)],
+    }
+
+
+def _field(table: str, column: Column) -> dict[str, Any]:
+    field = _leaf(
+        f"{table}/{column.name}", column, _Place(table, column.name, "bytes" if column.kind == "video" else "")
+    )
+    if column.kind != "records":
+        return field
+    inner = [
+        _leaf(f"{field['@id']}/{each.name}", each, _Place(table, column.name, each.name)) for each in column.fields
+    ]
+    return {**field, "subField": inner}
+
+
+def _leaf(name: str, column: Column, place: _Place) -> dict[str, Any]:
+    labels = ", ".join(f"{number} = {label}" for number, label in enumerate(column.names))
+    array = {"isArray": True, "arrayShape": "-1"} if column.kind in ("strings", "integers", "records") else {}
+    typed = {} if column.kind == "records" else {"dataType": TYPES[column.kind], "source": place.source()}
+    same = {"equivalentProperty": "sc:sha256"} if column.name == "sha256" else {}
+    return {
+        "@type": "cr:Field",
+        "@id": name,
+        "name": column.name,
+        "description": column.meaning + (f" ({labels})" if labels else ""),
+        **typed,
+        **array,
+        **same,
+    }

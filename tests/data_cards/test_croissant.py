@@ -1,0 +1,154 @@
+"""`croissant.json` of every benchmark: valid, the same again, and read by mlcroissant row by row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import info, rows, run
+from stressreel.api import card_of
+from stressreel.builders import benchmark_names, load_benchmark
+from stressreel.data_cards.card import write_card
+from stressreel.data_cards.croissant import render_croissant
+from stressreel.records.output import FinishedOutput, open_output
+from stressreel.records.schema import Column
+from stressreel.sources.charades import CHARADES
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # mlcroissant's own, which are about rdflib and pandas
+FEW = {  # of each sample what is built in seconds
+    "causal": "--negatives random --confuse 0 --num-options 3 --splits UD --preset ultrafast",
+    "clavi": "--limit 2 --preset ultrafast",
+    "decomp": "--limit 2",
+    "perturbed": "--limit 1 --severity 3 --perturbations jpeg,freeze --preset ultrafast",
+}
+
+
+def build(build_once: Callable[..., Path], name: str) -> Path:
+    given = [f"--{option.replace('_', '-')}={value}" for option, value in load_benchmark(name).sample.items()]
+    return build_once(f"build-{name}", *given, *FEW.get(name, "").split(), "--workers", 1)
+
+
+@pytest.fixture(params=benchmark_names())
+def built(request: pytest.FixtureRequest, build_once: Callable[..., Path]) -> Path:
+    return build(build_once, request.param)
+
+
+@pytest.fixture
+def dataset(built: Path, caplog: pytest.LogCaptureFixture) -> Any:
+    mlcroissant = pytest.importorskip("mlcroissant")
+    caplog.set_level(logging.ERROR)
+    return mlcroissant.Dataset(str(built / "croissant.json"))
+
+
+def croissant(out: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((out / "croissant.json").read_text("utf-8"))
+    return content
+
+
+def plain(value: Any) -> Any:
+    """What mlcroissant read, as storage has it: it gives texts as bytes, and full names to inner fields."""
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name.rpartition("/")[2]: plain(each) for name, each in value.items()}
+    if isinstance(value, bytes):
+        return value.decode()
+    return value.item() if hasattr(value, "item") else value
+
+
+def records(dataset: Any, table: str) -> Iterator[dict[str, Any]]:
+    for record in dataset.records(table):
+        yield {name.removeprefix(f"{table}/"): value for name, value in record.items()}
+
+
+def test_it_is_valid_but_for_what_nobody_knows_yet(dataset: Any) -> None:
+    issues = dataset.metadata.ctx.issues
+    assert not issues.errors
+    said = sorted(line.partition('"')[2].partition('"')[0] for line in issues.warnings)
+    assert said == ["http://mlcommons.org/croissant/citeAs", "https://schema.org/datePublished"]  # a drawn sample
+
+
+def test_every_table_is_read_as_it_is(built: Path, dataset: Any) -> None:
+    tables = info(built)["counts"]
+    assert [each.uuid for each in dataset.metadata.record_sets] == list(tables)
+    configs = {config.name: config for config in load_benchmark(info(built)["builder"]).configs(info(built))}
+    for table, splits in tables.items():
+        columns = configs[table].columns
+        keys = [column.name for column in columns[: configs[table].key_columns]]
+        stored = {tuple(row[key] for key in keys): row for row in rows(built, table)}
+        found = list(records(dataset, table))
+        assert len(found) == len(stored) == sum(splits.values())
+        if "split" not in (column.name for column in columns):
+            assert {row["split"].decode() for row in found} == set(splits)
+        for row in found:
+            compare(columns, row, stored[tuple(plain(row[key]) for key in keys)])
+
+
+def compare(columns: tuple[Column, ...], row: dict[str, Any], stored: dict[str, Any]) -> None:
+    """Compare a row with what is stored; a video by its SHA-256."""
+    for column in columns:
+        if column.kind == "video":
+            assert hashlib.sha256(row[column.name]).hexdigest() == stored["sha256"] == row["sha256"].decode()
+        else:
+            assert plain(row[column.name]) == stored[column.name], column.name
+
+
+def test_files_are_there_with_their_hashes(built: Path) -> None:
+    files = [each for each in croissant(built)["distribution"] if each["@type"] == "cr:FileObject"]
+    parquet = {path.relative_to(built).as_posix() for path in built.rglob("*.parquet") if ".build" not in path.parts}
+    assert {each["contentUrl"] for each in files} == parquet
+    for each in files:
+        content = (built / each["contentUrl"]).read_bytes()
+        assert (each["sha256"], each["contentSize"]) == (hashlib.sha256(content).hexdigest(), f"{len(content)} B")
+
+
+def test_it_is_the_same_again_and_names_no_place(built: Path, tmp_path: Path) -> None:
+    before = (built / "croissant.json").read_text("utf-8")
+    assert str(built) not in before
+    copy, benchmark = shutil.copytree(built, tmp_path / "elsewhere"), load_benchmark(info(built)["builder"])
+    (copy / "croissant.json").unlink()
+    write_card(open_output(copy), benchmark.configs(info(copy)), card_of(benchmark))
+    assert (copy / "croissant.json").read_text("utf-8") == before
+
+
+def test_what_is_measured_of_biases_is_in_it(built: Path) -> None:
+    biases = croissant(built).get("rai:dataBiases", [])
+    assert all("%" in line for line in biases)
+    name = info(built)["builder"]
+    if name == "clavi":
+        assert any(line.startswith("no to everything: 68.4%") for line in biases)
+    if name == "causal":
+        assert len(biases) == 6
+        assert "chance is 33.3%" in biases[0]
+
+
+def test_a_real_source_is_named_with_its_licence(build_once: Callable[..., Path]) -> None:
+    output = open_output(build(build_once, "clavi"))
+    real = FinishedOutput(output.path, output.info | {"source": CHARADES.as_json()})
+    configs = load_benchmark("clavi").configs(real.info)
+    content = json.loads(render_croissant(real, configs, {"pretty_name": "x"}, ["b"]))
+    assert content["license"] == CHARADES.license["license_link"]
+    assert CHARADES.link in content["rai:dataCollection"]
+    assert content["citeAs"] == CHARADES.citation
+    assert content["rai:dataBiases"] == ["b"]
+    assert "rai:dataLimitations" not in content
+
+
+def test_card_writes_it_and_fresh_removes_it(build_once: Callable[..., Path], tmp_path: Path) -> None:
+    given = ("--charades", "sample", "--limit", 1, "--no-render", "--no-progress", "--out", tmp_path / "out")
+    assert run("build-clavi", *given).code == 0
+    file = tmp_path / "out" / "croissant.json"
+    before = file.read_bytes()
+    file.unlink()
+    assert "there is no croissant.json" in run("stressreel", "verify", tmp_path / "out").out
+    assert run("stressreel", "card", tmp_path / "out").code == 0
+    assert file.read_bytes() == before
+    file.write_text("{}")
+    assert run("build-clavi", *given[:3], 2, *given[4:], "--fresh").code == 0
+    assert file.read_bytes() not in (before, b"{}")

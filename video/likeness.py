@@ -1,0 +1,101 @@
+"""Two encoded videos of what should be the same thing: whether they show it alike."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import dataclass
+from itertools import zip_longest
+from math import log10
+from typing import Literal
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from .pyav import plane_view
+from .thumbnails import UNDECODABLE, frames_of
+
+ALIKE_DB = 30.0
+MOST_DB = 100.0
+APART_S = 0.001
+
+Kind = Literal["alike", "pictures", "frames", "size", "times", "undecodable"]
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How two videos compare.
+
+    Attributes:
+        kind: "alike": the same number of frames of the same size at the same times (within 1 ms), each with a PSNR of
+            at least 30 dB. Otherwise the first that is not so: "size", "frames" (their number), "times", "pictures"; or
+            "undecodable".
+        decibels: PSNR of the frame that differs most, over all samples of its planes, at most 100; None where no
+            frames could be compared.
+        detail: What differs, in words; empty if they are alike.
+        same_sound: Whether their tracks of sound have the same packets, or both have none.
+    """
+
+    kind: Kind
+    decibels: float | None = None
+    detail: str = ""
+    same_sound: bool = True
+
+
+def compare_videos(one: bytes, other: bytes) -> Likeness:
+    """Decode two files, a frame of each at a time, and compare them.
+
+    PSNR is taken of the worst frame, not over all, so that one wrong frame among a thousand shows.
+    """
+    worst, apart_s, counts = 0.0, 0.0, [0, 0]
+    starts: tuple[float, float] | None = None
+    try:
+        same_sound = _sound_hash(one) == _sound_hash(other)
+        for shown, meant in zip_longest(frames_of(one), frames_of(other)):
+            counts[0] += shown is not None
+            counts[1] += meant is not None
+            if shown is None or meant is None:
+                continue
+            if (shown.width, shown.height) != (meant.width, meant.height):
+                sizes = f"{shown.width}x{shown.height} → {meant.width}x{meant.height}"
+                return Likeness("size", None, sizes, same_sound)
+            worst = max(worst, _squared_error(shown, meant))
+            times = shown.time or 0.0, meant.time or 0.0
+            starts = starts or times
+            apart_s = max(apart_s, abs((times[0] - starts[0]) - (times[1] - starts[1])))
+    except UNDECODABLE as error:
+        return Likeness("undecodable", None, " ".join(str(error).split()) or type(error).__name__)
+    decibels = 10 * log10(255**2 / max(worst, 255**2 * 10 ** (-MOST_DB / 10)))
+    if counts[0] != counts[1]:
+        return Likeness("frames", None, f"{counts[0]} → {counts[1]} frames", same_sound)
+    if apart_s > APART_S:
+        return Likeness("times", decibels, f"frames up to {apart_s:.3f} s apart", same_sound)
+    if decibels < ALIKE_DB:
+        return Likeness("pictures", decibels, f"{decibels:.1f} dB", same_sound)
+    return Likeness("alike", decibels, "", same_sound)
+
+
+def _squared_error(shown: av.VideoFrame, meant: av.VideoFrame) -> float:
+    """Return the mean squared error of two frames of one size, in grey levels²; of other formats as RGB."""
+    planes = [_planes(frame, same_format=shown.format.name == meant.format.name) for frame in (shown, meant)]
+    squares = sum(float(((a.astype(np.float32) - b) ** 2).sum(dtype=np.float64)) for a, b in zip(*planes, strict=True))
+    return squares / sum(plane.size for plane in planes[0])
+
+
+def _planes(frame: av.VideoFrame, *, same_format: bool) -> list[NDArray[np.uint8]]:
+    if same_format and len(frame.planes) > 1:
+        return [plane_view(frame, number) for number in range(len(frame.planes))]
+    return [np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)]
+
+
+def _sound_hash(content: bytes) -> str:
+    """Hash the packets of sound of a file; empty if it has none."""
+    with av.open(io.BytesIO(content), "r") as container:
+        stream = container.streams.best("audio")
+        if stream is None:
+            return ""
+        digest = hashlib.sha256()
+        for packet in container.demux(stream):
+            digest.update(bytes(packet))
+        return digest.hexdigest()
