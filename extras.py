@@ -28,6 +28,7 @@ EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that bri
     "openai": ("openai", "ask"),
     "pycocoevalcap": ("pycocoevalcap", "captions"),
     "scipy": ("scipy", "probes"),
+    "ray": ("ray", "cluster"),
 }
 
 NLTK_LOADS = ("scipy", "sklearn")
