@@ -214,6 +214,7 @@ def _start_worker(builder: Builder, store: Store) -> None:
             os._exit(1)
 
         threading.Thread(target=leave_with_parent, daemon=True).start()
+    gc.freeze()  # see `Inline`
 
 
 def _work(unit: Unit) -> Facts | Skip:

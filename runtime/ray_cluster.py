@@ -5,6 +5,7 @@ Ray Core alone is used: no actors, and no data in its object store but the pickl
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import shutil
@@ -78,7 +79,7 @@ class RayCluster:
                 {name: found for name, found in _versions_here(self.tools).items() if found == self.tools[name]},
                 token,
                 os.getcwd(),
-                pickle.dumps((builder, store)),
+                ray.cloudpickle.dumps((builder, store)),  # by value what __main__ defines
             )
             work = ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": _variables()})(_work)
             yield from _drive(ray, work, ray.put(job), longest_first(units), self.workers)
@@ -192,12 +193,13 @@ def _prepared(ref: Any) -> tuple[Builder, Store]:
         raise _unseen([socket.gethostname()], job.token)
     try:
         builder, store = pickle.loads(job.pickled)
-        return builder, store
     except (ImportError, AttributeError) as error:
         raise BuildError(
             f"the worker on {socket.gethostname()} cannot unpack the builder: {error}. Install the package of the "
             "benchmark on all machines of the cluster."
         ) from error
+    gc.freeze()  # so that the collection after each unit does not look through Ray and the packages
+    return builder, store
 
 
 def _versions_here(tools: Mapping[str, str]) -> dict[str, str | None]:
