@@ -98,7 +98,8 @@ def encode(path: Path, seed: int) -> None:
     with av.open(str(path), "w") as container:
         stream: Any = container.add_stream("libx264", rate=30)
         stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
-        stream.options = {"preset": "veryfast", "threads": "1"}
+        stream.codec_context.thread_count = 1
+        stream.options = {"preset": "veryfast", "x264-params": "cpu-independent=1:lookahead-threads=1"}
         for number in range(FRAMES):
             picture = np.ascontiguousarray(noise[:, number : number + SIZE[0]])
             container.mux(stream.encode(av.VideoFrame.from_ndarray(picture)))
