@@ -74,7 +74,7 @@ class RayCluster:
             return
         if isinstance(store, FolderStore):
             store = SharedFolderStore(store.path.absolute())
-        with _token(store) as token, _package() as package, _joined(self, token, package) as ray:
+        with _token(store) as token, _joined(self, token) as ray:
             job = _Job(
                 {name: found for name, found in _versions_here(self.tools).items() if found == self.tools[name]},
                 token,
@@ -217,13 +217,12 @@ def _versions_here(tools: Mapping[str, str]) -> dict[str, str | None]:
 
 
 @contextmanager
-def _joined(cluster: RayCluster, token: str | None, package: Path) -> Iterator[Any]:
+def _joined(cluster: RayCluster, token: str | None) -> Iterator[Any]:
     """Join a cluster, or start one on this machine; leave it, or end it, afterwards. A caller's own stays as it is.
 
     Args:
         cluster: Which.
         token: A file that all nodes have to see.
-        package: A copy of this package, which is sent to the nodes where they have none or another one.
 
     Raises:
         OutputError: A node does not see the file.
@@ -243,7 +242,8 @@ def _joined(cluster: RayCluster, token: str | None, package: Path) -> Iterator[A
             _init(ray, cluster, {})
             if not _same_package(ray, token):  # only whoever joins may bring a package
                 ray.shutdown()
-                _init(ray, cluster, {"py_modules": [str(package)]})
+                with _package() as package:
+                    _init(ray, cluster, {"py_modules": [str(package)]})
         yield ray
     finally:
         with _own_signals():

@@ -17,6 +17,7 @@ from stressreel.records.plan import Plan, Skip, Unit
 from stressreel.runtime import build, pack
 from stressreel.runtime.executor import Executor, Inline, Processes, executor_for
 from stressreel.runtime.output import Journal, claim
+from stressreel.runtime.ray_cluster import RayCluster
 from stressreel.runtime.store import FolderStore
 
 EXECUTORS = (Inline(), Processes(2))
@@ -43,6 +44,14 @@ def test_by_default_shards_hold_up_to_half_a_gigabyte() -> None:
 def test_one_worker_needs_no_process() -> None:
     assert executor_for(1) == Inline()
     assert executor_for(3) == Processes(3)
+
+
+def test_executors_by_name() -> None:
+    assert executor_for(None, "inline") == executor_for(1, "inline") == Inline()
+    assert executor_for(1, "processes") == Processes(1)
+    assert executor_for(None, "processes") == Processes(os.cpu_count() or 1)
+    tools = {"av": "18"}
+    assert executor_for(None, "ray", ray_address="head:6379", tools=tools) == RayCluster("head:6379", None, tools)
 
 
 @pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
