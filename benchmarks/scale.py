@@ -5,6 +5,7 @@
     python benchmarks/scale.py real --executors inline processes ray --units 200         # cut, encoded and packed clips
     python benchmarks/scale.py plan --units 1000000        # time and memory of the plan, and of handing it out
     python benchmarks/scale.py pack --units 1000000        # time and memory of packing a row a unit
+    python benchmarks/scale.py paper --youcook2 ~/YouCook2 --machines 50 --cores 16     # YouCook2-P, from costs.yaml
 
 Ray runs here on a head without CPUs and `--nodes` nodes of one CPU. Every measurement has a process of its own, whose
 peak memory is its own. `inline` is one process; the others have `--workers`.
@@ -13,6 +14,7 @@ peak memory is its own. `inline` is one process; the others have `--workers`.
 from __future__ import annotations
 
 import argparse
+import heapq
 import json
 import os
 import resource
@@ -20,19 +22,25 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stressreel.builders.perturbed.prepare import prepare
+from stressreel.builders.perturbed.settings import PerturbedSettings
+from stressreel.builders.perturbed.tables import CLEAN
 from stressreel.records.files import sha256_file
+from stressreel.records.options import settled
 from stressreel.records.plan import Facts, Plan, Skip, Unit
 from stressreel.records.schema import Column, Config, Row
+from stressreel.records.share import Share
 from stressreel.runtime import build
-from stressreel.runtime.executor import Executor, Inline, Processes
+from stressreel.runtime.executor import Executor, Inline, Processes, longest_first
 from stressreel.runtime.output import Journal, claim
 from stressreel.runtime.store import FolderStore
+from stressreel.video.estimate import costs
 
 WORDS = Config("words", "words", (Column("id", "string", "id"), Column("text", "string", "t")), default=True)
 CLIPS = Config(
@@ -143,17 +151,20 @@ def measure_units(given: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder, executor_of(name, given.workers, given.nodes) as executor:
         store = FolderStore(Path(folder))
         began, busy, first, spent = time.monotonic(), 0.0, 0.0, -spent_cpu()
+        started = before = 0.0
         for _, facts in executor.execute(builder, plan.units, store):
-            first = first or time.monotonic() - began
-            busy += facts["cpu_s"]  # type: ignore[index]
+            if not first:
+                first, started, before = time.monotonic() - began, spent + spent_cpu(), facts["cpu_s"]
+            busy += facts["cpu_s"]
         wall, spent = time.monotonic() - began, spent + spent_cpu()
     found = {"executor": name, "units": given.units, "wall_s": wall, "first_s": first, "peak_mb": peak_mb()}
     if given.what == "overhead":
         return found | {"ms_a_unit": 1000 * (wall - first) / (given.units - 1)}
     return found | {
+        "start_cpu_s": started - before,
         "of_cpu_spent": busy / spent,
+        "of_cpu_spent_after_start": (busy - before) / (spent - started),
         "of_cpus": busy / (wall * cpus),
-        "of_cpus_after_start": (busy - given.seconds) / ((wall - first) * cpus),
     }
 
 
@@ -214,6 +225,38 @@ def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
     return {"units": given.units, "pack_s": wall, "us_a_row": 1e6 * wall / given.units, "peak_mb": peak_mb()}
 
 
+def on_paper(given: argparse.Namespace) -> dict[str, Any]:
+    """Deal the units of YouCook2-P to machines by their estimated costs; no video is needed, and none is looked at."""
+    settings = settled(PerturbedSettings(youcook2=given.youcook2))
+    prepared = prepare(settings, dry_run=True)
+    cpus = given.machines * given.cores
+    estimate = prepared.estimate(cpus, False)
+    size, units = estimate.total.size, [unit for unit in prepared.plan.units if unit.source_id]
+    packing = costs()["fixed"]["gigabyte_s"] * size / 1e9
+    second = (estimate.total.cpu_s - packing) / sum(unit.cost for unit in units)
+    files = sum(len(unit.payload["clips"]) * (1 if CLEAN in unit.payload["perturbations"] else 5) for unit in units)
+    shares = [Share(number, given.machines).of(units) for number in range(1, given.machines + 1)]
+    return {
+        "units": len(units),
+        "files": files,
+        "gigabytes": size / 1e9,
+        "cpu_h": estimate.total.cpu_s / 3600,
+        "packing_h": packing / 3600,
+        "longest_unit_min": max(unit.cost for unit in units) * second / 60,
+        "longest_first_min": makespan(longest_first(units), cpus) * second / 60,
+        "by_id_min": makespan(units, cpus) * second / 60,
+        "shares_min": max(makespan(longest_first(share), given.cores) for share in shares) * second / 60,
+    }
+
+
+def makespan(units: Sequence[Unit], cpus: int) -> float:
+    """Hand units out in this order to whoever is free, and return when the last one ends."""
+    free = [0.0] * cpus
+    for unit in units:
+        heapq.heapreplace(free, free[0] + unit.cost)
+    return max(free)
+
+
 def spent_cpu() -> float:
     """CPU seconds of this process, of its children that ended, and of all below it that run."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -223,7 +266,7 @@ def spent_cpu() -> float:
     for number in sorted(parts):  # children have higher numbers, until these start anew
         if int(parts[number][1]) in below:
             below.add(number)
-            total += (int(parts[number][11]) + int(parts[number][12])) / os.sysconf("SC_CLK_TCK")
+            total += sum(map(int, parts[number][11:15])) / os.sysconf("SC_CLK_TCK")  # its own, and of its ended ones
     return total
 
 
@@ -237,6 +280,7 @@ MEASURES: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "real": measure_real,
     "plan": measure_plan,
     "pack": measure_pack,
+    "paper": on_paper,
 }
 
 
@@ -248,9 +292,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds of a unit of `work`")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--nodes", type=int, default=2)
+    parser.add_argument("--youcook2", type=Path, help="folder of the annotations of YouCook2, for `paper`")
+    parser.add_argument("--machines", type=int, default=50)
+    parser.add_argument("--cores", type=int, default=16, help="cores of each of them")
     parser.add_argument("--here", action="store_true", help="measure in this process")
     given = parser.parse_args()
-    if given.here:
+    if given.here or given.what == "paper":
         found = MEASURES[given.what](given)
         print(json.dumps({key: round(value, 4) if isinstance(value, float) else value for key, value in found.items()}))
         return

@@ -99,7 +99,8 @@ def _cost(clips: Sequence[Mapping[str, Any]], name: str, severities: Sequence[in
     Returns:
         Seconds of clips, times what a pixel takes in nanoseconds.
     """
-    from .estimate import costs, factors
+    from ...video.estimate import costs
+    from .estimate import factors
 
     seconds = sum(max(0.0, (clip["end_s"] or 0.0) - (clip["start_s"] or 0.0)) for clip in clips)
     if name == CLEAN:
