@@ -2,6 +2,7 @@
 
     python benchmarks/scale.py overhead --executors inline processes ray --units 10000   # units that do nothing
     python benchmarks/scale.py work --executors processes ray --units 200 --seconds 1    # units that compute
+    python benchmarks/scale.py idle --seconds 30          # what a cluster takes while it does nothing
     python benchmarks/scale.py real --executors inline processes ray --units 200         # cut, encoded and packed clips
     python benchmarks/scale.py plan --units 1000000        # time and memory of the plan, and of handing it out
     python benchmarks/scale.py pack --units 1000000        # time and memory of packing a row a unit
@@ -168,6 +169,15 @@ def measure_units(given: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def measure_idle(given: argparse.Namespace) -> dict[str, Any]:
+    """Leave a joined cluster alone."""
+    with executor_of("ray", given.workers, given.nodes):
+        time.sleep(20)  # until it has settled
+        began, spent = time.monotonic(), -spent_cpu()
+        time.sleep(given.seconds)
+        return {"nodes": given.nodes, "cpus_taken": (spent + spent_cpu()) / (time.monotonic() - began)}
+
+
 def measure_real(given: argparse.Namespace) -> dict[str, Any]:
     """Build an output of clips, with journal, store and packing."""
     name = given.executors[0]
@@ -277,6 +287,7 @@ def peak_mb() -> float:
 MEASURES: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "overhead": measure_units,
     "work": measure_units,
+    "idle": measure_idle,
     "real": measure_real,
     "plan": measure_plan,
     "pack": measure_pack,

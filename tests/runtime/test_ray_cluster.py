@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,10 @@ import pytest
 from commands import refuses, run, run_process, start
 from failing_units import TEXT, Elsewhere, Failing
 from number_units import INFO, Numbers, plan_of
+from stressreel.builders import load_benchmark
 from stressreel.errors import BuildError, InputError, MismatchError, OutputError
-from stressreel.records.plan import Builder, Unit
+from stressreel.records.options import from_keywords
+from stressreel.records.plan import Builder, Skip, Unit
 from stressreel.runtime import build, ray_cluster
 from stressreel.runtime.executor import Executor, Inline, Result, render_unit
 from stressreel.runtime.output import claim
@@ -110,6 +112,20 @@ class TestUnits:
 
     def test_no_units_are_no_work(self, tmp_path: Path) -> None:
         assert list(RayCluster().execute(Numbers(), (), FolderStore(tmp_path))) == []
+
+    def test_a_source_that_is_gone_is_a_skip(self, sample: Path, tmp_path: Path) -> None:
+        benchmark = load_benchmark("clavi")
+        prepared = benchmark.prepare(from_keywords(benchmark.settings, {"charades": str(sample), "limit": 1}))
+        (unit,) = prepared.plan.units
+        builder: Any = prepared.builder
+        gone = replace(builder, videos={unit.source_id: str(tmp_path / "gone.mp4")})
+        found, wanted = (
+            [result for _, result in executor.execute(gone, [unit], FolderStore(tmp_path / "staging"))]
+            for executor in (RayCluster(), Inline())
+        )
+        assert found == wanted
+        assert isinstance(found[0], Skip)
+        assert "gone.mp4" in found[0].detail
 
     def test_a_worker_killed_after_rendering(self, tmp_path: Path, marks: Path) -> None:
         builder = Failing(marks=marks, fault="kill")
