@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .builders import BENCHMARKS, benchmark_of, load_benchmark
 from .errors import InputError, UsageError
+from .extras import import_extra
 from .records.checks import VerifyOptions
 from .records.command import Command, given_files, recorded
 from .records.objects import address, objects_at
@@ -44,7 +45,7 @@ def build(name: str, **options: Any) -> Output | None:
         options: The options of its command, with _ for -: `build("clavi", charades="~/Charades", out="out/clavi")`.
 
     Returns:
-        The output; None for `dry_run=True`, which prints the plan.
+        The output; None for `dry_run=True`, which prints the plan, and for a `shard` that is not the last.
 
     Raises:
         InputError: There is no such benchmark or option, a value is not allowed, or inputs cannot be used.
@@ -73,15 +74,18 @@ def run_build(
         show: Prints what a dry run describes.
 
     Returns:
-        The content of `build.json`; None for a dry run.
+        The content of `build.json`; None for a dry run, and for a share while others are not finished.
     """
     from .data_cards.card import write_card
     from .runtime.build import Options, run
     from .runtime.collection import uncollected
     from .runtime.estimates import in_words
+    from .runtime.executor import executor_for
+    from .runtime.shares import run_share
 
     if options.out is None and not options.dry_run:
         raise UsageError("--out is missing: the folder to build in.")
+    check_run(options)
     settings = settled(settings)
     with uncollected():
         prepared = benchmark.prepare(settings, dry_run=options.dry_run, progress=options.progress)
@@ -110,17 +114,47 @@ def run_build(
 
     estimate = prepared.estimate if options.check_space else None
     needs = (lambda probe: estimate(workers, probe).disk) if estimate else None
-    with _claim(options.out or Path()) as output:
+    out = options.out or Path()
+    tools = plan.identity.get("tools", {})
+    executor = executor_for(options.workers, options.executor, ray_address=options.ray_address, tools=tools)
+    how = Options(executor, settings.max_skip, settings.allow_missing, options.progress, needs)
+    if options.share:
+        return run_share(plan, prepared.builder, out, options.share, how, info=info, write_card=card, say=say)
+    with _claim(out) as output:
         return run(
-            plan,
-            prepared.builder,
-            output,
-            Options(workers, settings.max_skip, settings.allow_missing, options.progress, needs),
-            fresh=not options.resume,
-            info=info,
-            write_card=card,
-            say=say,
+            plan, prepared.builder, output, how, fresh=not options.resume, info=info, write_card=card, say=say
+        )  # fmt: skip
+
+
+def check_run(options: RunOptions) -> None:
+    """Refuse options of a run that do not go together, before any work.
+
+    Raises:
+        UsageError: They do not.
+        MissingExtraError: Ray is wanted and not installed.
+    """
+    if options.ray_address and options.executor != "ray":
+        raise UsageError(f"--ray-address {options.ray_address} needs --executor ray.")
+    if options.executor == "inline" and (options.workers or 1) > 1:
+        raise UsageError(
+            f"--executor inline is this process alone, and --workers is {options.workers}. Leave one of them out."
         )
+    if options.share and not options.resume:
+        raise UsageError(
+            f"--fresh with --shard {options.share} would throw away what the other processes do. Remove "
+            f"{options.out} before they start, or give another --out."
+        )
+    if options.share and options.out is not None and (url := address(options.out)):
+        raise UsageError(
+            f"--shard {options.share} needs a folder that all processes share; --out is {url}. Give a folder, or run one "
+            "driver with --executor ray."
+        )
+    if options.executor == "ray" and not options.dry_run:
+        import_extra("ray", what="--executor ray")
+        if options.ray_address:
+            from .runtime.ray_cluster import check_address
+
+            check_address(options.ray_address)
 
 
 def _claim(out: Path) -> AbstractContextManager[BuildOutput]:

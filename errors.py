@@ -5,6 +5,7 @@ StressreelError
 │   └── UsageError   what was asked for is not there, or does not go together: a path, a name, a number, an option
 ├── VideoError       one video that cannot be decoded or cut: becomes a Skip     (also ValueError)
 ├── OutputError      the output folder: foreign, locked, unwritable, disk full  (also OSError)
+│   └── TransientError  it could not be reached just now; another attempt may succeed
 ├── MismatchError    a resume whose inputs or settings changed                  (also ValueError)
 ├── BuildError       the build ran and failed: too many skips, a dead worker    (also RuntimeError)
 ├── HubError         the Hugging Face Hub refused or failed                     (also RuntimeError)
@@ -54,6 +55,10 @@ class VideoError(StressreelError, ValueError):
 
 class OutputError(StressreelError, OSError):
     """The output folder cannot be used: foreign content, another build, no permission, no space."""
+
+
+class TransientError(OutputError):
+    """A store could not be reached just now, so that another attempt may succeed; the Ray executor makes it."""
 
 
 class MismatchError(StressreelError, ValueError):

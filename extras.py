@@ -29,6 +29,7 @@ EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that bri
     "obstore": ("obstore", "cloud"),
     "pycocoevalcap": ("pycocoevalcap", "captions"),
     "scipy": ("scipy", "probes"),
+    "ray": ("ray", "cluster"),
 }
 
 NLTK_LOADS = ("scipy", "sklearn")

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ..errors import OutputError
+from ..errors import OutputError, TransientError
 
 
 def canonical_json(value: Any) -> str:
@@ -35,6 +35,9 @@ def user_cache() -> Path:
     """Return the user's cache folder, `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel"
 
+
+PASSING = {getattr(errno, name) for name in ("ESTALE", "ETIMEDOUT", "EREMOTEIO") if hasattr(errno, name)}
+"""What a network file system says when it was away for a moment."""
 
 TEMPORARY = re.compile(r"\..+\.[0-9]+\.tmp(\.[^.]+)?")
 
@@ -113,6 +116,11 @@ def output_error(error: OSError, path: Path) -> OutputError:
         return OutputError(
             f"no space left while writing {path}. What was finished is kept: free some space and run the same "
             "command again to go on from here, or start over in another --out."
+        )
+    if error.errno in PASSING:
+        return TransientError(
+            f"{path} cannot be reached just now: {error.strerror or error}. What was finished is kept: run the same "
+            "command again to go on from here."
         )
     return OutputError(f"cannot write {path}: {error.strerror or error}. Give an --out folder that you may write to.")
 

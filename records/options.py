@@ -15,9 +15,11 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ..errors import InputError
+from .share import Share, read_share
 
 S = TypeVar("S")
 Record = Literal["always", "changed", "never"]
+Kind = Literal["auto", "inline", "processes", "ray"]
 SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
@@ -112,6 +114,10 @@ class RunOptions:
     Attributes:
         out: The output folder.
         workers: Processes; None for one a core.
+        executor: Where they run: "inline" is the process that was started, "ray" a Ray cluster, "auto" inline for one
+            worker and processes of this machine for more.
+        ray_address: "host:port" of the cluster's head; None for the cluster that this machine is in, or one of its own.
+        share: The part of the units that this process renders, if several build one output.
         resume: Whether to go on where an earlier run stopped; if not, that is thrown away.
         dry_run: Whether to describe the plan and stop.
         check_space: Whether to compare the free disk space with an estimate first.
@@ -120,6 +126,24 @@ class RunOptions:
 
     out: Path | None = option(None, "Output folder: new, empty, or an earlier run of the same build.")
     workers: int | None = option(None, "Processes. The result does not depend on it.", minimum=1, shown="one a core")
+    executor: Kind = option(
+        "auto",
+        "Where units are rendered: in this process, in processes of this machine, or on a Ray cluster; auto takes "
+        "processes if there is more than one worker.",
+    )
+    ray_address: str | None = option(
+        None,
+        "Head of the Ray cluster, host:port.",
+        metavar="HOST:PORT",
+        shown="the cluster of this machine, else one of its own",
+    )
+    share: Share | None = option(
+        None,
+        "Render the I-th of N parts of the units; the last of N such processes to finish packs. They share --out.",
+        name="shard",
+        metavar="I/N",
+        read=lambda text: read_share(text),
+    )
     resume: bool = option(True, "Go on where an earlier run stopped, or throw it away and start again.", off="fresh")
     dry_run: bool = option(
         False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from ..version import __version__
 
@@ -26,3 +26,13 @@ def tool_versions(*, render: bool, packages: Sequence[str] = ()) -> dict[str, st
             name: ".".join(map(str, number)) for name, number in av.library_versions.items() if name in LIBRARIES
         }
     return versions
+
+
+def version_here(name: str) -> str | None:
+    """Return the version that is installed here of something `tool_versions` names; None if there is none."""
+    if name == "stressreel":
+        return __version__
+    try:
+        return tool_versions(render=True).get(name) if name in LIBRARIES else version(name)
+    except (ImportError, PackageNotFoundError, ValueError):
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,15 @@ from typing import Any
 from ..errors import BuildError, InputError
 from ..records.files import write_json
 from ..records.plan import Builder, Plan, Skip, Unit
-from .executor import executor_for
+from ..records.share import Share
+from .executor import Executor, Inline
 from .interrupt import check
-from .output import Journal, Output, read_state
+from .output import Journal, Output, Say, read_state
 from .pack import pack
 from .progress import Progress
 from .space import Needs, check_space
 from .store import Store
 
-Say = Callable[[str], None]
 WriteCard = Callable[[Path, dict[str, Any]], None]
 
 
@@ -29,14 +29,14 @@ class Options:
     """How to run a build; nothing here changes its content.
 
     Attributes:
-        workers: Processes.
+        executor: Renders the units.
         max_skip: Largest share of units that may be skipped for their videos' faults.
         allow_missing: Go on without videos that are not there or do not open.
         progress: Whether to show progress.
         needs: Space that the build takes, to be compared with what is free; None to build whatever is free.
     """
 
-    workers: int = 1
+    executor: Executor = Inline()
     max_skip: float = 0.01
     allow_missing: bool = False
     progress: bool = True
@@ -85,22 +85,47 @@ def run(
         output.clear()
     journal = output.start(plan)
     store = output.store()
-    done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
-    if done:
-        without = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
-        if without and not options.allow_missing:
-            raise BuildError(
-                f"{output.name} is complete, but was built with --allow-missing, without the videos of {without} "
-                f"{plan.noun}s. Build it again with --fresh, or give --allow-missing to leave it as it is."
-            )
-        say(f"{output.name} is complete already; --fresh builds it again")
+    if done := finished(output, plan, options, say):
         return done
     if options.needs and not fresh:
         check_space(output.path, options.needs, say)
     if journal.packing is None:
-        skips = _work(plan, builder, store, journal, options, say, absent)
-        _check_skips(plan, skips, options)
+        skips = render(plan, builder, store, journal, options, say, absent=absent)
+        check_skips(plan, skips, options)
         journal.add({"packing": [asdict(skip) for skip in skips]})
+    return finish(plan, builder, output, store, journal, info=info, write_card=write_card)
+
+
+def finished(output: Output, plan: Plan, options: Options, say: Say) -> dict[str, Any] | None:
+    """Return the content of `build.json` if the build is complete already.
+
+    Raises:
+        BuildError: It was built without videos that are wanted now.
+    """
+    done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
+    if done is None:
+        return None
+    without = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
+    if without and not options.allow_missing:
+        raise BuildError(
+            f"{output.name} is complete, but was built with --allow-missing, without the videos of {without} "
+            f"{plan.noun}s. Build it again with --fresh, or give --allow-missing to leave it as it is."
+        )
+    say(f"{output.name} is complete already; --fresh builds it again")
+    return done
+
+
+def finish(
+    plan: Plan,
+    builder: Builder,
+    output: Output,
+    store: Store,
+    journal: Journal,
+    *,
+    info: dict[str, Any],
+    write_card: WriteCard,
+) -> dict[str, Any]:
+    """Pack what was rendered, and write the card and `build.json`; see `run`."""
     skips = journal.packing or []
     fingerprint, counts = pack(plan, builder, output, store, journal, skips)
     content = info | {
@@ -117,22 +142,38 @@ def run(
     }
     write_card(output.path, content)
     write_json(output.done, content)
+    output.forget_shares()
     shutil.rmtree(output.staging, ignore_errors=True)
     output.publish()
     return content
 
 
-def _work(
+def render(
     plan: Plan,
     builder: Builder,
     store: Store,
     journal: Journal,
     options: Options,
     say: Say,
-    absent: Sequence[Skip] | None,
+    *,
+    absent: Sequence[Skip] | None = None,
+    share: Share | None = None,
 ) -> list[Skip]:
-    """Render what has no receipt yet; return all skips in plan order."""
+    """Render what has no receipt yet; return all skips in plan order.
+
+    Args:
+        plan: The plan.
+        builder: Renders its units.
+        store: Takes their files.
+        journal: Takes the receipts.
+        options: See `Options`.
+        say: Prints a line for the user.
+        absent: Units whose videos are missing, if that was looked at before.
+        share: The part of the units that is rendered here; None for all.
+    """
     work = [unit for unit in plan.units if builder.renders(unit)]
+    if share:
+        work = share.of(work)
     if not work:
         return []
     todo = [
@@ -145,14 +186,23 @@ def _work(
     if absent is None:
         absent = _absent(builder, todo, plan.noun, options)
     skips = {skip.unit_id: skip for skip in absent}
+    if share:  # whoever packs has to know
+        for unit in todo:
+            if unit.id in skips:
+                journal.add_result(unit, skips[unit.id], builder.stamp(unit))
     todo = [unit for unit in todo if unit.id not in skips]
     with Progress(f"build-{plan.builder}", len(todo), plan.noun, shown=options.progress) as progress:
-        for unit, result in executor_for(options.workers).execute(builder, todo, store):
+        for unit, result in options.executor.execute(builder, todo, store):
             journal.add_result(unit, result, builder.stamp(unit))
             if isinstance(result, Skip):
                 skips[unit.id] = result
             progress.advance()
             check()
+    return in_order(plan, journal, skips)
+
+
+def in_order(plan: Plan, journal: Journal, skips: Mapping[str, Skip]) -> list[Skip]:
+    """List skipped units in plan order, and then the parts of units that were left out."""
     parts = {skip for skips_of in journal.parts_left_out.values() for skip in skips_of}
     in_part = sorted(parts, key=lambda skip: (skip.source_id, skip.unit_id))
     return [*(skips[unit.id] for unit in plan.units if unit.id in skips), *in_part]
@@ -203,7 +253,12 @@ def _many(count: int, noun: str) -> str:
     return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
-def _check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
+def check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
+    """Refuse to pack if too much is missing.
+
+    Raises:
+        BuildError: More was skipped than `--max-skip` allows, or everything.
+    """
     counted = [skip for skip in skips if not skip.allowed]
     tried = sum(bool(unit.source_id) for unit in plan.units) - sum(skip.allowed for skip in skips)
     share = len(counted) / max(tried, 1)

@@ -1,5 +1,6 @@
 """Units on a machine's processes, or in this one. Each result is given back as soon as it is there, in any order.
 
+Those on other machines are in `ray_cluster`.
 What an executor needs of a build is the units, the builder and a store to deliver files to.
 """
 
@@ -10,7 +11,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
@@ -22,6 +23,7 @@ from typing import Protocol
 from ..errors import BuildError, StressreelError, VideoError
 from ..extras import own_process
 from ..records.files import output_error
+from ..records.options import Kind
 from ..records.plan import Builder, Facts, Skip, Unit
 from .store import Store
 
@@ -118,9 +120,23 @@ class Processes:
                     process.terminate()
 
 
-def executor_for(workers: int) -> Executor:
-    """Choose how to use so many cores of this machine."""
-    return Inline() if workers == 1 else Processes(workers)
+def executor_for(
+    workers: int | None, kind: Kind = "auto", *, ray_address: str | None = None, tools: Mapping[str, str] | None = None
+) -> Executor:
+    """Choose how units are rendered.
+
+    Args:
+        workers: Units at a time; None for one a core, of this machine or of the cluster.
+        kind: See `records.options.RunOptions`.
+        ray_address: Head of a Ray cluster.
+        tools: Versions that workers on other machines must have.
+    """
+    if kind == "ray":
+        from .ray_cluster import RayCluster
+
+        return RayCluster(ray_address, workers, tools or {})
+    workers = workers or os.cpu_count() or 1
+    return Inline() if kind == "inline" or (kind == "auto" and workers == 1) else Processes(workers)
 
 
 def longest_first(units: Sequence[Unit]) -> list[Unit]:
@@ -198,6 +214,7 @@ def _start_worker(builder: Builder, store: Store) -> None:
             os._exit(1)
 
         threading.Thread(target=leave_with_parent, daemon=True).start()
+    gc.freeze()  # see `Inline`
 
 
 def _work(unit: Unit) -> Facts | Skip:

@@ -2,6 +2,8 @@
 
 OUT/.build/plan.json     identity and hash of the plan that was started here
 OUT/.build/journal.jsonl one line for each finished unit (its receipt) and each finished shard, synced as they finish
+OUT/.build/journal-3-of-50.jsonl   the same of one of several processes (`shares.py`)
+OUT/.build/lock, lock-3-of-50      held by whoever builds or packs here, and by whoever renders a share
 OUT/.build/staging/      files of finished units until a shard holds them
 OUT/build.json           written last: its presence means that the build is complete
 """
@@ -10,7 +12,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,12 +23,17 @@ from filelock import FileLock, Timeout
 
 from ..errors import MismatchError, OutputError
 from ..records.documents import parse_json
-from ..records.files import canonical_json, output_error, remove_temporaries, write_json
+from ..records.files import TEMPORARY, canonical_json, output_error, remove_temporaries, write_json
 from ..records.fingerprint import FILE as UNITS
 from ..records.plan import Facts, Plan, Skip, Unit, changed
+from ..records.share import Share
+from .interrupt import check
 from .store import FolderStore, Store
 
 GLOB = "*?[]"
+WAIT_S, SILENT_S = 0.1, 5.0
+
+Say = Callable[[str], None]
 
 
 @dataclass
@@ -33,8 +41,9 @@ class Journal:
     """What the journal says is finished. Receipts stay in the file; only where they stand is held.
 
     Attributes:
-        path: The file.
+        path: The file that is added to.
         stamps: What the source of each rendered unit looked like, by unit id.
+        skipped: Units that were tried and could not be rendered.
         parts_left_out: Parts of rendered units that had to be left out.
         packing: The final list of skips, once packing has begun; from then on nothing is rendered any more.
         shards: Rows in finished shards and number of these, by "config/split".
@@ -42,46 +51,61 @@ class Journal:
 
     path: Path
     stamps: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, Skip] = field(default_factory=dict)
     parts_left_out: dict[str, list[Skip]] = field(default_factory=dict)
     packing: list[Skip] | None = None
     shards: dict[str, tuple[int, int]] = field(default_factory=dict)
-    _places: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _places: dict[str, tuple[Path, int, int]] = field(default_factory=dict)
     _size: int = 0
 
     @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read a journal; a last line that was cut off by a kill is dropped."""
+    def read(cls, path: Path, others: Iterable[Path] = ()) -> Self:
+        """Read a journal; a last line that was cut off by a kill is dropped.
+
+        Args:
+            path: The journal that is gone on with.
+            others: Journals of other processes, which may be adding to them: they count as well, and stay as they are.
+        """
         journal = cls(path)
-        if not path.exists():
-            return journal
+        for each in (*others, path):
+            if each.exists():
+                journal._read(each)
+        if path.exists() and path.stat().st_size > journal._size:
+            with open(path, "rb+") as handle:
+                handle.truncate(journal._size)
+        return journal
+
+    def _read(self, path: Path) -> None:
+        start = 0
         try:
             with open(path, "rb") as handle:
                 for line in handle:
                     if not line.endswith(b"\n"):
                         break
-                    journal._take(parse_json(line.decode()), len(line))
+                    self._take(parse_json(line.decode()), (path, start, len(line)))
+                    start += len(line)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise _damaged(path, error) from error
-        if path.stat().st_size > journal._size:
-            with open(path, "rb+") as handle:
-                handle.truncate(journal._size)
-        return journal
+        if path == self.path:
+            self._size = start
 
-    def _take(self, entry: dict[str, Any], length: int) -> None:
+    def _take(self, entry: dict[str, Any], place: tuple[Path, int, int]) -> None:
         if not isinstance(entry, dict):
             raise TypeError(f"a line holds {type(entry).__name__}")
         if "facts" in entry:
             name = entry["unit"]
-            self._places[name] = (self._size, length)
+            self._places[name] = place
             self.stamps[name] = entry.get("stamp", "")
+            self.skipped.pop(name, None)
             self.parts_left_out.pop(name, None)
             if skips := entry["facts"].get("skips"):
                 self.parts_left_out[name] = [Skip(**skip) for skip in skips]
+        elif "skip" in entry:
+            self.skipped[entry["unit"]] = Skip(**entry["skip"])
         elif "packing" in entry:
             self.packing = [Skip(**skip) for skip in entry["packing"]]
         elif "shard" in entry:
             self.shards[entry["shard"]] = (int(entry["rows"]), int(entry["parts"]))
-        self._size += length
 
     def rendered(self, unit_id: str) -> bool:
         """Whether a unit has its receipt."""
@@ -91,13 +115,13 @@ class Journal:
         """Read the facts of a unit's receipt; none if it has none."""
         if unit_id not in self._places:
             return {}
-        start, length = self._places[unit_id]
+        path, start, length = self._places[unit_id]
         try:
-            with open(self.path, "rb") as handle:
+            with open(path, "rb") as handle:
                 handle.seek(start)
                 facts: Facts = parse_json(handle.read(length).decode())["facts"]
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise _damaged(self.path, error) from error
+            raise _damaged(path, error) from error
         return facts
 
     def add(self, entry: dict[str, Any]) -> None:
@@ -114,7 +138,8 @@ class Journal:
                 os.fsync(handle.fileno())
         except OSError as error:
             raise output_error(error, self.path) from error
-        self._take(entry, len(line))
+        self._take(entry, (self.path, self._size, len(line)))
+        self._size += len(line)
 
     def add_result(self, unit: Unit, result: Facts | Skip, stamp: str) -> None:
         """Append a unit's receipt or skip, with what its source looked like."""
@@ -138,7 +163,17 @@ class Output:
         self.done = path / "build.json"
 
     def start(self, plan: Plan) -> Journal:
-        """Start a plan here, or take it up again.
+        """Start a plan here alone, or take it up again.
+
+        Raises:
+            MismatchError: Another plan was started here; the message says what differs.
+        """
+        self.begin(plan)
+        remove_temporaries(self.path)
+        return self.journal()
+
+    def begin(self, plan: Plan) -> None:
+        """Start a plan here, alone or as one of several, or see that it is the one that was started.
 
         Raises:
             MismatchError: Another plan was started here; the message says what differs.
@@ -163,8 +198,45 @@ class Output:
                 "identity": plan.identity,
             }
             write_json(file, start)
-        remove_temporaries(self.path)
-        return Journal.read(self.state / "journal.jsonl")
+
+    def journal(self, share: Share | None = None) -> Journal:
+        """Read what all journals here say is finished; what is added goes to the output's own, or to a share's."""
+        shares = sorted(self.state.glob("journal-*.jsonl"), key=lambda file: (file.stat().st_mtime, file.name))
+        own = self.state / (f"journal-{_named(share)}.jsonl" if share else "journal.jsonl")
+        return Journal.read(own, [file for file in (self.state / "journal.jsonl", *shares) if file != own])
+
+    def hold(self, share: Share) -> FileLock:
+        """Hold a share for this process, until the lock that is returned is released.
+
+        Raises:
+            OutputError: Another process renders it.
+        """
+        lock = FileLock(self.state / f"lock-{_named(share)}", timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise OutputError(
+                f"another process renders share {share} in {self.path}. Wait for it, or give another --shard."
+            ) from None
+        except OSError as error:
+            raise output_error(error, self.state) from error
+        return lock
+
+    def shares_held(self) -> list[str]:
+        """List the shares that processes are rendering here."""
+        held = []
+        for file in sorted(self.state.glob("lock-*")):
+            try:
+                with FileLock(file, timeout=0):
+                    pass
+            except Timeout:
+                held.append(file.name.removeprefix("lock-").replace("-of-", "/"))
+        return held
+
+    def forget_shares(self) -> None:
+        """Remove the locks of shares; only while none is held, and this folder is."""
+        for file in self.state.glob("lock-*"):
+            file.unlink(missing_ok=True)
 
     def store(self) -> Store:
         """Return where the files of units go."""
@@ -176,9 +248,12 @@ class Output:
     def leave(self) -> None:
         """Take back a start after which nothing was made, so that it stands in nobody's way."""
         kept = ("build.json", ".build/journal.jsonl", ".build/staging")
-        if any((self.path / name).exists() for name in kept):
+        if any((self.path / name).exists() for name in kept) or any(self.state.glob("journal-*.jsonl")):
+            return
+        if self.shares_held():
             return
         with suppress(OSError):
+            self.forget_shares()
             for name in ("plan.json", "lock"):  # whoever comes now makes a lock of its own
                 (self.state / name).unlink(missing_ok=True)
             self.state.rmdir()
@@ -212,11 +287,13 @@ class Output:
 
 
 @contextmanager
-def claim(path: Path) -> Iterator[Output]:
+def claim(path: Path, *, wait: Say | None = None) -> Iterator[Output]:
     """Hold an output folder for this process.
 
     Args:
         path: A folder that is absent, empty, or holds a build of stressreel.
+        wait: For one of several processes that build one output: it waits for the others where it cannot go on without
+            the folder, prints so with this, and does not mind that they render their shares.
 
     Raises:
         OutputError: It is something else, cannot be written, or another process builds in it.
@@ -237,7 +314,7 @@ def claim(path: Path) -> Iterator[Output]:
             )
         output.state.mkdir(parents=True, exist_ok=True)
         lock = FileLock(output.state / "lock", timeout=0)
-        lock.acquire()
+        _acquire(lock, path, wait)
     except Timeout:
         raise OutputError(f"another process is building in {path}. Wait for it or give another --out.") from None
     except OSError as error:
@@ -245,10 +322,29 @@ def claim(path: Path) -> Iterator[Output]:
             raise
         raise output_error(error, path) from error
     try:
+        if wait is None and (held := output.shares_held()):
+            raise OutputError(f"{path} is being built in shares; {', '.join(held[:5])} are running. Wait for them.")
         yield output
     finally:
         output.leave()
         lock.release()
+
+
+def _acquire(lock: FileLock, path: Path, wait: Say | None) -> None:
+    began = time.monotonic()
+    told = wait is None
+    while True:
+        try:
+            lock.acquire()
+            return
+        except Timeout:
+            if wait is None:
+                raise
+        check()
+        if not told and time.monotonic() - began > SILENT_S:
+            wait(f"waiting for another process that packs or looks at {path}")
+            told = True
+        time.sleep(WAIT_S)
 
 
 def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
@@ -281,6 +377,10 @@ def mismatch(path: Path | str, lines: list[str]) -> MismatchError:
     )
 
 
+def _named(share: Share) -> str:
+    return f"{share.number}-of-{share.count}"
+
+
 def _is_ours(output: Output) -> bool:
     """Return whether a folder holds a build: its plan or its build.json, or no more than a start that was killed."""
     if (output.state / "plan.json").is_file():
@@ -288,6 +388,6 @@ def _is_ours(output: Output) -> bool:
     with suppress(OutputError):
         if read_state(output.done, ("builder", "plan_sha256", "fingerprints")):
             return True
-    return [entry.name for entry in output.path.iterdir()] == [".build"] and {
-        entry.name for entry in output.state.iterdir()
-    } <= {"lock"}
+    return [entry.name for entry in output.path.iterdir()] == [".build"] and all(
+        entry.name == "lock" or TEMPORARY.fullmatch(entry.name) for entry in output.state.iterdir()
+    )

@@ -15,7 +15,7 @@ from ..records.files import sha256_file
 from ..records.fingerprint import FILE as UNITS
 from ..records.output import FinishedOutput
 
-BUILD, CARD, FIGURES = "build.json", "README.md", "figures"
+BUILD, CARD, CROISSANT, FIGURES = "build.json", "README.md", "croissant.json", "figures"
 FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as Markdown shows it
 SHARD = ".parquet"
 
@@ -57,7 +57,7 @@ def files_of(output: FinishedOutput) -> list[File]:
     shards = [path for config in output.info["counts"] for path in output.shards(config)]
     card = output.path / CARD
     figures = FIGURE.findall(card.read_text(encoding="utf-8")) if card.is_file() else []
-    names = [BUILD, CARD, UNITS, *figures, *(path.relative_to(output.path).as_posix() for path in shards)]
+    names = [BUILD, CARD, CROISSANT, UNITS, *figures, *(path.relative_to(output.path).as_posix() for path in shards)]
     if read_report(output.path, output.info["fingerprint"]):
         names.append(TEXT_SHIFT)
     missing = [name for name in names if not (output.path / name).is_file()]
@@ -80,4 +80,4 @@ def is_pushed(name: str, tables: Collection[str]) -> bool:
     folder, _, file = name.rpartition("/")
     if folder == FIGURES:
         return file.endswith(".png")
-    return name in (BUILD, CARD, UNITS, TEXT_SHIFT) or (folder in tables and file.endswith(SHARD))
+    return name in (BUILD, CARD, CROISSANT, UNITS, TEXT_SHIFT) or (folder in tables and file.endswith(SHARD))

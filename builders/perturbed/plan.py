@@ -65,7 +65,8 @@ def plan_perturbed(
             if splits_of[source] > 1:
                 unit_id += f".{split}"
             filled = (*group, *([MULTIMODAL] if combined & set(group) else []))
-            units.append(Unit(unit_id, split, source, {"clips": rows, "perturbations": group}, tables=filled))
+            cost = 0.0 if whole else _cost(rows, group[0], settings.severities)
+            units.append(Unit(unit_id, split, source, {"clips": rows, "perturbations": group}, cost, filled))
     for unit_id, times in Counter(unit.id for unit in units).items():
         if times > 1:
             raise InputError(
@@ -85,3 +86,24 @@ def plan_perturbed(
         reports=(TEXT_SHIFT,),
         notes=dict(notes or {}),
     )
+
+
+def _cost(clips: Sequence[Mapping[str, Any]], name: str, severities: Sequence[int]) -> float:
+    """Estimate how long the clips of a source take under a perturbation, so that the longest are begun first.
+
+    Args:
+        clips: They have their times.
+        name: The perturbation, or `CLEAN`.
+        severities: The levels that are made.
+
+    Returns:
+        Seconds of clips, times what a pixel takes in nanoseconds.
+    """
+    from ...video.estimate import costs
+    from .estimate import factors
+
+    seconds = sum(max(0.0, (clip["end_s"] or 0.0) - (clip["start_s"] or 0.0)) for clip in clips)
+    if name == CLEAN:
+        return seconds * float(costs()["clean"]["encode_ns"])
+    row = factors()[name]
+    return seconds * sum(row.perturb_ns[severity - 1] + row.encode_ns[severity - 1] for severity in severities)

@@ -169,6 +169,26 @@ class TestSameContent:
         assert run("build-clavi", *arguments).code == 0
         assert fingerprint(out) == fingerprint(small)
 
+    def test_in_shares_one_of_which_was_killed(self, sample: Path, small: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        arguments = ("--charades", sample, "--out", out, *SMALL)
+        killed = start("build-clavi", *arguments, "--shard", "1/2")
+        journal = out / ".build" / "journal-1-of-2.jsonl"
+        while not journal.exists():
+            assert killed.poll() is None, killed.communicate()
+            time.sleep(0.01)
+        killed.kill()
+        killed.communicate()
+        running = [start("build-clavi", *arguments, "--shard", f"{number}/2") for number in (2, 1)]
+        ended = [process.communicate(timeout=120) for process in running]
+        assert [process.returncode for process in running] == [0, 0], ended
+        assert (out / "build.json").read_bytes() == (small / "build.json").read_bytes()
+        assert (out / "README.md").read_bytes() == (small / "README.md").read_bytes()
+        shards = [{path.relative_to(o): path.read_bytes() for path in o.rglob("*.parquet")} for o in (out, small)]
+        assert shards[0] == shards[1]
+        assert (out / ".build" / "journal.jsonl").read_bytes().count(b'"packing"') == 1
+        assert sum("Built" in said for said, _ in ended) >= 1
+
     def test_a_finished_build_is_left_alone(self, sample: Path, small: Path) -> None:
         before = {path: path.stat().st_mtime_ns for path in small.rglob("*.parquet")}
         done = run("build-clavi", "--charades", sample, "--out", small, "--workers", 2, *SMALL)
@@ -275,6 +295,9 @@ class TestRefusals:
             (("--charades", "sample", "--out", "x", "--crf", 99), "--crf"),
             (("--charades", "sample", "--out", "x", "--version", "1.0"), "semantic version"),
             (("--charades", "sample", "--out", "x", "--severity", 3), "--severity"),
+            (("--charades", "sample", "--out", "x", "--shard", "0/3"), "is no share such as 3/50"),
+            (("--charades", "sample", "--out", "x", "--shard", "1/3", "--fresh"), "would throw away"),
+            (("--charades", "sample", "--out", "x", "--executor", "slurm"), "--executor"),
             (("--out", "x"), "--charades"),
         ],
     )

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import av
-from stressreel.records.versions import LIBRARIES, tool_versions
+from stressreel.records.versions import LIBRARIES, tool_versions, version_here
 
 
 def test_rendering_depends_on_the_coder_and_its_libraries() -> None:
@@ -24,3 +24,10 @@ def test_without_rendering_stressreel_alone_decides_and_no_coder_is_loaded(tmp_p
         "sys.exit('av' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == 0
+
+
+def test_a_version_is_found_again_by_its_name() -> None:
+    versions = tool_versions(render=True, packages=("numpy",))
+    assert {name: version_here(name) for name in versions} == versions
+    assert version_here("a tagger") is None
+    assert version_here("") is None

@@ -3,78 +3,30 @@
 import gc
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from stressreel.errors import BuildError, OutputError, VideoError
+from number_units import INFO, Numbers, plan_of
+from stressreel.errors import BuildError, OutputError
 from stressreel.records import shards
-from stressreel.records.files import sha256_file
 from stressreel.records.fingerprint import read_units
-from stressreel.records.plan import Facts, Plan, Skip, Unit
-from stressreel.records.schema import Column, Config, Row
+from stressreel.records.plan import Plan, Skip, Unit
 from stressreel.runtime import build, pack
 from stressreel.runtime.executor import Executor, Inline, Processes, executor_for
 from stressreel.runtime.output import Journal, claim
+from stressreel.runtime.ray_cluster import RayCluster
 from stressreel.runtime.store import FolderStore
 
-NUMBERS = Config("numbers", "numbers", (Column("id", "string", "id"), Column("number", "int32", "n")), default=True)
-CLIPS = Config(
-    "clips",
-    "clips",
-    (Column("id", "string", "id"), Column("sha256", "string", "of `video`"), Column("video", "video", "v")),
-)
-INFO = {"builder": "numbers", "dataset_version": "1.0.0"}
 EXECUTORS = (Inline(), Processes(2))
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Writes a file of `size` bytes for each unit, and three rows about it."""
-
-    size: int = 1000
-    bad: frozenset[str] = frozenset()
-    failing: frozenset[str] = frozenset()
-    calls: list[str] = field(default_factory=list)
-
-    def renders(self, unit: Unit) -> bool:
-        return True
-
-    def missing(self, unit: Unit) -> Skip | None:
-        return None
-
-    def stamp(self, unit: Unit) -> str:
-        return "same"
-
-    def render(self, unit: Unit, folder: Path) -> Facts:
-        assert list(folder.iterdir()) == []
-        if unit.id in self.bad:
-            raise VideoError("undecodable", f"{unit.id} is broken")
-        if unit.id in self.failing:
-            raise ValueError("out of luck")
-        file = folder / "clip.mp4"
-        file.write_bytes(unit.id.encode() * self.size)
-        return {"files": {"clip.mp4": file.stat().st_size}, "sha256": sha256_file(file)}
-
-    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        self.calls.append(unit.id)
-        for number in range(2):
-            yield "numbers", {"id": f"{unit.id}_{number}", "number": number}
-        yield "clips", {"id": unit.id, "sha256": facts["sha256"], "video": "clip.mp4"}
-
-
-def plan_of(count: int) -> Plan:
-    units = [Unit(f"u{n:02d}", ("train", "test")[n % 3 == 0], f"v{n}", {}, float(n % 4)) for n in range(count)]
-    return Plan("numbers", {"settings": {}}, tuple(units), (NUMBERS, CLIPS))
 
 
 def run(out: Path, plan: Plan, builder: Numbers, workers: int = 1, **options: Any) -> dict[str, Any]:
     with claim(out) as output:
         return build.run(
-            plan, builder, output, build.Options(workers, progress=False, **options),
+            plan, builder, output, build.Options(executor_for(workers), progress=False, **options),
             info=INFO, write_card=lambda path, info: None, say=lambda text: None,
         )  # fmt: skip
 
@@ -92,6 +44,14 @@ def test_by_default_shards_hold_up_to_half_a_gigabyte() -> None:
 def test_one_worker_needs_no_process() -> None:
     assert executor_for(1) == Inline()
     assert executor_for(3) == Processes(3)
+
+
+def test_executors_by_name() -> None:
+    assert executor_for(None, "inline") == executor_for(1, "inline") == Inline()
+    assert executor_for(1, "processes") == Processes(1)
+    assert executor_for(None, "processes") == Processes(os.cpu_count() or 1)
+    tools = {"av": "18"}
+    assert executor_for(None, "ray", ray_address="head:6379", tools=tools) == RayCluster("head:6379", None, tools)
 
 
 @pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
@@ -284,9 +244,9 @@ class TestPacking:
 def test_videos_that_may_be_missing_do_not_thin_the_share_of_skips() -> None:
     missing = [Skip(f"u{n:02d}", f"v{n}", "missing_video", "it is not there") for n in range(5)]
     skips = [*missing, Skip("u05", "v5", "undecodable", "it is broken")]
-    build._check_skips(plan_of(10), skips, build.Options(max_skip=0.2))
+    build.check_skips(plan_of(10), skips, build.Options(max_skip=0.2))
     with pytest.raises(BuildError, match=r"1 of 5 units \(20.0%\) had to be skipped"):
-        build._check_skips(plan_of(10), skips, build.Options(max_skip=0.19))
+        build.check_skips(plan_of(10), skips, build.Options(max_skip=0.19))
 
 
 def test_files_are_safe_before_their_receipts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

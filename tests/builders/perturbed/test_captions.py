@@ -18,7 +18,7 @@ from stressreel.corruptions.registry import check_text_name, list_corruptions, t
 from stressreel.corruptions.text.tools import Tools
 from stressreel.errors import BuildError, InputError
 from stressreel.records.plan import Skip
-from stressreel.runtime.build import Options, _check_skips
+from stressreel.runtime.build import Options, check_skips
 from stressreel.sources.captions import CaptionedClip
 
 TEXTS = tuple(text_corruptions())
@@ -56,9 +56,9 @@ class TestUnits:
         plan = plan_perturbed(clips, PerturbedSettings(perturbations=("jpeg",), text_perturbations=TEXTS))
         skip = Skip("v", "v", "undecodable", "it is broken")
         with pytest.raises(BuildError, match=r"1 of 2 units \(50.0%\) had to be skipped"):
-            _check_skips(plan, [skip], Options(max_skip=0.1))
+            check_skips(plan, [skip], Options(max_skip=0.1))
         with pytest.raises(BuildError, match="every unit was skipped"):
-            _check_skips(plan, [skip, replace(skip, unit_id="w")], Options(max_skip=1))
+            check_skips(plan, [skip, replace(skip, unit_id="w")], Options(max_skip=1))
 
     @given(st.lists(st.tuples(st.text("ab#_0", min_size=1), st.integers(0, 30)), unique=True))
     def test_caption_ids_never_meet(self, captions: list[tuple[str, int]]) -> None:

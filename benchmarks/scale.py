@@ -1,0 +1,321 @@
+"""What many units and many workers cost: overhead, useful share of the CPUs, the driver's memory, planning and packing.
+
+    python benchmarks/scale.py overhead --executors inline processes ray --units 10000   # units that do nothing
+    python benchmarks/scale.py work --executors processes ray --units 200 --seconds 1    # units that compute
+    python benchmarks/scale.py idle --seconds 30          # what a cluster takes while it does nothing
+    python benchmarks/scale.py real --executors inline processes ray --units 200         # cut, encoded and packed clips
+    python benchmarks/scale.py plan --units 1000000        # time and memory of the plan, and of handing it out
+    python benchmarks/scale.py pack --units 1000000        # time and memory of packing a row a unit
+    python benchmarks/scale.py paper --youcook2 ~/YouCook2 --machines 50 --cores 16     # YouCook2-P, from costs.yaml
+
+Ray runs here on a head without CPUs and `--nodes` nodes of one CPU. Every measurement has a process of its own, whose
+peak memory is its own. `inline` is one process; the others have `--workers`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stressreel.builders.perturbed.prepare import prepare
+from stressreel.builders.perturbed.settings import PerturbedSettings
+from stressreel.builders.perturbed.tables import CLEAN
+from stressreel.records.files import sha256_file
+from stressreel.records.options import settled
+from stressreel.records.plan import Facts, Plan, Skip, Unit
+from stressreel.records.schema import Column, Config, Row
+from stressreel.records.share import Share
+from stressreel.runtime import build
+from stressreel.runtime.executor import Executor, Inline, Processes, longest_first
+from stressreel.runtime.output import Journal, claim
+from stressreel.runtime.store import FolderStore
+from stressreel.video.estimate import costs
+
+WORDS = Config("words", "words", (Column("id", "string", "id"), Column("text", "string", "t")), default=True)
+CLIPS = Config(
+    "clips",
+    "clips",
+    (Column("id", "string", "id"), Column("sha256", "string", "of `video`"), Column("video", "video", "v")),
+)
+SIZE, FRAMES = (320, 240), 120
+MEMORY = 100_000_000
+
+
+@dataclass(frozen=True)
+class Work:
+    """Units that compute for a while, or encode a clip, or do nothing.
+
+    Attributes:
+        seconds: How much CPU time a unit takes.
+        clips: Whether it encodes a clip.
+        rendered: Whether units are rendered; else they have rows alone.
+    """
+
+    seconds: float = 0.0
+    clips: bool = False
+    rendered: bool = True
+
+    def renders(self, unit: Unit) -> bool:
+        """Whether units are rendered."""
+        return self.rendered
+
+    def missing(self, unit: Unit) -> Skip | None:
+        """Nothing is missing."""
+        return None
+
+    def stamp(self, unit: Unit) -> str:
+        """No source changes."""
+        return ""
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        """Compute, encode, or do nothing."""
+        began = time.process_time()
+        if self.clips:
+            file = folder / "clip.mp4"
+            encode(file, int(unit.payload["seed"]))
+            files = {file.name: file.stat().st_size}
+            return {"files": files, "sha256": sha256_file(file), "cpu_s": time.process_time() - began}
+        while time.process_time() - began < self.seconds:
+            pass
+        return {"files": {}, "cpu_s": time.process_time() - began}
+
+    def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
+        """Describe a unit in a row, and its clip."""
+        if self.clips:
+            yield "clips", {"id": unit.id, "sha256": facts["sha256"], "video": "clip.mp4"}
+        yield "words", {"id": unit.id, "text": f"what {unit.id} shows"}
+
+
+def encode(path: Path, seed: int) -> None:
+    """Encode a clip of moving noise with x264."""
+    import av
+    import numpy as np
+
+    noise = np.random.default_rng(seed).integers(0, 256, (SIZE[1], SIZE[0] + FRAMES, 3), np.uint8)
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("libx264", rate=30)
+        stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
+        stream.codec_context.thread_count = 1
+        stream.options = {"preset": "veryfast", "x264-params": "cpu-independent=1:lookahead-threads=1"}
+        for number in range(FRAMES):
+            picture = np.ascontiguousarray(noise[:, number : number + SIZE[0]])
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture)))
+        container.mux(stream.encode(None))
+
+
+def plan_of(count: int) -> Plan:
+    units = tuple(Unit(f"u{n:07d}", "train", f"v{n // 100}", {"seed": n}, float(n % 7)) for n in range(count))
+    return Plan("scale", {"settings": {}, "tools": {}}, units, (WORDS, CLIPS))
+
+
+@contextmanager
+def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
+    """Start what is measured; a cluster is there before the clock runs."""
+    if name == "inline":
+        yield Inline()
+    elif name == "processes":
+        yield Processes(workers)
+    else:
+        os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+        import ray
+        from ray.cluster_utils import Cluster
+        from stressreel.runtime.ray_cluster import RayCluster
+
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": MEMORY})
+        for _ in range(nodes):
+            cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
+        ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+        try:
+            yield RayCluster()
+        finally:
+            ray.shutdown()
+            cluster.shutdown()
+
+
+def measure_units(given: argparse.Namespace) -> dict[str, Any]:
+    """Render and receive units, without a journal: what the executor itself costs."""
+    name = given.executors[0]
+    cpus = {"inline": 1, "processes": given.workers, "ray": given.nodes}[name]
+    builder, plan = Work(given.seconds if given.what == "work" else 0.0), plan_of(given.units)
+    with tempfile.TemporaryDirectory() as folder, executor_of(name, given.workers, given.nodes) as executor:
+        store = FolderStore(Path(folder))
+        began, busy, first, spent = time.monotonic(), 0.0, 0.0, -spent_cpu()
+        started = before = 0.0
+        for _, facts in executor.execute(builder, plan.units, store):
+            if not first:
+                first, started, before = time.monotonic() - began, spent + spent_cpu(), facts["cpu_s"]
+            busy += facts["cpu_s"]
+        wall, spent = time.monotonic() - began, spent + spent_cpu()
+    found = {"executor": name, "units": given.units, "wall_s": wall, "first_s": first, "peak_mb": peak_mb()}
+    if given.what == "overhead":
+        return found | {"ms_a_unit": 1000 * (wall - first) / (given.units - 1)}
+    return found | {
+        "start_cpu_s": started - before,
+        "of_cpu_spent": busy / spent,
+        "of_cpu_spent_after_start": (busy - before) / (spent - started),
+        "of_cpus": busy / (wall * cpus),
+    }
+
+
+def measure_idle(given: argparse.Namespace) -> dict[str, Any]:
+    """Leave a joined cluster alone."""
+    with executor_of("ray", given.workers, given.nodes):
+        time.sleep(20)  # until it has settled
+        began, spent = time.monotonic(), -spent_cpu()
+        time.sleep(given.seconds)
+        return {"nodes": given.nodes, "cpus_taken": (spent + spent_cpu()) / (time.monotonic() - began)}
+
+
+def measure_real(given: argparse.Namespace) -> dict[str, Any]:
+    """Build an output of clips, with journal, store and packing."""
+    name = given.executors[0]
+    with tempfile.TemporaryDirectory() as folder, executor_of(name, given.workers, given.nodes) as executor:
+        began, spent = time.monotonic(), -spent_cpu()
+        with claim(Path(folder) / "out") as output:
+            done = build.run(
+                plan_of(given.units), Work(clips=True), output, build.Options(executor, progress=False), info={},
+                write_card=lambda path, info: None, say=print,
+            )  # fmt: skip
+        wall, spent = time.monotonic() - began, spent + spent_cpu()
+        lines = (Path(folder) / "out" / ".build" / "journal.jsonl").read_text().splitlines()
+        busy = sum(json.loads(line)["facts"]["cpu_s"] for line in lines if '"facts"' in line)
+    found = {"executor": name, "units": given.units, "wall_s": wall, "busy_s": busy, "peak_mb": peak_mb()}
+    return found | {"of_cpu_spent": busy / spent, "fingerprint": done["fingerprint"][:16]}
+
+
+def measure_plan(given: argparse.Namespace) -> dict[str, Any]:
+    """Make a plan, hash it, order it, and read receipts of all its units: what the driver holds."""
+    found: dict[str, Any] = {"units": given.units}
+    began = time.monotonic()
+    plan = plan_of(given.units)
+    found |= {"units_s": time.monotonic() - began, "units_mb": peak_mb()}
+    began = time.monotonic()
+    plan.hash  # noqa: B018
+    found |= {"hash_s": time.monotonic() - began, "hash_mb": peak_mb()}
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_receipts(Path(folder) / "journal.jsonl", plan)
+        began = time.monotonic()
+        journal = Journal.read(path)
+        found |= {"journal_s": time.monotonic() - began, "journal_bytes": path.stat().st_size, "all_mb": peak_mb()}
+        assert all(journal.rendered(unit.id) for unit in plan.units)
+    return found
+
+
+def write_receipts(path: Path, plan: Plan) -> Path:
+    with open(path, "w") as file:
+        for unit in plan.units:
+            facts = {"files": {"clip.mp4": 100000 + unit.payload["seed"]}, "sha256": unit.id * 8}
+            file.write(json.dumps({"facts": facts, "stamp": "1", "unit": unit.id}) + "\n")
+    return path
+
+
+def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
+    """Pack a row for each unit, without videos."""
+    plan = plan_of(given.units)
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        with claim(Path(folder) / "out") as output:
+            build.run(
+                plan, Work(rendered=False), output, build.Options(Inline(), progress=False), info={},
+                write_card=lambda path, info: None, say=print,
+            )  # fmt: skip
+        wall = time.monotonic() - began
+    return {"units": given.units, "pack_s": wall, "us_a_row": 1e6 * wall / given.units, "peak_mb": peak_mb()}
+
+
+def on_paper(given: argparse.Namespace) -> dict[str, Any]:
+    """Deal the units of YouCook2-P to machines by their estimated costs; no video is needed, and none is looked at."""
+    settings = settled(PerturbedSettings(youcook2=given.youcook2))
+    prepared = prepare(settings, dry_run=True)
+    cpus = given.machines * given.cores
+    estimate = prepared.estimate(cpus, False)
+    size, units = estimate.total.size, [unit for unit in prepared.plan.units if unit.source_id]
+    packing = costs()["fixed"]["gigabyte_s"] * size / 1e9
+    second = (estimate.total.cpu_s - packing) / sum(unit.cost for unit in units)
+    files = sum(len(unit.payload["clips"]) * (1 if CLEAN in unit.payload["perturbations"] else 5) for unit in units)
+    shares = [Share(number, given.machines).of(units) for number in range(1, given.machines + 1)]
+    return {
+        "units": len(units),
+        "files": files,
+        "gigabytes": size / 1e9,
+        "cpu_h": estimate.total.cpu_s / 3600,
+        "packing_h": packing / 3600,
+        "longest_unit_min": max(unit.cost for unit in units) * second / 60,
+        "longest_first_min": makespan(longest_first(units), cpus) * second / 60,
+        "by_id_min": makespan(units, cpus) * second / 60,
+        "shares_min": max(makespan(longest_first(share), given.cores) for share in shares) * second / 60,
+    }
+
+
+def makespan(units: Sequence[Unit], cpus: int) -> float:
+    """Hand units out in this order to whoever is free, and return when the last one ends."""
+    free = [0.0] * cpus
+    for unit in units:
+        heapq.heapreplace(free, free[0] + unit.cost)
+    return max(free)
+
+
+def spent_cpu() -> float:
+    """CPU seconds of this process, of its children that ended, and of all below it that run."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    below, total = {os.getpid()}, time.process_time() + ended.ru_utime + ended.ru_stime
+    stats = [path.read_text() for path in Path("/proc").glob("[0-9]*/stat") if path.exists()]
+    parts = {int(text.split()[0]): text.rpartition(")")[2].split() for text in stats}
+    for number in sorted(parts):  # children have higher numbers, until these start anew
+        if int(parts[number][1]) in below:
+            below.add(number)
+            total += sum(map(int, parts[number][11:15])) / os.sysconf("SC_CLK_TCK")  # its own, and of its ended ones
+    return total
+
+
+def peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+
+
+MEASURES: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+    "overhead": measure_units,
+    "work": measure_units,
+    "idle": measure_idle,
+    "real": measure_real,
+    "plan": measure_plan,
+    "pack": measure_pack,
+    "paper": on_paper,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=MEASURES)
+    parser.add_argument("--executors", nargs="+", choices=("inline", "processes", "ray"), default=["inline"])
+    parser.add_argument("--units", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds of a unit of `work`")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--nodes", type=int, default=2)
+    parser.add_argument("--youcook2", type=Path, help="folder of the annotations of YouCook2, for `paper`")
+    parser.add_argument("--machines", type=int, default=50)
+    parser.add_argument("--cores", type=int, default=16, help="cores of each of them")
+    parser.add_argument("--here", action="store_true", help="measure in this process")
+    given = parser.parse_args()
+    if given.here or given.what == "paper":
+        found = MEASURES[given.what](given)
+        print(json.dumps({key: round(value, 4) if isinstance(value, float) else value for key, value in found.items()}))
+        return
+    for name in given.executors if given.what in ("overhead", "work", "real") else [given.executors[0]]:
+        options = [f"--{key}={getattr(given, key)}" for key in ("units", "seconds", "workers", "nodes")]
+        subprocess.run([sys.executable, __file__, given.what, "--executors", name, *options, "--here"], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Units that go wrong where they are rendered, for executors on other machines."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import stressreel
+from number_units import Numbers
+from stressreel.errors import InputError, TransientError
+from stressreel.records.plan import Facts, Unit
+
+TEXT = "the encoder refused frame 7.\n  Give another --preset, 100 % of them are listed in x264."
+
+
+@dataclass(frozen=True)
+class Failing(Numbers):
+    """Renders numbers; one unit fails.
+
+    Attributes:
+        marks: A folder for a file for each time that a unit was rendered.
+        fault: What happens after rendering.
+        unit: To which unit.
+        times: The first so many times.
+        seconds: How long each unit takes.
+    """
+
+    marks: Path = Path()
+    fault: str = ""
+    unit: str = "u03"
+    times: int = 1
+    seconds: float = 0.0
+
+    def render(self, unit: Unit, folder: Path) -> Facts:
+        facts = super().render(unit, folder)
+        time.sleep(self.seconds)
+        before = self.begun(unit.id)
+        (self.marks / f"{unit.id}-{before}").write_text(str(stressreel.__file__))
+        if unit.id == self.unit and before < self.times:
+            if self.fault == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self.fault == "transient":
+                raise TransientError("the store is away")
+            if self.fault == "input":
+                raise InputError(TEXT)
+            if self.fault == "file":
+                raise FileNotFoundError(2, "No such file or directory")
+        return facts
+
+    def begun(self, unit_id: str) -> int:
+        """How often a unit was rendered."""
+        return len(list(self.marks.glob(f"{unit_id}-*")))
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A store without folders for units, as that of objects."""
+
+    path: Path
+
+    def scratch(self, unit_id: str) -> Path:
+        folder = self.path / "scratch" / unit_id
+        folder.mkdir(parents=True)
+        return folder
+
+    def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
+        for name in files:
+            (self.path / "scratch" / unit_id / name).rename(self.path / f"{unit_id}.{name}")
