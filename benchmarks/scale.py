@@ -137,6 +137,7 @@ def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
         for _ in range(nodes):
             cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+        time.sleep(20)  # until its agents have started, which is no cost of units
         try:
             yield RayCluster()
         finally:
@@ -172,7 +173,6 @@ def measure_units(given: argparse.Namespace) -> dict[str, Any]:
 def measure_idle(given: argparse.Namespace) -> dict[str, Any]:
     """Leave a joined cluster alone."""
     with executor_of("ray", given.workers, given.nodes):
-        time.sleep(20)  # until it has settled
         began, spent = time.monotonic(), -spent_cpu()
         time.sleep(given.seconds)
         return {"nodes": given.nodes, "cpus_taken": (spent + spent_cpu()) / (time.monotonic() - began)}
