@@ -390,7 +390,7 @@ def _lay_out(
 
     for split, place, row in side.rows(columns):
         key = canonical_json([row[name] for name in keys])
-        held.append((key, split, *place, row["sha256"] if hashed else None, canonical_json(row)))
+        held.append((key, split, *place, str(row["sha256"]) if hashed else None, canonical_json(row)))
         if len(held) >= BATCH:
             write()
     write()
