@@ -146,8 +146,8 @@ def check_run(options: RunOptions) -> None:
         )
     if options.share and options.out is not None and (url := address(options.out)):
         raise UsageError(
-            f"--shard {options.share} needs a folder that all processes share; --out is {url}. Give a folder, or run one "
-            "driver with --executor ray."
+            f"--shard {options.share} needs a folder that all processes share; --out is {url}. Give a folder, or run "
+            "one driver with --executor ray."
         )
     if options.executor == "ray" and not options.dry_run:
         import_extra("ray", what="--executor ray")

@@ -227,7 +227,7 @@ class TestPacking:
         assert leftovers == []
 
     def test_a_file_that_something_changed_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def changed(store: FolderStore, unit_id: str, name: str) -> bytes:
+        def changed(store: FolderStore, unit_id: str, name: str, sha256: str) -> bytes:
             return b"something else"
 
         monkeypatch.setattr(FolderStore, "read", changed)

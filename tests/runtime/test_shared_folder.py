@@ -32,7 +32,7 @@ def test_units_are_made_here_and_delivered_there(local: Path, tmp_path: Path) ->
         assert list(scratch.iterdir()) == []
         (scratch / "1.mp4").write_bytes(content)
         store.deliver("u", {"1.mp4": len(content)})
-        assert store.read("u", "1.mp4") == content
+        assert store.read("u", "1.mp4", "") == content
         assert store.has("u", {"1.mp4": len(content)})
     assert list(local.iterdir()) == []
     assert [path.name for path in (store.path / "u").iterdir()] == ["1.mp4"]
