@@ -38,8 +38,9 @@ from stressreel.records.plan import Facts, Plan, Skip, Unit
 from stressreel.records.schema import Column, Config, Row
 from stressreel.records.share import Share
 from stressreel.runtime import build
-from stressreel.runtime.executor import Executor, Inline, Processes, longest_first
+from stressreel.runtime.executor import Inline, Processes
 from stressreel.runtime.output import Journal, claim
+from stressreel.runtime.rendering import Executor, longest_first
 from stressreel.runtime.store import FolderStore
 from stressreel.video.estimate import costs
 

@@ -1,20 +1,25 @@
-"""A finished output, opened for reading."""
+"""A finished output, opened for reading: a folder, or object storage, from which it is copied as it is read."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, StressreelError, UsageError
 from .documents import parse_json, read_text, shortened
-from .objects import address, objects_at
+from .files import user_cache
+from .objects import Found, Objects, address, objects_at
 from .schema import Row
 from .shards import read_footer, read_rows
 
+AT_ONCE = 4  # copies from object storage
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
@@ -89,6 +94,49 @@ class FinishedOutput:
             )
 
 
+@dataclass(frozen=True)
+class RemoteOutput(FinishedOutput):
+    """A finished output in object storage.
+
+    Attributes:
+        path: The folder of the user's cache that holds what was read so far.
+        info: The content of `build.json`.
+        objects: Where it is.
+    """
+
+    objects: Objects = field(default_factory=lambda: Objects(""))
+
+    def shards(self, config: str, split: str | None = None) -> list[Path]:
+        """List the shards of a table, in order; those that were not read before are copied first.
+
+        Raises:
+            InputError: They cannot be read.
+        """
+        found = [each for each in self.objects.list(config + "/") if _is_shard(each.key, split)]
+        self._copy(found)
+        return sorted(self.path / each.key for each in found)
+
+    def complete(self) -> None:
+        """Copy all of it to this machine.
+
+        Raises:
+            InputError: It cannot be read.
+        """
+        self._copy([found for found in self.objects.list() if not found.key.startswith(".build/")])
+
+    def _copy(self, wanted: list[Found]) -> None:
+        def one(found: Found) -> None:
+            path, stamp = self.path / found.key, self.path / ".versions" / _name(found)
+            if not (path.is_file() and stamp.is_file()):
+                self.objects.fetch(found.key, path)
+                stamp.parent.mkdir(parents=True, exist_ok=True)
+                stamp.touch()
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for _ in pool.map(one, wanted):
+                pass
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[FinishedOutput]:
     """Open the output of a build for a `with` block that relies on all it should hold.
@@ -130,15 +178,13 @@ def open_output(path: Path) -> FinishedOutput:
 
 
 def _open_address(path: Path) -> FinishedOutput:
-    from .remote_output import open_remote  # which is made of what is here
-
     objects = objects_at(path)
     content = objects.get("build.json")
     if content is None:
         if objects.head(".build/plan.json"):
             raise InputError(f"{objects.url} holds a build that was not finished: run the same build command again.")
         raise UsageError(f"{objects.url} is not the output of a build: it has no build.json. Give what --out named.")
-    return open_remote(objects, _info(content.decode("utf-8", "replace"), f"{objects.url}/build.json"))
+    return _open_remote(objects, _info(content.decode("utf-8", "replace"), f"{objects.url}/build.json"))
 
 
 def _info(text: str, place: str) -> dict[str, Any]:
@@ -162,3 +208,31 @@ def _counts(given: Any) -> dict[str, dict[str, int]]:
             if not (NAME.fullmatch(table) and NAME.fullmatch(split)) or type(count) is not int or count < 0:
                 raise ValueError(f"it counts {shortened({table: {split: count}})}")
     return counts
+
+
+def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:
+    """Open an output in object storage: its small files are copied now, tables when they are read.
+
+    Args:
+        objects: Where it is.
+        info: The content of its `build.json`.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    name = hashlib.sha256(f"{objects.url} {info.get('fingerprint')}".encode()).hexdigest()[:16]
+    folder = user_cache() / "outputs" / name
+    output = RemoteOutput(folder, info, objects)
+    tables = tuple(f"{table}/" for table in (*info["counts"], ".build"))
+    output._copy([found for found in objects.list() if not found.key.startswith(tables)])
+    (folder / "from.json").write_text(json.dumps({"url": objects.url}) + "\n", encoding="utf-8")
+    return output
+
+
+def _is_shard(key: str, split: str | None) -> bool:
+    name = key.rpartition("/")[2]
+    return name.endswith(".parquet") and "-of-" in name and (split is None or name.startswith(f"{split}-"))
+
+
+def _name(found: Found) -> str:
+    return hashlib.sha256(f"{found.key} {found.size} {found.etag}".encode()).hexdigest()[:32]

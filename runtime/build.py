@@ -13,11 +13,12 @@ from ..errors import BuildError, InputError
 from ..records.files import write_json
 from ..records.plan import Builder, Plan, Skip, Unit
 from ..records.share import Share
-from .executor import Executor, Inline
+from .executor import Inline
 from .interrupt import check
 from .output import Journal, Output, Say, read_state
 from .pack import pack
 from .progress import Progress
+from .rendering import Executor
 from .space import Needs, check_space
 from .store import Store
 

@@ -28,7 +28,7 @@ from ..records.files import output_error
 from ..records.plan import Builder, Facts, Skip, Unit
 from ..records.versions import version_here
 from ..video.ffmpeg import ffmpeg_version
-from .executor import ONE_THREAD, Result, longest_first, render_unit
+from .rendering import ONE_THREAD, Result, longest_first, render_unit
 from .shared_folder import SharedFolderStore
 from .store import FolderStore, Store
 

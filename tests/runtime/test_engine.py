@@ -15,9 +15,10 @@ from stressreel.records import shards
 from stressreel.records.fingerprint import read_units
 from stressreel.records.plan import Plan, Skip, Unit
 from stressreel.runtime import build, pack
-from stressreel.runtime.executor import Executor, Inline, Processes, executor_for
+from stressreel.runtime.executor import Inline, Processes, executor_for
 from stressreel.runtime.output import Journal, claim
 from stressreel.runtime.ray_cluster import RayCluster
+from stressreel.runtime.rendering import Executor
 from stressreel.runtime.store import FolderStore
 
 EXECUTORS = (Inline(), Processes(2))

@@ -24,9 +24,10 @@ from stressreel.errors import BuildError, InputError, MismatchError, OutputError
 from stressreel.records.options import from_keywords
 from stressreel.records.plan import Builder, Skip, Unit
 from stressreel.runtime import build, ray_cluster
-from stressreel.runtime.executor import Executor, Inline, Result, render_unit
+from stressreel.runtime.executor import Inline
 from stressreel.runtime.output import claim
 from stressreel.runtime.ray_cluster import RayCluster
+from stressreel.runtime.rendering import Executor, Result, render_unit
 from stressreel.runtime.shared_folder import SharedFolderStore
 from stressreel.runtime.store import FolderStore, Store
 from stressreel.samples.cache import cached_sample
