@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ..errors import InputError, UsageError
+from ..errors import InputError, UsageError, VideoError
 from ..records.output import FinishedOutput
 from ..records.schema import Config
 from ..records.shards import read_footer
-from ..sources.files import find_videos
+from ..sources.files import VIDEO_SUFFIXES, find_videos
 from ..video.decode import decode_at, with_index
 from ..video.index import FrameIndex, index_frames, remembered_index
 from ..video.pyav import to_rgb
@@ -120,8 +120,7 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
     """Decode the frames of a video file that are shown.
 
     Raises:
-        VideoError: It cannot be decoded.
-        InputError: The part that is asked for has no frames.
+        VideoError: It cannot be decoded, or the part that is asked for has no frames (`too_short`).
     """
 
     def shown(index: FrameIndex) -> View:
@@ -129,7 +128,7 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
         first = 0 if clip.start_s is None else index.first_at(Fraction(str(clip.start_s)))
         last = index.num_frames if clip.end_s is None else index.first_at(Fraction(str(clip.end_s)))
         if first >= last:
-            raise InputError(f"{path.name} shows nothing from {clip.start_s} to {clip.end_s} s.")
+            raise VideoError("too_short", f"{path.name} shows nothing from {clip.start_s} to {clip.end_s} s.")
         chosen = uniform(index, range(first, last), sampling.frames)
         places = sorted(set(chosen))
         decoded = {
@@ -241,8 +240,9 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
         )
     names = {str(question.clip.key[0][1]) for question in questions if question.clip}
     found = find_videos([folder], names, subfolders)
-    stems = {Path(name).stem: name for name in names - set(found)}  # a name may have its ending
-    found |= {stems[stem]: path for stem, path in find_videos([folder], stems, subfolders).items()}
+    ended = {name for name in names - set(found) if Path(name).suffix.lower() in VIDEO_SUFFIXES}
+    stems = find_videos([folder], {Path(name).stem for name in ended}, subfolders)
+    found |= {name: stems[Path(name).stem] for name in ended if Path(name).stem in stems}
     missing = sorted(names - set(found))
     if missing:
         raise InputError(

@@ -58,11 +58,14 @@ class Endpoint:
         check_address(self.url)
         openai = import_extra("openai", what="--endpoint")
         self._errors = openai
-        self._key = os.environ.get(self.key_variable, "")
+        self._key = os.environ.get(self.key_variable, "").strip()
+        if not (self._key.isascii() and self._key.isprintable()) or " " in self._key:
+            raise UsageError(f"the key in {self.key_variable} holds what no key does: spaces, or other than ASCII.")
         self._client = openai.AsyncOpenAI(
             base_url=self.url, api_key=self._key or "none", max_retries=self.retries, timeout=self.timeout
         )
         self._next = 0.0
+        self._answered = False
 
     @property
     def about(self) -> Mapping[str, Any]:
@@ -93,12 +96,16 @@ class Endpoint:
                 extra_body={name: value for name, value in fields.items() if value is not None},
             )
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+            if self._answered:  # then it is about this request alone
+                raise AnswerError(self._plain(error)) from None
             given = f"the key in {self.key_variable}" if self._key else f"no key, since {self.key_variable} is not set"
             raise InputError(
                 f"{self.about['endpoint']} refuses {given} ({self._plain(error)}). Set {self.key_variable} in the "
                 "environment, or name another variable with --key-variable."
             ) from None
         except openai.NotFoundError as error:
+            if self._answered:
+                raise AnswerError(self._plain(error)) from None
             raise InputError(
                 f"{self.about['endpoint']} does not know the model {self.model!r}, or has no chat completions "
                 f"({self._plain(error)}). Check --endpoint, which mostly ends in /v1, and --model."
@@ -107,7 +114,9 @@ class Endpoint:
             raise AnswerError(self._plain(error)) from None
         except ValueError as error:  # a body that is no JSON, or none of the kind
             raise AnswerError(f"the answer is not what an endpoint sends: {self._plain(error)}") from None
-        return self._read(found)
+        reply = self._read(found)
+        self._answered = True
+        return reply
 
     async def close(self) -> None:
         """Close connections."""
@@ -129,13 +138,17 @@ class Endpoint:
         said = getattr(message, "content", None)
         if message is None or not (said is None or isinstance(said, str)):
             raise AnswerError(f"the answer is not what an endpoint sends: {shortened(self._plain(found))}")
+        refusal = getattr(message, "refusal", None)
+        ended = getattr(choice, "finish_reason", None)
+        if not said and not refusal and ended not in ("stop", "length", None):
+            raise AnswerError(f"it ended without an answer: finish_reason {shortened(str(ended))}")
         usage = getattr(found, "usage", None)
         counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
         first, second = (value if type(value) is int and value >= 0 else None for value in counts)
         named = getattr(found, "model", None)
         return Reply(
-            text=said or str(getattr(message, "refusal", None) or ""),
-            cut=getattr(choice, "finish_reason", None) == "length",
+            text=(said or str(refusal or "")).encode("utf-8", "replace").decode(),
+            cut=ended == "length",
             input_tokens=first,
             output_tokens=second,
             model=named if isinstance(named, str) else "",

@@ -42,7 +42,9 @@ class LocalModel:
         self._torch = torch = import_extra("torch", what="--transformers", extra="probes")
         transformers = import_extra("transformers", what="--transformers", extra="probes")
         transformers.utils.logging.disable_progress_bar()
-        if self.name.startswith((".", "/", "~")) and not Path(self.name).expanduser().is_dir():
+        if self.name.startswith("~"):
+            self.name = str(Path(self.name).expanduser())
+        if self.name.startswith((".", "/")) and not Path(self.name).is_dir():
             raise UsageError(f"--transformers: there is no folder {self.name}.")
         dtype = getattr(torch, self.dtype, None)
         if self.dtype != "auto" and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
@@ -53,15 +55,16 @@ class LocalModel:
         except (RuntimeError, AssertionError) as error:
             raise UsageError(f"--device {self.device!r} cannot be used: {_line(error)}.") from None
         named = {"revision": self.revision} if self.revision else {}
+        unsafe = import_extra("safetensors", what="--transformers", extra="probes").SafetensorError
         try:
             self.processor = load_processor(self.name, **named)
             self.model = transformers.AutoModelForImageTextToText.from_pretrained(self.name, dtype=self.dtype, **named)
-        except (OSError, ValueError, ImportError, KeyError) as error:
+            self.model.to(device).eval()
+        except (OSError, ValueError, ImportError, KeyError, RuntimeError, unsafe) as error:
             raise InputError(
                 f"--transformers {self.name!r} cannot be loaded: {_line(error)}. Give a folder, or a name on the "
                 "hub, of a model that takes pictures and text (AutoModelForImageTextToText)."
             ) from error
-        self.model.to(device).eval()
         if not getattr(self.processor, "chat_template", None):
             raise InputError(
                 f"--transformers {self.name!r} has no chat template, so what is asked cannot be put as it was trained. "
@@ -84,15 +87,20 @@ class LocalModel:
         Raises:
             AnswerError: The processor refuses.
         """
+        import jinja2
+
         pictures = list(request.view.pictures) if request.view else []
         content: list[dict[str, str]] = [{"type": "text", "text": prompts()["frames"]}] * bool(pictures)
         content += [{"type": "image"}] * len(pictures)
         message = {"role": "user", "content": [*content, {"type": "text", "text": request.text}]}
         try:
             text = self.processor.apply_chat_template([message], add_generation_prompt=True, tokenize=False)
-            given = {"images": pictures} if pictures else {}
+            given: dict[str, Any] = {"images": pictures} if pictures else {}
+            start = getattr(getattr(self.processor, "tokenizer", None), "bos_token", None)
+            if start and text.startswith(start):  # the template has put it there already
+                given["add_special_tokens"] = False
             return self.processor(text=[text], return_tensors="pt", **given).to(self.model.device)
-        except (ValueError, TypeError, RuntimeError, IndexError) as error:
+        except (ValueError, TypeError, RuntimeError, IndexError, jinja2.TemplateError) as error:
             raise AnswerError(f"the processor of {self.name} refuses: {_line(error)}") from error
 
     def read(self, inputs: Mapping[str, Any]) -> None:

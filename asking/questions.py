@@ -208,9 +208,9 @@ def _no_output(*_: Any) -> Any:
 
 def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | None]:
     """Read where the part of a video lies that a row is about."""
-    given = [next((row[name] for name in names if row.get(name) is not None), None) for names in (STARTS, ENDS)]
+    given = [next((row[name] for name in names if row.get(name) not in (None, "")), None) for names in (STARTS, ENDS)]
     if given == [None, None] and isinstance(row.get("ts"), str):
-        given = list(row["ts"].partition("-")[::2])
+        given = [None if part.casefold() == "nan" else part for part in row["ts"].partition("-")[::2]]  # as TVQA has it
     try:
         start, end = (None if value is None else float(value) for value in given)
     except (TypeError, ValueError):

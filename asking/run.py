@@ -155,10 +155,10 @@ async def _ask(
     in_a_row = 0
     free = asyncio.Semaphore(model.at_once)
 
-    def failed(call: Call, error: StressreelError) -> None:
+    def failed(call: Call, error: StressreelError, *, asked: bool = True) -> None:
         nonlocal in_a_row
         failures[call.key] = Failure(call.key, str(error))
-        in_a_row += 1
+        in_a_row += asked
         progress(1)
         if in_a_row >= MOST_FAILURES:
             raise BuildError(
@@ -190,7 +190,7 @@ async def _ask(
                         view = await asyncio.to_thread(clips.view, clip, how.sampling, whole=how.whole)
                     except VideoError as error:
                         for call in group:
-                            failed(call, error)
+                            failed(call, error, asked=False)
                         continue
                 for call in group:
                     await free.acquire()

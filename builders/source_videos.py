@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import InputError, VideoError
+from ..errors import VideoError
 from ..records.files import file_stamp
 from ..records.objects import address, local_copy, stamp_of
 from ..records.plan import Skip, Unit
@@ -29,12 +29,9 @@ class SourceVideos:
         """Return the source video of a unit as a file of this machine; from object storage it is copied once.
 
         Raises:
-            VideoError: It cannot be copied (`unreadable_video`).
+            InputError: It cannot be fetched. That ends the build, as it says nothing of the video.
         """
-        try:
-            return local_copy(Path(self.videos[unit.source_id]))
-        except InputError as error:
-            raise VideoError("unreadable_video", str(error)) from error
+        return local_copy(Path(self.videos[unit.source_id]))
 
     def missing(self, unit: Unit) -> Skip | None:
         """Look whether the source of a unit is there and opens, without decoding it."""

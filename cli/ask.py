@@ -124,7 +124,10 @@ def command(out: Path, to: Path | None, **options: Any) -> None:
             f"--to {to}: a file that ends in .jsonl is written, not {to.suffix or 'one without an ending'}."
         )
     journal = to / "answers.journal" if len(chosen) > 1 else to.with_suffix(".journal")
-    foreign = next((file for file in files.values() if file.exists() and not journal.exists()), None)
+    written = (*files.values(), journal, journal.with_suffix(".json"))
+    if out.is_file() and any(file.resolve() == out.resolve() for file in written):
+        raise UsageError(f"--to {to} would write over {out}, which holds the questions. Give another --to.")
+    foreign = next((file for file in written if file.exists() and not journal.exists()), None)
     if foreign is not None:
         raise UsageError(f"{foreign} is there already, without the journal of this command. Give another --to.")
     model = _remote(options) if remote else _local(options)
@@ -236,7 +239,7 @@ def _run(
         record = {
             **about,
             "modalities": list(files),
-            "questions": len(asked.questions),
+            "asked": len(asked.questions),
             "requests": {"answered": usage.answers, "failed": len(failures), "cut": usage.cut},
             "tokens": {"sent": usage.input_tokens, "answered": usage.output_tokens, "uncounted": usage.uncounted},
             "models": list(usage.models),
@@ -268,7 +271,7 @@ def _unreadable(calls: list[Call], journal: Journal) -> int:
 def _commands(asked: Asked, files: dict[str, Path], *, partial: bool) -> list[str]:
     """Return the commands that score the predictions."""
     out = shlex.quote(str(asked.path))
-    if files.keys() >= SHOWN.keys():
+    if files.keys() >= SHOWN.keys() and not partial:
         given = " ".join(f"{shown}={shlex.quote(str(files[name]))}" for name, shown in SHOWN.items())
         return [f"stressreel score modalities {out} {given}"]
     flags = " --partial" * partial

@@ -18,8 +18,9 @@ def command(out: Path, debug: bool) -> None:
     from ..api import card_of
     from ..builders import benchmark_of
     from ..data_cards.card import write_card
-    from ..records.output import reading
+    from ..records.output import reading, writable
 
+    writable(out)
     with reading(out) as output:
         benchmark = benchmark_of(output)
         write_card(output, benchmark.configs(output.info), card_of(benchmark))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BASELINE = "baseline"
 MARK = 0.02
-LEGEND = "* a drop of two points or more, as the paper marks it, whose interval is below 0."
+LEGEND = "* a drop of two points or more, as the paper marks it, whose interval, if there is one, is below 0."
 
 
 @click.command("probe")
@@ -88,10 +88,21 @@ def command(out: Path, to: Path, **options: Any) -> None:
     from ..asking.questions import chosen_modalities
     from ..asking.run import Call
     from ..errors import UsageError
+    from ..metrics.robustness import CLEAN
 
     asked = read_questions(out, **{name: options[name] for name in ("configs", "split", "settings", "limit")})
     if not asked.fingerprint:
         raise UsageError(f"{out} is a file of questions. Probe the output of a build, which knows how it is scored.")
+    if not asked.questions:
+        raise UsageError(
+            f"{out}: what is asked is answered in words, which is not right or wrong. Choose another --config."
+        )
+    settings = {question.about["setting"] for question in asked.questions if "setting" in question.about}
+    if settings and not (CLEAN in settings and len(settings) > 1):
+        raise UsageError(
+        raise UsageError(f"{out}: answers in words are not right or wrong. Choose another --config.")
+            "least one other --setting."
+        )
     check_target(to, asked)
     asked = without_written(asked)
     for remark in asked.remarks:

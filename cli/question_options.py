@@ -126,6 +126,7 @@ def read_questions(
         identity = {name: output.info[name] for name in ("builder", "dataset_version", "fingerprint")}
     if not questions:
         raise InputError(f"{path} has no questions to ask in {', '.join(sorted(names))}.")
+    part = part or any(task.left_out for task in tasks) or (bool(configs) and not by_table)
     named = {Scorable(task.table if by_table else None, task.split, task.writes): None for task in tasks}
     return Asked(path, questions, identity, identity["fingerprint"], tuple(named), part, tuple(remarks(tasks)))
 

@@ -33,10 +33,11 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
     from ..errors import InputError
     from ..metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
     from ..records.files import write_atomic, write_json
-    from ..records.output import reading
+    from ..records.output import reading, writable
     from ..records.source import source_of
     from ..runtime.progress import Progress
 
+    writable(out)
     with reading(out) as output:
         benchmark = benchmark_of(output)
         names = benchmark.captions(output.info) if benchmark.captions else []

@@ -177,9 +177,10 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
 
 def given_options(row: Mapping[str, Any]) -> Any:
     """Take what a row gives as its options: `options`, or TVQA's columns a0, a1 and on; None if neither is there."""
-    if row.get("options") is not None or "a0" not in row:
+    if row.get("options") not in (None, "") or "a0" not in row:
         return row.get("options")
-    return [row[name] for number in range(len(row)) if (name := f"a{number}") in row]
+    named = [row[name] for number in range(len(row)) if (name := f"a{number}") in row]
+    return [value for value in named if value not in (None, "")]
 
 
 def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from .files import atomic, user_cache
 ADDRESS = re.compile(r"(s3|gs|az):/{1,2}([^/]+)/?(.*)", re.S)  # a Path has one slash of the two
 LIMIT_VARIABLE = "STRESSREEL_CACHE_GB"
 USUAL_LIMIT = 100.0  # GB of sources that are kept
-IN_USE = 600.0  # seconds since it was last opened in which a source is not removed
+IN_USE = 6 * 3600.0  # seconds since it was last opened in which a source is not removed
 PARTS, PARTS_AT_ONCE = 16_000_000, 4  # bytes; larger files are put in parts
 
 
@@ -104,6 +104,10 @@ class Objects:
             if there is not None and isinstance(content, bytes) and self.get(key) == content:
                 return there.etag
             raise Lost(key) from error
+        except FileNotFoundError as error:
+            if only not in (None, "new"):
+                raise Lost(key) from error  # what was to be replaced is gone
+            raise OutputError(f"{self.url} cannot be written: there is no such bucket or container.") from error
         return done["e_tag"] or ""
 
     def get(self, key: str) -> bytes | None:
@@ -207,12 +211,17 @@ def local_copy(path: Path) -> Path:
 
 
 @lru_cache(maxsize=4096)  # whether it has changed is asked once in a process
-def _copy_of(url: str) -> Path:
+def _version_of(url: str) -> Found:
     where, _, key = url.rpartition("/")
-    objects = Objects(where)
-    found = objects.head(key)
+    found = Objects(where).head(key)
     if found is None:
         raise InputError(f"{url} is not there.")
+    return found
+
+
+def _copy_of(url: str) -> Path:
+    where, _, key = url.rpartition("/")
+    objects, found = Objects(where), _version_of(url)
     folder = user_cache() / "sources"
     name = hashlib.sha256(f"{url} {found.etag} {found.size}".encode()).hexdigest()[:32]
     target = folder / name[:2] / f"{name}{Path(key).suffix}"
@@ -260,6 +269,8 @@ def _obstore() -> Any:
 @lru_cache(maxsize=64)
 def _store(url: str) -> Any:
     obstore = _obstore()
+    if odd := sorted(set(url) & set("#?%*[]")):
+        raise UsageError(f"{url} holds {' '.join(odd)}, which addresses use otherwise. Give another name.")
     try:
         return obstore.store.from_url(url)
     except (obstore.exceptions.BaseError, ValueError, OSError) as error:

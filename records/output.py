@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, StressreelError, UsageError
-from .documents import parse_json, read_text, shortened
-from .files import user_cache
+from .documents import parse_json, shortened
+from .files import user_cache, write_atomic
 from .objects import Found, Objects, address, objects_at
 from .schema import Row
 from .shards import read_footer, read_rows
@@ -126,11 +126,12 @@ class RemoteOutput(FinishedOutput):
 
     def _copy(self, wanted: list[Found]) -> None:
         def one(found: Found) -> None:
-            path, stamp = self.path / found.key, self.path / ".versions" / _name(found)
-            if not (path.is_file() and stamp.is_file()):
+            path, stamp = self.path / found.key, self.path / ".versions" / _name(found.key)
+            version = f"{found.size} {found.etag}"
+            if not (path.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == version):
+                stamp.unlink(missing_ok=True)
                 self.objects.fetch(found.key, path)
-                stamp.parent.mkdir(parents=True, exist_ok=True)
-                stamp.touch()
+                write_atomic(stamp, version)
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for _ in pool.map(one, wanted):
@@ -157,6 +158,19 @@ def reading(path: Path) -> Iterator[FinishedOutput]:
         ) from error
 
 
+def writable(path: Path) -> None:
+    """Refuse an output that files cannot be added to: one in object storage is read here as a copy.
+
+    Raises:
+        UsageError: It is one.
+    """
+    url = address(path)
+    if url is not None:
+        raise UsageError(
+            f"{url} lies in object storage, where this cannot write. Run it on the folder before it is put."
+        )
+
+
 def open_output(path: Path) -> FinishedOutput:
     """Open the output of a build, in a folder or in object storage.
 
@@ -174,7 +188,7 @@ def open_output(path: Path) -> FinishedOutput:
         raise (InputError if path.exists() else UsageError)(
             f"{path} is not the output of a build: it has no build.json. Give the folder that --out named."
         )
-    return FinishedOutput(path, _info(read_text(file), str(file)))
+    return FinishedOutput(path, _info(file.read_bytes(), str(file)))
 
 
 def _open_address(path: Path) -> FinishedOutput:
@@ -184,28 +198,34 @@ def _open_address(path: Path) -> FinishedOutput:
         if objects.head(".build/plan.json"):
             raise InputError(f"{objects.url} holds a build that was not finished: run the same build command again.")
         raise UsageError(f"{objects.url} is not the output of a build: it has no build.json. Give what --out named.")
-    return _open_remote(objects, _info(content.decode("utf-8", "replace"), f"{objects.url}/build.json"))
+    return _open_remote(objects, _info(content, f"{objects.url}/build.json"))
 
 
-def _info(text: str, place: str) -> dict[str, Any]:
+def _info(content: bytes, place: str) -> dict[str, Any]:
     """Read the content of a `build.json`.
 
     Raises:
         InputError: It is damaged.
     """
     try:
-        info = parse_json(text)
-        return {**info, "counts": _counts(info["counts"]), "builder": str(info["builder"])}
+        info = parse_json(content.decode("utf-8-sig"))
+        return {**info, "counts": counts_of(info["counts"]), "builder": str(info["builder"])}
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{place} is damaged ({type(error).__name__}: {error}). Build again with --fresh.") from error
 
 
-def _counts(given: Any) -> dict[str, dict[str, int]]:
-    """Take rows by table and split, whose names become parts of paths."""
+def counts_of(given: Any) -> dict[str, dict[str, int]]:
+    """Take rows by table and split, whose names become parts of paths.
+
+    Raises:
+        ValueError, TypeError: They are no names and counts.
+    """
     counts = {table: dict(splits) for table, splits in dict(given).items()}
     for table, splits in counts.items():
+        if not NAME.fullmatch(table):
+            raise ValueError(f"it counts {shortened(table)}")
         for split, count in splits.items():
-            if not (NAME.fullmatch(table) and NAME.fullmatch(split)) or type(count) is not int or count < 0:
+            if not NAME.fullmatch(split) or type(count) is not int or count < 0:
                 raise ValueError(f"it counts {shortened({table: {split: count}})}")
     return counts
 
@@ -224,7 +244,12 @@ def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:
     folder = user_cache() / "outputs" / name
     output = RemoteOutput(folder, info, objects)
     tables = tuple(f"{table}/" for table in (*info["counts"], ".build"))
-    output._copy([found for found in objects.list() if not found.key.startswith(tables)])
+    small = [found for found in objects.list() if not found.key.startswith(tables)]
+    output._copy(small)
+    there = {found.key for found in small} | {".versions", "from.json"}
+    for path in folder.glob("*"):
+        if path.is_file() and path.name not in there:  # it was removed from the store
+            path.unlink()
     (folder / "from.json").write_text(json.dumps({"url": objects.url}) + "\n", encoding="utf-8")
     return output
 
@@ -234,5 +259,5 @@ def _is_shard(key: str, split: str | None) -> bool:
     return name.endswith(".parquet") and "-of-" in name and (split is None or name.startswith(f"{split}-"))
 
 
-def _name(found: Found) -> str:
-    return hashlib.sha256(f"{found.key} {found.size} {found.etag}".encode()).hexdigest()[:32]
+def _name(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:32]

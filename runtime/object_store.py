@@ -27,14 +27,18 @@ from typing import Any
 
 from ..errors import InputError, OutputError
 from ..records.documents import parse_json
-from ..records.files import canonical_json, sha256_file, user_cache
+from ..records.files import canonical_json, sha256_file, user_cache, write_atomic
+from ..records.fingerprint import FILE as UNITS
 from ..records.objects import Lost, Objects
+from ..records.output import counts_of
 from ..records.plan import Plan
-from .output import Journal, Output, claim, mismatch, read_state
+from .output import Journal, Output, claim, mismatch
 
 BEAT, STALE = 20.0, 120.0  # seconds between signs of life, and after which whoever holds the lock is dead
 AT_ONCE = 16  # requests
 STATE = ".build"
+PLAN = f"{STATE}/plan.json"
+CLEARED = "cleared"
 
 
 @dataclass(frozen=True)
@@ -91,18 +95,24 @@ class RemoteJournal(Journal):
 
     Attributes:
         objects: Where.
+        lock: The right to write there.
+        id: The start that they are of: what another one left is not taken for its.
     """
 
     objects: Objects = Objects("")
+    lock: Lock | None = None
+    id: str = ""
 
     def add(self, entry: dict[str, Any]) -> None:
         """Append an entry; put it, if it is a receipt.
 
         Raises:
-            OutputError: It cannot be written.
+            OutputError: It cannot be written, or another driver has taken the build over.
         """
+        if self.lock is not None:
+            self.lock.check()
         if "facts" in entry:
-            self.objects.put(f"{STATE}/receipts/{entry['unit']}", canonical_json(entry).encode())
+            self.objects.put(f"{STATE}/receipts/{self.id}/{entry['unit']}", canonical_json(entry).encode())
         super().add(entry)
 
 
@@ -124,34 +134,43 @@ class RemoteOutput(Output):
         Raises:
             MismatchError: Another plan was started here.
         """
-        content = json.dumps({"builder": plan.builder, "hash": plan.hash}).encode()
-        try:
-            self.objects.put(f"{STATE}/plan.json", content, only="new")
-        except Lost:
-            stored = _parsed(self.objects, f"{STATE}/plan.json")
-            if stored.get("hash") != plan.hash:
-                raise mismatch(self.objects.url, ["the plan"]) from None
-        done = self.objects.get("build.json")
-        local = read_state(self.path / ".build" / "plan.json", ("hash",))
-        if local and local["hash"] != plan.hash:
-            super().clear()
+        done = finished(self.objects)
+        if done is not None and done["plan_sha256"] != plan.hash:
+            raise mismatch(self.name, ["the plan"])
+        stored = _parsed(self.objects, PLAN, missing={})
+        if stored.get("hash") == CLEARED:
+            self.clear()
+            stored = {}
+        if not stored and done is None:
+            stored = {
+                "builder": plan.builder,
+                "hash": plan.hash,
+                "id": _own_name(),
+                "tables": [config.name for config in plan.configs],
+                "reports": list(plan.reports),
+            }
+            self.objects.put(PLAN, json.dumps(stored).encode())
+        elif stored and stored.get("hash") != plan.hash:
+            raise mismatch(self.name, ["the plan"])
+        here = self.path / ".build" / "started-as"
+        if done is None and (not here.is_file() or here.read_text(encoding="utf-8") != stored["id"]):
+            super().clear()  # what is here is of a build that was thrown away elsewhere
         if done is None:
             self.done.unlink(missing_ok=True)
         else:
-            if _parsed(self.objects, "build.json").get("plan_sha256") != plan.hash:
-                raise mismatch(self.objects.url, ["the plan"])
-            self.path.mkdir(parents=True, exist_ok=True)
-            self.done.write_bytes(done)
+            self.done.write_bytes(self.objects.get("build.json") or b"")
         known = super().start(plan)
         journal = RemoteJournal.read(known.path)
-        journal.objects = self.objects
-        if journal.packing is None and done is None:
-            self._take_receipts(journal)
+        if done is None:
+            write_atomic(here, stored["id"])
+            journal.objects, journal.lock, journal.id = self.objects, self.lock, stored["id"]
+            if journal.packing is None:
+                self._take_receipts(journal)
         return journal
 
     def _take_receipts(self, journal: RemoteJournal) -> None:
         """Add the receipts that other machines wrote, and that this one lost."""
-        prefix = f"{STATE}/receipts/"
+        prefix = f"{STATE}/receipts/{journal.id}/"
         names = [found.key for found in self.objects.list(prefix)]
         new = [key for key in names if not journal.rendered(key.removeprefix(prefix))]
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -161,13 +180,24 @@ class RemoteOutput(Output):
     def clear(self) -> None:
         """Remove what the build that was started here left: objects of its own only, `build.json` first."""
         super().clear()
-        tables = [name for name in _parsed(self.objects, "build.json", missing={}).get("counts", {})]
-        published = ("build.json", "README.md", "croissant.json", "units.parquet")
-        self.objects.remove(*published)
-        for folder in (*tables, "figures"):
+        self.lock.check()
+        stored, done = _parsed(self.objects, PLAN, missing={}), finished(self.objects) or {"counts": {}}
+        tables = {*done["counts"], *stored.get("tables", ())}
+        reports = {*done.get("reports", ()), *stored.get("reports", ())}
+        # From here on a kill leaves what says that this is ours, and half cleared.
+        mark = {"hash": CLEARED, "tables": sorted(tables), "reports": sorted(reports)}
+        self.objects.put(PLAN, json.dumps(mark).encode())
+        self.objects.remove("build.json", "README.md", "croissant.json", UNITS, *reports)
+        for folder in (*sorted(tables), "figures"):
             self.objects.remove(*(found.key for found in self.objects.list(folder + "/")))
-        held = [found.key for found in self.objects.list(STATE + "/") if found.key != f"{STATE}/lock"]
-        self.objects.remove(*held)
+        self._remove_state()
+
+    def _remove_state(self) -> None:
+        """Remove what only the build needed, last what says that one was started."""
+        kept = (PLAN, f"{STATE}/lock")
+        held = [found.key for found in self.objects.list(STATE + "/")]
+        self.objects.remove(*(key for key in held if key not in kept and not key.startswith(f"{STATE}/probe-")))
+        self.objects.remove(PLAN)
 
     def publish(self) -> None:
         """Put the finished output, `build.json` last, and remove what only the build needed.
@@ -188,16 +218,22 @@ class RemoteOutput(Output):
         with ThreadPoolExecutor(4) as pool:
             for _ in pool.map(put, files):
                 self.lock.check()
+        self.lock.check()
         self.objects.put("build.json", self.done)
-        held = [found.key for found in self.objects.list(STATE + "/") if found.key != f"{STATE}/lock"]
-        self.objects.remove(*held)
+        self._remove_state()
 
     def leave(self) -> None:
-        """Remove the work folder of a build that is published, and what says that it was started."""
+        """Remove the work folder of a build that is published, and take back a start after which nothing was made."""
         with suppress(InputError, OutputError):
-            if self.done.is_file() and self.objects.head("build.json"):
-                shutil.rmtree(self.path, ignore_errors=True)
-                self.objects.remove(f"{STATE}/plan.json")
+            if self.done.is_file() and finished(self.objects) is not None:
+                gone = self.path.with_name(f".{self.path.name}.{_own_name()}")
+                self.path.rename(gone)
+                shutil.rmtree(gone, ignore_errors=True)
+                self.objects.remove(PLAN)
+            elif _parsed(self.objects, PLAN, missing={}).get("hash") != CLEARED and not any(
+                found.key not in (PLAN, f"{STATE}/lock") for found in self.objects.list(STATE + "/")
+            ):
+                self.objects.remove(PLAN)
 
 
 class Lock:
@@ -208,7 +244,7 @@ class Lock:
         self.objects, self.key = objects, f"{STATE}/lock"
         self._owner = _own_name()
         self._etag, self._beats = "", 0
-        self._stop, self._lost = threading.Event(), ""
+        self._stop, self._lost, self._renewed = threading.Event(), "", 0.0
         self._thread = threading.Thread(target=self._renew, daemon=True)
 
     def acquire(self, now: float) -> None:
@@ -234,6 +270,7 @@ class Lock:
                 self._etag = self.objects.put(self.key, self._content(), only=there.etag if there else "new")
             except Lost:
                 raise OutputError(f"another driver has just begun to build in {self.objects.url}.") from None
+        self._renewed = time.time()
         self._thread.start()
 
     def check(self) -> None:
@@ -242,6 +279,8 @@ class Lock:
         Raises:
             OutputError: It has.
         """
+        if not self._lost and time.time() - self._renewed > STALE - BEAT:
+            self._lost = "it was not renewed in time"
         if self._lost:
             raise OutputError(
                 f"the lock of {self.objects.url} was lost ({self._lost}). Finished units are kept; run the same "
@@ -249,12 +288,12 @@ class Lock:
             )
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Give the lock back, if it is still this driver's."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
-        if not self._lost:
-            with suppress(OutputError):
+        with suppress(OutputError, InputError):
+            if self._owner in (self.objects.get(self.key) or b"").decode(errors="replace"):
                 self.objects.remove(self.key)
 
     def _content(self) -> bytes:
@@ -262,17 +301,15 @@ class Lock:
         return json.dumps({"owner": self._owner, "beat": self._beats}).encode()
 
     def _renew(self) -> None:
-        missed = 0
         while not self._stop.wait(BEAT):
             try:
                 self._etag = self.objects.put(self.key, self._content(), only=self._etag)
-                missed = 0
+                self._renewed = time.time()
             except Lost:
                 self._lost = "another driver took it over"
                 return
-            except (OutputError, InputError) as error:
-                missed += 1
-                if missed * BEAT >= STALE:
+            except Exception as error:  # whatever it is: `check` tells when it has lasted too long
+                if time.time() - self._renewed > STALE - BEAT:
                     self._lost = str(error)
                     return
 
@@ -286,8 +323,13 @@ def claim_objects(objects: Objects) -> Iterator[RemoteOutput]:
     Raises:
         OutputError: Another driver builds there, something else is there, or the store does not honour conditions.
     """
+    if objects.url.startswith("gs:"):
+        raise OutputError(
+            f"--out {objects.url}: the lock of a build needs replacements by version, which are not made for gs://. "
+            "Build into a folder or s3://, and copy it."
+        )
     now = check_conditions(objects)
-    known = any(objects.head(key) for key in ("build.json", f"{STATE}/plan.json"))
+    known = finished(objects) is not None or objects.head(PLAN) is not None
     foreign = next((found.key for found in objects.list() if not found.key.startswith(STATE + "/")), None)
     if foreign is not None and not known:
         raise OutputError(
@@ -296,18 +338,27 @@ def claim_objects(objects: Objects) -> Iterator[RemoteOutput]:
         )
     lock = Lock(objects)
     lock.acquire(now)
-    folder = user_cache() / "remote-builds" / hashlib.sha256(objects.url.encode()).hexdigest()[:16]
     try:
+        folder = user_cache() / "remote-builds" / hashlib.sha256(objects.url.encode()).hexdigest()[:16]
         folder.parent.mkdir(parents=True, exist_ok=True)
         with claim(folder):
             output = RemoteOutput(objects, folder, lock)
             try:
                 yield output
             finally:
-                lock.release()
-        output.leave()
+                output.leave()
     finally:
         lock.release()
+
+
+def finished(objects: Objects) -> dict[str, Any] | None:
+    """Return the content of the `build.json` of a build of stressreel; None if there is none, or somebody else's."""
+    try:
+        found = parse_json((objects.get("build.json") or b"").decode())
+        stated = {name: str(found[name]) for name in ("builder", "plan_sha256", "fingerprint")}
+        return {**found, **stated, "counts": counts_of(found["counts"])}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
 
 
 def check_conditions(objects: Objects) -> float:

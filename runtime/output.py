@@ -67,9 +67,9 @@ class Journal:
             others: Journals of other processes, which may be adding to them: they count as well, and stay as they are.
         """
         journal = cls(path)
-        for each in (*others, path):
-            if each.exists():
-                journal._read(each)
+        there = [each for each in (*others, path) if each.exists()]
+        for each in sorted(there, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # what was said last holds
+            journal._read(each)
         if path.exists() and path.stat().st_size > journal._size:
             with open(path, "rb+") as handle:
                 handle.truncate(journal._size)

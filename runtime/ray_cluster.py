@@ -44,6 +44,10 @@ OBJECT_STORE = 100_000_000  # bytes; Ray allows no fewer than 75 MB
 PACKAGE = Path(__file__).parents[1]
 
 
+OURS = ("STRESSREEL_CACHE_GB", "STRESSREEL_FFMPEG")
+"""Variables that workers get as they are here."""
+
+
 @dataclass(frozen=True)
 class RayCluster:
     """The machines of a Ray cluster.
@@ -359,8 +363,8 @@ def _same_package(ray: Any, token: str | None) -> bool:
 
 
 def _variables() -> dict[str, str]:
-    """Return what the environment of workers has besides: one thread for each, and our own variables as here."""
-    return ONE_THREAD | {name: value for name, value in os.environ.items() if name.startswith("STRESSREEL_")}
+    """Return what the environment of workers has besides: one thread for each, what they read of ours, no secrets."""
+    return ONE_THREAD | {name: os.environ[name] for name in OURS if name in os.environ}
 
 
 @contextmanager

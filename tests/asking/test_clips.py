@@ -27,7 +27,7 @@ from stressreel.asking.clips import (
 )
 from stressreel.asking.questions import Clip
 from stressreel.builders.perturbed.clips import RecipeClips
-from stressreel.errors import InputError, UsageError
+from stressreel.errors import InputError, UsageError, VideoError
 from stressreel.records.output import open_output
 from stressreel.samples.cache import cached_sample
 from stressreel.video.index import FrameIndex, index_frames
@@ -74,7 +74,7 @@ def test_frames_of_a_file_are_the_right_ones(bars: Any, tmp_path: Path) -> None:
     part = Clip("", (), float(video.seconds(10)), float(video.seconds(12)))
     pictures = view_of_file(path, part, Sampling(2, 0), index_frames).pictures
     assert [number(bars, picture) for picture in pictures] == [10, 11]
-    with pytest.raises(InputError, match=r"shows nothing from 99"):
+    with pytest.raises(VideoError, match=r"shows nothing from 99"):
         view_of_file(path, Clip("", (), 99.0), Sampling(), index_frames)
 
 

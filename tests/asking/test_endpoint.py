@@ -152,6 +152,39 @@ def test_the_key_is_in_no_error_record_or_log(
     assert KEY not in "".join(record.getMessage() for record in caplog.records if record.name.startswith("stressreel"))
 
 
+def test_a_key_from_a_file_with_an_odd_end_is_taken_and_an_odd_key_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY + "\r\n")
+        asked(Endpoint(server.url, "m"), ASKED)
+        assert server.keys == {f"Bearer {KEY}"}
+        for odd in ("sk-a\rb", "sk a", "sk-\u00e9"):
+            monkeypatch.setenv("OPENAI_API_KEY", odd)
+            with pytest.raises(UsageError, match="OPENAI_API_KEY") as caught:
+                Endpoint(server.url, "m")
+            assert odd not in str(caught.value)
+
+
+def test_a_refusal_after_an_answer_is_about_one_request() -> None:
+    with running(lambda request, before: Status(403, "moderated") if before else "yes") as server:
+        model = Endpoint(server.url, "m")
+        with pytest.raises(AnswerError, match="moderated"):
+            asyncio.run(_twice(model))
+
+
+async def _twice(model: Endpoint) -> None:
+    try:
+        await model.reply(ASKED)
+        await model.reply(ASKED)
+    finally:
+        await model.close()
+
+
+def test_what_ended_without_an_answer_is_none() -> None:
+    behave = lambda request, before: completion(None, "content_filter")  # noqa: E731
+    with running(behave) as server, pytest.raises(AnswerError, match="content_filter"):
+        asked(Endpoint(server.url, "m"), ASKED)
+
+
 def test_another_variable_may_have_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "abc")
     with running() as server:

@@ -136,7 +136,7 @@ def test_tvqa_s_columns_are_read(tmp_path: Path) -> None:
         ({"id": "a", "question": "Q?", "start": 4, "end": 4}, "start before end"),
         ({"id": "a", "question": "Q?", "start": "soon"}, "expected seconds"),
         ({"id": "a", "question": "Q?", "ts": "1"}, "expected seconds"),
-        ({"id": "a", "question": "Q?", "ts": "nan-nan"}, "expected seconds"),
+        ({"id": "a", "question": "Q?", "start": "nan"}, "expected seconds"),
         ({"id": "", "question": "Q?"}, "has no id"),
     ],
 )
@@ -144,6 +144,13 @@ def test_odd_rows_are_refused(tmp_path: Path, row: dict[str, Any], said: str) ->
     path = written(tmp_path / "q.jsonl", row)
     with pytest.raises(InputError, match=said):
         questions_of_file(path)
+
+
+def test_times_that_are_not_known_are_the_whole_clip(tmp_path: Path) -> None:
+    rows_of = [{"ts": "nan-nan"}, {"start": "", "end": ""}, {"start": "", "ts": "1-2"}]
+    lines = [{"id": n, "question": "Q?", "video_id": "v", **times} for n, times in enumerate(rows_of)]
+    clips = [question.clip for question in questions_of_file(written(tmp_path / "q.jsonl", *lines))]
+    assert [(clip.start_s, clip.end_s) for clip in clips if clip] == [(None, None), (None, None), (1.0, 2.0)]
 
 
 def test_modalities_are_those_that_are_there(tmp_path: Path, built: Path) -> None:

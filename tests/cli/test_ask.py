@@ -305,6 +305,36 @@ def test_wrong_usage_is_said_before_anything_is_asked(built: Path, tmp_path: Pat
     assert not [*tmp_path.iterdir()]
 
 
+def test_questions_are_not_written_over(tmp_path: Path) -> None:
+    questions = tmp_path / "q.json"
+    questions.write_text(json.dumps([{"id": "a", "question": "Is it?"}]))
+    before = questions.read_bytes()
+    with running() as server:
+        refuses(
+            ask(questions, server.url, tmp_path / "q.jsonl", "--modalities", "blind"), "holds the questions", code=2
+        )
+        (tmp_path / "b.json").write_text("mine")
+        refuses(ask(questions, server.url, tmp_path / "b.jsonl", "--modalities", "blind"), "is there already", code=2)
+        assert not server.requests
+        assert ask(questions, server.url, tmp_path / "c.jsonl", "--modalities", "blind").code == 0
+    assert questions.read_bytes() == before
+
+
+def test_one_bad_clip_takes_its_own_questions_alone(built: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.mp4").write_bytes(b"no video")
+    (tmp_path / "good.mp4").write_bytes(rows(built, "videos")[0]["video"]["bytes"])
+    asked = [{"id": f"b{n}", "question": "Is it?", "video_id": "bad"} for n in range(12)]
+    asked += [{"id": f"g{n}", "question": "Is it?", "video_id": "good"} for n in range(3)]
+    asked.append({"id": "late", "question": "Is it?", "video_id": "good", "start": 999})
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, asked)))
+    with running() as server:
+        refuses(ask(tmp_path / "q.jsonl", server.url, tmp_path / "a.jsonl"), "13 of 16 requests got no answer")
+        done = ask(tmp_path / "q.jsonl", server.url, tmp_path / "a.jsonl", "--partial")
+        assert done.code == 0, done.err
+        assert len(server.requests) == 3
+    assert [row["id"] for row in read(tmp_path / "a.jsonl")] == ["g0", "g1", "g2"]
+
+
 def test_nothing_is_written_into_an_output_or_over_other_files(built: Path, tmp_path: Path) -> None:
     with running() as server:
         refuses(ask(built, server.url, built / "a.jsonl"), "lies in the output itself", code=2)

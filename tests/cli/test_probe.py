@@ -150,6 +150,13 @@ def test_wrong_usage_is_said(built: Path, model: Path, tmp_path: Path, arguments
     refuses(probe(built, model, tmp_path / "p", *arguments), said, code=2)
 
 
+def test_a_suite_is_probed_against_clean(build_once: Callable[..., Path], model: Path, tmp_path: Path) -> None:
+    given = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all")
+    suite = build_once("build-perturbed", *given, "--text-perturbations", "random_noun", "--tagger", "pattern")
+    for chosen in (("--setting", "clean"), ("--setting", "jpeg-*")):
+        refuses(probe(suite, model, tmp_path / "p", *chosen), "measured against clean", code=2)
+
+
 def test_a_file_of_questions_is_refused(model: Path, tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text('{"id": 1, "question": "Q?"}\n')
     refuses(probe(tmp_path / "q.jsonl", model, tmp_path / "p"), "Probe the output of a build", code=2)

@@ -76,7 +76,7 @@ def test_unknown_names_get_a_suggestion() -> None:
 
 
 def test_public_names() -> None:
-    on_outputs = {"Output", "build", "verify", "score", "read"}
+    on_outputs = {"Output", "build", "data_files", "diff", "verify", "score", "read"}
     assert set(stressreel.__all__) == on_outputs | {
         "__version__",
         "corrupt",

@@ -37,7 +37,7 @@ def bucket(server: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> B
     server.fault = lambda method, path: None
     server.requests.clear()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    module._copy_of.cache_clear()
+    module._version_of.cache_clear()
     module._store.cache_clear()
     return server
 
@@ -234,6 +234,89 @@ def test_another_plan_is_refused_and_fresh_begins_again(place: Objects, sample: 
     assert done.code == 0, done.err
     assert json.loads(place.get("build.json") or b"")["fingerprint"] != before
     assert place.get("mine.txt") == b"1"
+
+
+def test_another_build_json_is_not_ours(place: Objects, sample: Path) -> None:
+    for content in (b"{}", b"[]", b'{"counts": {"": {}}, "plan_sha256": "x"}', b'{"counts": null}', b"\xff"):
+        place.put("build.json", content)
+        place.put("figures/mine.png", b"1")
+        refuses(build(sample, place.url, "--fresh"), "stays as it is")
+        assert keys(place) == {"build.json", "figures/mine.png"}
+
+
+def test_a_wrong_command_does_not_spoil_a_finished_output(place: Objects, sample: Path) -> None:
+    assert build(sample, place.url).code == 0
+    refuses(build(sample, place.url, "--seed", 3), "started with something else")
+    again = build(sample, place.url)
+    assert again.code == 0, again.err
+
+
+def test_fresh_after_a_half_done_publication_leaves_no_old_shard(
+    place: Objects, sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = Objects.put
+
+    def killed(self: Objects, key: str, content: bytes | Path, *, only: str | None = None) -> str:
+        if key == "build.json":
+            raise KeyboardInterrupt
+        return put(self, key, content, only=only)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Objects, "put", killed)
+        assert build(sample, place.url).code == 130
+    place.put("videos/test-00007-of-00009.parquet", b"old")
+    done = build(sample, place.url, "--seed", 3, "--fresh")
+    assert done.code == 0, done.err
+    assert place.head("videos/test-00007-of-00009.parquet") is None
+
+
+def test_a_clearing_that_was_killed_goes_on(place: Objects, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert build(sample, place.url).code == 0
+    remove = Objects.remove
+
+    def killed(self: Objects, *names: str) -> None:
+        remove(self, *names)
+        if "build.json" in names:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Objects, "remove", killed)
+        assert build(sample, place.url, "--fresh").code == 130
+    assert place.head("build.json") is None
+    done = build(sample, place.url, "--seed", 4)
+    assert done.code == 0, done.err
+
+
+def test_a_source_that_cannot_be_fetched_ends_the_build(
+    place: Objects, sample: Path, tmp_path: Path, bucket: Bucket
+) -> None:
+    import shutil
+
+    for path in sample.rglob("*.mp4"):
+        place.put(f"videos/{path.name}", path)
+    shutil.copytree(sample, tmp_path / "annotations", ignore=shutil.ignore_patterns("*.mp4"))
+    bucket.fault = lambda method, path: b"403 Forbidden" if method == "GET" and path.endswith(".mp4") else None
+    done = build(tmp_path / "annotations", tmp_path / "out", "--videos", f"{place.url}/videos", "--allow-missing")
+    refuses(done, "cannot be read", "AWS_ACCESS_KEY_ID")
+    assert not (tmp_path / "out" / "build.json").exists()
+
+
+def test_cards_of_remote_outputs_are_not_written_here(place: Objects, sample: Path) -> None:
+    assert build(sample, place.url).code == 0
+    refuses(run("stressreel", "card", place.url), "lies in object storage", code=2)
+
+
+def test_odd_addresses_are_refused(bucket: Bucket, sample: Path) -> None:
+    for name in ("run#1", "a?b", "a%20b", "a*"):
+        refuses(build(sample, f"{bucket.url}/{name}"), "which addresses use otherwise", code=2)
+    refuses(build(sample, "gs://bucket/out"), "gs://")
+
+
+def test_what_was_removed_from_the_store_is_missed(place: Objects, sample: Path) -> None:
+    assert build(sample, place.url).code == 0
+    assert run("stressreel", "verify", place.url, "--no-decode").code == 0
+    place.remove("units.parquet")
+    assert run("stressreel", "verify", place.url, "--no-decode").code == 1
 
 
 def test_receipts_of_another_machine_are_taken_up(
