@@ -93,18 +93,16 @@ def command(out: Path, to: Path, **options: Any) -> None:
     asked = read_questions(out, **{name: options[name] for name in ("configs", "split", "settings", "limit")})
     if not asked.fingerprint:
         raise UsageError(f"{out} is a file of questions. Probe the output of a build, which knows how it is scored.")
+    asked = without_written(asked)
     if not asked.questions:
-        raise UsageError(
-            f"{out}: what is asked is answered in words, which is not right or wrong. Choose another --config."
-        )
+        raise UsageError(f"{out}: answers in words are not right or wrong. Choose another --config.")
     settings = {question.about["setting"] for question in asked.questions if "setting" in question.about}
     if settings and not (CLEAN in settings and len(settings) > 1):
         raise UsageError(
-        raise UsageError(f"{out}: answers in words are not right or wrong. Choose another --config.")
-            "least one other --setting."
+            f"robustness is measured against {CLEAN}; asked would be {', '.join(sorted(settings))}. Name {CLEAN} and "
+            "at least one other --setting."
         )
     check_target(to, asked)
-    asked = without_written(asked)
     for remark in asked.remarks:
         click.echo(f"note: {remark}", err=True)
     (usual,) = chosen_modalities("", asked.questions)
