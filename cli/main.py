@@ -14,7 +14,7 @@ import click
 
 from ..errors import StressreelError, UsageError
 from ..extras import named, own_process
-from ..runtime.interrupt import listen
+from ..runtime.interrupt import asked, listen
 
 GARBAGE = (50_000, 20, 20)  # looking for circles among millions of tokens took a sixth of the time
 COMMANDS = {
@@ -132,13 +132,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
         error.show()
         return 2 if isinstance(error, click.UsageError) else 1
     except (KeyboardInterrupt, click.Abort):
-        click.echo(
-            "\nStopped. What was finished is kept; run the same command again to go on from here."
-            if name.startswith("build-") or arguments[:1] in (["ask"], ["probe"], ["push"]) or arguments[:2] in EXPORTS
-            else "\nStopped.",
-            err=True,
-        )
-        return INTERRUPTED
+        return _stopped(name, arguments)
     except MemoryError:
         if debug:
             traceback.print_exc()
@@ -149,6 +143,8 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     except (StressreelError, OSError) as error:
         if debug:
             traceback.print_exc()
+        if asked():  # what was interrupted says so in its own way
+            return _stopped(name, arguments)
         text = str(error)
         if not isinstance(error, StressreelError):
             text = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
@@ -157,9 +153,19 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     except Exception as error:
         if debug:
             traceback.print_exc()
+        if asked():
+            return _stopped(name, arguments)
         click.echo(
             f"Error: {type(error).__name__}: {error}\nThis is a fault in stressreel, not in your input. Please report "
             "it with the output of the same command and --debug.",
             err=True,
         )
         return 1
+
+
+def _stopped(name: str, arguments: Sequence[str]) -> int:
+    """Say that the user stopped it, and return the exit code."""
+    kept = name.startswith("build-") or arguments[:1] in (["ask"], ["build"], ["probe"])
+    go_on = " What was finished is kept; run the same command again to go on from here." if kept else ""
+    click.echo(f"\nStopped.{go_on}", err=True)
+    return INTERRUPTED

@@ -14,6 +14,11 @@ def listen() -> None:
     signal.signal(signal.SIGTERM, _interrupt)
 
 
+def asked() -> bool:
+    """Whether the user wants to stop: what fails from then on fails for that reason."""
+    return bool(_asked)
+
+
 def check() -> None:
     """Raise a KeyboardInterrupt that was asked for and lost.
 

@@ -12,6 +12,7 @@ from commands import refuses, rows, run
 from stressreel.builders import BENCHMARKS
 from stressreel.cli import main
 from stressreel.cli.main import load_command
+from stressreel.runtime import interrupt
 
 PROGRAMS = ["stressreel", *(f"build-{name}" for name in BENCHMARKS)]
 WRITTEN = {"--out", "--to", "--items", "--picture", "sample folder"}  # need not be there
@@ -231,3 +232,8 @@ def test_an_unknown_value_is_wrong_usage(line: str, places: dict[str, str]) -> N
 )
 def test_work_that_fails_is_no_wrong_usage(line: str, places: dict[str, str]) -> None:
     assert run(*spelled(line, places)).code == 1
+
+
+def test_what_fails_after_ctrl_c_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupt, "_asked", [2])
+    refuses(run("build-clavi", "--charades", "nowhere", "--out", "x"), "Stopped. What was finished is kept", code=130)
