@@ -164,7 +164,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
 
 
 def _stopped(name: str, arguments: Sequence[str]) -> int:
-    """Say that the user stopped it, and return the exit code."""
+    """Report that the user stopped it, and return the exit code."""
     kept = name.startswith("build-") or arguments[:1] in (["ask"], ["build"], ["probe"])
     go_on = " What was finished is kept; run the same command again to go on from here." if kept else ""
     click.echo(f"\nStopped.{go_on}", err=True)

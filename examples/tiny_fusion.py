@@ -178,7 +178,7 @@ class Answering(nn.Module):
         return scored
 
     def labels(self, words: Ints) -> Ints:
-        """Tell which token is of which modality."""
+        """Return which token is of which modality."""
         text = np.where(words == PADDING, NEITHER, TEXT)
         video = np.full((len(words), 0 if self.kind == "blind" else FRAMES), VIDEO)
         return np.concatenate([video, text], axis=1)

@@ -288,7 +288,7 @@ class Lock:
             )
 
     def release(self) -> None:
-        """Give the lock back, if it is still this driver's."""
+        """Release the lock, if it is still this driver's."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()

@@ -78,6 +78,7 @@ class RayCluster:
             return
         if isinstance(store, FolderStore):
             store = SharedFolderStore(store.path.absolute())
+        others = _initialized()
         with _token(store) as token, _joined(self, token) as ray:
             job = _Job(
                 {name: found for name, found in _versions_here(self.tools).items() if found == self.tools[name]},
@@ -86,7 +87,7 @@ class RayCluster:
                 ray.cloudpickle.dumps((builder, store)),  # by value what __main__ defines
             )
             work = ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": _variables()})(_work)
-            yield from _drive(ray, work, ray.put(job), longest_first(units), self.workers)
+            yield from _drive(ray, work, ray.put(job), longest_first(units), self.workers, cancel=others)
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,15 @@ class _Job:
     pickled: bytes
 
 
-def _drive(ray: Any, work: Any, job: Any, units: Sequence[Unit], workers: int | None) -> Iterator[Result]:
-    """Keep the cluster busy, and yield results as they come."""
+def _initialized() -> bool:
+    """Whether somebody else in this process uses Ray, and will go on."""
+    return bool(import_extra("ray", what="--executor ray").is_initialized())
+
+
+def _drive(
+    ray: Any, work: Any, job: Any, units: Sequence[Unit], workers: int | None, *, cancel: bool
+) -> Iterator[Result]:
+    """Keep the cluster busy, and yield results as they come; `cancel` what runs in the end, if the driver stays."""
     waiting = deque(units)
     running: dict[Any, Unit] = {}
     begun: Counter[str] = Counter()
@@ -159,7 +167,7 @@ def _drive(ray: Any, work: Any, job: Any, units: Sequence[Unit], workers: int | 
                     raise result
                 yield unit, result
     finally:
-        for ref in running:
+        for ref in running if cancel else ():  # else they end with the driver, and Ray 2.60 may crash over both
             with suppress(ray.exceptions.RayError, RuntimeError, ValueError):
                 ray.cancel(ref, force=True)
 
