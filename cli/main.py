@@ -36,7 +36,8 @@ COMMANDS = {
     "simulate-quag": "Show on made-up data that QUAG's short-circuits cost more where modalities are coupled more.",
     "verify": "Check an output: schema, counts, hashes, links, answers, decoded frames, card.",
 }
-EXPORTS = (["export", "files"], ["export", "webdataset"])  # that go on where they were stopped
+RESUMED = (("ask",), ("build",), ("probe",), ("push",), ("export", "files"), ("export", "webdataset"))
+"""Commands that go on where they were stopped."""
 INTERRUPTED = 130
 
 
@@ -165,7 +166,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
 
 def _stopped(name: str, arguments: Sequence[str]) -> int:
     """Report that the user stopped it, and return the exit code."""
-    kept = name.startswith("build-") or arguments[:1] in (["ask"], ["build"], ["probe"])
+    kept = name.startswith("build-") or any(tuple(arguments[: len(words)]) == words for words in RESUMED)
     go_on = " What was finished is kept; run the same command again to go on from here." if kept else ""
     click.echo(f"\nStopped.{go_on}", err=True)
     return INTERRUPTED

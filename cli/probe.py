@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ..asking.clips import Clips
     from ..asking.distances import Complement
     from ..asking.journal import Journal
-    from ..asking.local import LocalModel
     from ..asking.probed import Condition, ProbedModel
     from ..asking.run import Call, How
     from ..metrics.bootstrap import Estimate
@@ -122,7 +121,7 @@ def command(out: Path, to: Path, **options: Any) -> None:
     about = {**asked.identity, **model.about, **how.as_json()}
     with Journal(to / "answers.journal", about, fresh=options["fresh"]) as journal:
         _ask(asked, calls, model, clips, how, journal, to, options)
-        distances = _distances(asked, pairs, calls, local, clips, how, journal, options)
+        distances = _distances(asked, pairs, calls, model, clips, how, journal, options)
     have = {call.condition for call in calls}
     measured = Measured(
         conditions=[condition for condition in under if condition.name in have],
@@ -206,7 +205,7 @@ def _distances(
     asked: Asked,
     pairs: list[Complement],
     calls: list[Call],
-    local: LocalModel,
+    model: ProbedModel,
     clips: Clips,
     how: How,
     journal: Journal,
@@ -221,10 +220,17 @@ def _distances(
     if not pairs:
         return ()
     usual = {call.question.about["id"]: call for call in calls if call.condition == BASELINE}
-    layers = [int(one) if one.isdigit() else one for one in options["layers"]] or None
     with Progress("comparing attention", len(pairs), "pair", shown=options["progress"]) as progress:
         found = measure_distances(
-            pairs, usual, local, clips, how, journal, layers=layers, rounds=options["rounds"], progress=progress.advance
+            pairs,
+            usual,
+            model.local,
+            clips,
+            how,
+            journal,
+            layers=model.layers,
+            rounds=options["rounds"],
+            progress=progress.advance,
         )
     (place,) = asked.tables
     with reading(asked.path) as output:

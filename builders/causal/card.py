@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Z95 = 1.959963984540054
-CERTAIN = 1e-9
 EXAMPLES = 3
 
 NOTES = {
