@@ -1,0 +1,222 @@
+"""What may become a wrong option of a question: answers of its own split, and answers carried over to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..language.cast import Cast
+from ..language.words import Caption
+from ..seeds import rng_for
+from .effects import may_be_right
+from .entities import Entity, entities
+from .search import nearest
+from .style import plain_style
+from .mining import text_key
+from .transfer import Roles, carry_over, read_roles
+
+Floats = NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Floats]
+
+CARRIED = 40  # questions whose answers are carried over
+OWN = 12  # questions of the same pool whose answers are taken as they are
+FEWEST = 8  # candidates of a row at the least, if its pool has as many
+ALIKE = 10  # rows that ask the very same and are looked at
+SOMEBODY = "somebody"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with what is right.
+
+    Attributes:
+        id: Unique.
+        question: The question.
+        texts: What is right, by kind: "answer", and "explanation" if there is one.
+        pool: Rows lend their texts, as they are, inside a pool only, such as a split.
+        group: What belongs together, such as the rows of a video.
+    """
+
+    id: str
+    question: str
+    texts: Mapping[str, str]
+    pool: str = ""
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What may become a wrong option.
+
+    Attributes:
+        source: The row whose right texts these are, or were before they were carried over.
+        texts: By kind.
+        carried: Whether one of the texts was changed.
+    """
+
+    source: int
+    texts: Mapping[str, str]
+    carried: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """Reads texts about a cast.
+
+    Attributes:
+        read: Tags a text.
+        cast: The names.
+    """
+
+    read: Callable[[str], Caption]
+    cast: Cast
+
+
+class Candidates:
+    """Makes the candidates of every row.
+
+    Attributes:
+        rows: The rows, their texts in one style.
+        texts: By kind, the right texts.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Asked],
+        reader: Reader,
+        embed: Embed,
+        *,
+        seed: int,
+        same_question: float,
+        kept_apart: Mapping[str, Sequence[str]],
+        one_style: bool = True,
+    ):
+        """Read all questions and texts, and find for each question those that ask alike."""
+        names = reader.cast.names
+        styled = (lambda text: plain_style(text, names)) if one_style else (lambda text: text)
+        self.rows = [Asked(r.id, r.question, {k: styled(t) for k, t in r.texts.items()}, r.pool, r.group) for r in rows]
+        self.kinds = tuple(rows[0].texts) if rows else ()
+        self._cast, self._seed, self._limit = reader.cast, seed, same_question
+        asked = [reader.read(row.question) for row in self.rows]
+        self._roles: list[Roles] = [read_roles(caption, reader.cast) for caption in asked]
+        self._captions = {kind: [reader.read(row.texts[kind]) for row in self.rows] for kind in self.kinds}
+        self._found: dict[str, list[tuple[Entity, ...]]] = {
+            kind: [tuple(entities(caption, reader.cast)) for caption in captions]
+            for kind, captions in self._captions.items()
+        }
+        place = {row.id: number for number, row in enumerate(self.rows)}
+        self._apart = [frozenset(place[other] for other in kept_apart.get(row.id, ()) if other in place) for row in rows]
+        self.questions = embed([row.question for row in self.rows])
+        bare = [_without_people(caption, reader.cast) for caption in asked]
+        self._alike = _Alike(bare, embed, [row.id for row in self.rows], seed)
+        pools: dict[str, list[int]] = {}
+        for number in sorted(range(len(rows)), key=lambda n: rows[n].id):
+            pools.setdefault(rows[number].pool, []).append(number)
+        self._pools = pools
+        self._near_own: dict[int, list[int]] = {}
+        for members in pools.values():
+            near, _ = nearest(self.questions[members], min(4 * OWN, max(len(members) - 1, 1)))
+            for own, others in zip(members, near.tolist(), strict=True):
+                self._near_own[own] = [members[other] for other in others if other >= 0]
+
+    def of(self, row: int) -> list[Candidate]:
+        """Return the candidates of a row, each different from the others and from what is right."""
+        asked = self.rows[row]
+        right = {kind: text_key(text) for kind, text in asked.texts.items()}
+        all_right = tuple(asked.texts.values())
+        found: dict[tuple[str, ...], Candidate] = {}
+
+        def offer(source: int, texts: Mapping[str, str]) -> None:
+            keys = tuple(text_key(texts[kind]) for kind in self.kinds)
+            if keys in found or any(key == right[kind] for kind, key in zip(self.kinds, keys, strict=True)):
+                return
+            if any(may_be_right(text, asked.question, all_right) for text in texts.values()):
+                return
+            found[keys] = Candidate(source, dict(texts), dict(texts) != dict(self.rows[source].texts))
+
+        for source in self._sources(row):
+            for inject in (False, True):
+                texts = self.carried(source, row, inject)
+                if texts is None:
+                    continue
+                if texts == self.rows[source].texts and self.rows[source].pool != asked.pool:
+                    continue  # an answer of another split, as it is
+                offer(source, texts)
+        own = [other for other in self._near_own[row] if self._may_lend(row, other)]
+        for other in own[:OWN]:
+            offer(other, self.rows[other].texts)
+        if len(found) < FEWEST:
+            members = self._pools[asked.pool]
+            for number in rng_for(self._seed, "candidates", asked.id).permutation(len(members)).tolist():
+                if len(found) >= FEWEST:
+                    break
+                if self._may_lend(row, members[number]):
+                    offer(members[number], self.rows[members[number]].texts)
+        return list(found.values())
+
+    def carried(self, source: int, row: int, inject: bool) -> dict[str, str] | None:
+        """Return the texts of one row carried over to another; None where that cannot be done."""
+        found = {}
+        for kind in self.kinds:
+            text = carry_over(
+                self._captions[kind][source],
+                self._found[kind][source],
+                self._roles[source],
+                self._roles[row],
+                inject=inject,
+            )
+            if text is None:
+                return None
+            found[kind] = text
+        return found
+
+    def _sources(self, row: int) -> Iterator[int]:
+        number = 0
+        for other in self._alike.of(row):
+            if number == CARRIED:
+                return
+            if self._may_lend(row, other):
+                number += 1
+                yield other
+
+    def _may_lend(self, row: int, other: int) -> bool:
+        if other == row or other in self._apart[row]:
+            return False
+        cosine = float(self.questions[row].astype(np.float64) @ self.questions[other].astype(np.float64))
+        return round(cosine, 4) < self._limit
+
+
+class _Alike:
+    """Rows in the order in which their questions are alike, whoever they are about."""
+
+    def __init__(self, bare: Sequence[str], embed: Embed, ids: Sequence[str], seed: int):
+        self._asks: dict[str, list[int]] = {}
+        for row in sorted(range(len(bare)), key=lambda row: ids[row]):
+            self._asks.setdefault(bare[row], []).append(row)
+        distinct = list(self._asks)
+        self._number = {text: number for number, text in enumerate(distinct)}
+        self._distinct, self._bare, self._ids, self._seed = distinct, bare, ids, seed
+        reach = min(2 * CARRIED, max(len(distinct) - 1, 1))
+        self._near, _ = nearest(embed(distinct), reach)
+
+    def of(self, row: int) -> Iterator[int]:
+        """Yield rows, the most alike first; of those that ask the very same a few, drawn."""
+        text = self._bare[row]
+        near = [text, *(self._distinct[n] for n in self._near[self._number[text]].tolist() if n >= 0)]
+        for other in near:
+            members = self._asks[other]
+            if len(members) > ALIKE:
+                rng = rng_for(self._seed, "alike", self._ids[row], other)
+                members = [members[n] for n in rng.permutation(len(members))[: ALIKE + 1].tolist()]
+            yield from members
+
+
+def _without_people(caption: Caption, cast: Cast) -> str:
+    changes: dict[int, str] = {}
+    for entity in entities(caption, cast):
+        changes[entity.first] = SOMEBODY
+        changes |= dict.fromkeys(range(entity.first + 1, entity.stop), "")
+    return caption.edit(changes)

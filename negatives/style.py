@@ -1,0 +1,31 @@
+"""One style for all options of a question: what an annotator's habits would give away."""
+
+from __future__ import annotations
+
+import re
+
+from ..language.words import name_pattern, with_capital
+
+BECAUSE = re.compile(r"^\W*(?:because|cause|cos|coz)(?: of the fact)?(?: that)?\s+(?!of\b)", re.IGNORECASE)
+ENDINGS = re.compile(r"[\s.!,;:…]+$")
+SPACES = re.compile(r"\s+")
+MARK = re.compile(r"\s+([,.;:!?])")
+
+
+def plain_style(text: str, names: tuple[str, ...] = ()) -> str:
+    """Write a text with a capital first letter and names in capitals, without "because" in front and stop behind.
+
+    Args:
+        text: An answer or an explanation.
+        names: As they are written with capitals.
+
+    Returns:
+        The text; as it was where nothing else would be left.
+    """
+    found = ENDINGS.sub("", BECAUSE.sub("", SPACES.sub(" ", text.replace("’", "'")).strip()))
+    found = MARK.sub(r"\1", found)
+    pattern = name_pattern(names)
+    if pattern is not None:
+        written = {name.lower(): name for name in names}
+        found = pattern.sub(lambda match: written.get(match[0].lower(), match[0]), found)
+    return with_capital(found) if found else text

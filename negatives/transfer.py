@@ -1,0 +1,286 @@
+"""Answers carried over to another question: who and what the one question names becomes who and what the other names.
+
+"Why did Tom hide?", "Tom was afraid of Spike." carried over to "Why did the duck cry?" is "The duck was afraid of Spike."
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..language.agreement import full_form
+from ..language.cast import Cast
+from ..language.clauses import main_clause
+from ..language.noun_phrases import read_noun_phrase, read_simple
+from ..language.words import Caption, with_capital
+from .content_words import function_words
+from .entities import Entity, entities, entity_of, mentions, owns
+
+PRONOUNS = frozenset(
+    "he him his himself she her hers herself it its itself they them their theirs themselves".split()
+)
+AUXILIARIES = frozenset("do does did is are was were has have had can could will would should may might must".split())
+ARTICLES = frozenset("a an the this that these those his her their its some".split())
+
+
+@dataclass(frozen=True)
+class Player:
+    """Somebody or something that a question names.
+
+    Attributes:
+        key: Who or what, in small letters.
+        written: As it stands in the middle of a sentence: "Tom", "the car".
+        plural: Whether several.
+        gender: "female", "male", "plural", "" (not known) or "thing".
+    """
+
+    key: tuple[str, ...]
+    written: str
+    plural: bool
+    gender: str
+
+    @property
+    def is_thing(self) -> bool:
+        """Whether it is no living being."""
+        return self.gender == "thing"
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Who does what in a question.
+
+    Attributes:
+        subject: Who or what the question is about; None if that is not certain.
+        others: The other players, in the order in which they are named.
+    """
+
+    subject: Player | None
+    others: tuple[Player, ...]
+
+    @property
+    def players(self) -> tuple[Player, ...]:
+        """All of them, the subject first."""
+        return (*([self.subject] if self.subject else []), *self.others)
+
+
+def read_roles(caption: Caption, cast: Cast) -> Roles:
+    """Find the players of a question."""
+    found = tuple(entities(caption, cast))
+    place = _subject_place(caption)
+    subject: Player | None = None
+    named = next((e for e in found if e.first == place), None)
+    phrase = read_noun_phrase(caption.tokens, place, len(caption.tokens), tails=False) if place is not None else None
+    if named is not None:  # "Why did Jerry jump": the verb is often tagged as a noun
+        subject = _somebody(caption, named)
+    elif phrase is not None:
+        who = entity_of(phrase, found)
+        subject = _somebody(caption, who) if who else _something(caption, phrase.first, phrase.stop, phrase.head)
+    others: list[Player] = []
+    for entity in found:
+        others.append(_somebody(caption, entity))
+    others += _things(caption, found)
+    kept = {subject.key} if subject else set()
+    distinct = [p for p in others if p and not (p.key in kept or kept.add(p.key))]
+    return Roles(subject, tuple(distinct))
+
+
+def _subject_place(caption: Caption) -> int | None:
+    """Find where the subject of a question begins: behind its first auxiliary; of anything else, where its own is."""
+    tokens = caption.tokens
+    for number, token in enumerate(tokens[:4]):
+        if full_form(token.text) in AUXILIARIES:
+            after = number + 1
+            while after < len(tokens) and tokens[after].lower in ("n't", "not", "t", "'t"):
+                after += 1
+            return after
+    main = main_clause(caption)
+    return main.subject.first if main and main.subject else None
+
+
+def _somebody(caption: Caption, entity: Entity) -> Player | None:
+    tokens = caption.tokens
+    if entity.parts and not entity.plural:
+        return None  # "Tom's owner": two are named
+    start = entity.first
+    words = caption.text[tokens[start].start : tokens[entity.stop - 1].end]
+    if tokens[start].lower in ARTICLES and entity.stop > start + 1:
+        words = "the" + caption.text[tokens[start].end : tokens[entity.stop - 1].end]
+    elif entity.parts:
+        words = " and ".join(_name(caption, part) for part in entity.parts)
+    elif tokens[start].tag.startswith("NNP"):
+        words = _name(caption, entity)
+    return Player(entity.key, words, entity.plural, entity.gender)
+
+
+def _name(caption: Caption, entity: Entity) -> str:
+    tokens = caption.tokens
+    words = caption.text[tokens[entity.first].start : tokens[entity.stop - 1].end]
+    return with_capital(words) if tokens[entity.first].tag.startswith("NNP") else words
+
+
+def _something(caption: Caption, first: int, stop: int, head: int) -> Player | None:
+    tokens = caption.tokens
+    token = tokens[head]
+    if token.tag not in ("NN", "NNS") or token.lower in PRONOUNS | function_words():
+        return None
+    start = head
+    while start > first and tokens[start - 1].tag in ("NN", "JJ") and tokens[start - 1].lower not in ARTICLES:
+        start -= 1
+    if tokens[head + 1].tag == "POS" if head + 1 < len(tokens) else False:
+        return None
+    noun = caption.text[tokens[start].start : token.end].lower()
+    return Player((token.lower,), f"the {noun}", token.tag == "NNS", "thing")
+
+
+def _things(caption: Caption, found: Sequence[Entity]) -> Iterator[Player]:
+    """Find the things that stand with an article."""
+    tokens = caption.tokens
+    number = 0
+    while number < len(tokens):
+        if tokens[number].tag in ("DT", "PRP$") and tokens[number].lower in ARTICLES:
+            simple = read_simple(tokens, number, len(tokens))
+            if simple is not None:
+                end, head = simple
+                if not any(e.first <= head < e.stop for e in found) and (
+                    player := _something(caption, number, end, head)
+                ):
+                    yield player
+                number = max(end, number + 1)
+                continue
+        number += 1
+
+
+def pairing(source: Roles, target: Roles) -> dict[tuple[str, ...], Player]:
+    """Return who of the target stands where each player of the source stood; empty if the subjects cannot meet."""
+    if source.subject is None or target.subject is None or source.subject.plural != target.subject.plural:
+        return {}
+    found = {source.subject.key: target.subject}
+    for things in (False, True):
+        free = [p for p in target.others if p.is_thing == things]
+        for player in source.others:
+            if player.is_thing != things:
+                continue
+            place = next((n for n, p in enumerate(free) if p.plural == player.plural), None)
+            if place is not None:
+                found[player.key] = free.pop(place)
+    return found
+
+
+def carry_over(
+    caption: Caption, found: Sequence[Entity], source: Roles, target: Roles, *, inject: bool = False
+) -> str | None:
+    """Write an answer for another question.
+
+    Args:
+        caption: The answer.
+        found: Everybody in it.
+        source: Who its own question names.
+        target: Who the other one names.
+        inject: Let players of the other question that have found no place take that of somebody, or of something, in
+            the answer that its own question does not name.
+
+    Returns:
+        The answer with the players of the other question, as it was if none is named; None where it cannot be written.
+    """
+    pairs = pairing(source, target)
+    if not pairs:
+        return None
+    known = {p.key: p for p in source.players}
+    moved = {key: player for key, player in pairs.items() if key != player.key}
+    if inject:
+        _inject(caption, found, pairs, moved, known, target)
+    for key, player in list(moved.items()):  # who is displaced takes the place that is free
+        if player.key not in pairs and key in known:
+            moved[player.key] = known[key]
+            pairs[player.key] = known[key]
+    if not moved:
+        return caption.text
+    tokens = caption.tokens
+    changes: dict[int, str] = {}
+    used: list[tuple[Player, Player | None]] = []
+
+    def put(first: int, stop: int, player: Player, old: Player | None) -> None:
+        changes[first] = player.written
+        for number in range(first + 1, stop):
+            changes[number] = ""
+        used.append((player, old))
+
+    for entity in mentions(found, tuple(moved)):
+        if entity.parts and not entity.plural:
+            return None
+        player = moved[entity.key]
+        if entity.plural != player.plural:
+            return None
+        if player.is_thing and owns(tokens, entity):
+            return None
+        put(entity.first, entity.stop, player, known.get(entity.key))
+        if owns(tokens, entity):
+            mark = tokens[entity.stop].text[0]
+            changes[entity.stop] = mark if player.written.endswith("s") and player.plural else f"{mark}s"
+    for entity in found:  # "Tom and Jerry" where Tom alone is moved
+        if entity.parts and entity.key not in moved and any(part.key in moved for part in entity.parts):
+            return None
+    if not _put_things(caption, moved, known, changes, put):
+        return None
+    if not used:
+        return caption.text
+    if any(t.lower in PRONOUNS for t in tokens):
+        for player, old in used:
+            if old is None or old.gender != player.gender:
+                return None
+    return caption.edit(changes)
+
+
+def _inject(
+    caption: Caption,
+    found: Sequence[Entity],
+    pairs: dict[tuple[str, ...], Player],
+    moved: dict[tuple[str, ...], Player],
+    known: dict[tuple[str, ...], Player],
+    target: Roles,
+) -> None:
+    """Let players that have found no place take that of who and what only the answer names."""
+    placed = {player.key for player in pairs.values()}
+    for player in target.others:
+        if player.key in placed:
+            continue
+        if player.is_thing:
+            strangers: list[Player | None] = list(_things(caption, found))
+        else:
+            strangers = [_somebody(caption, entity) for entity in found if not entity.parts]
+        for stranger in strangers:
+            if stranger is None or stranger.key in pairs or stranger.key in placed or stranger.plural != player.plural:
+                continue
+            pairs[stranger.key] = moved[stranger.key] = player
+            known[stranger.key] = stranger
+            placed.add(player.key)
+            break
+
+
+def _put_things(
+    caption: Caption,
+    moved: Mapping[tuple[str, ...], Player],
+    known: Mapping[tuple[str, ...], Player],
+    changes: Mapping[int, str],
+    put: Callable[[int, int, Player, Player | None], None],
+) -> bool:
+    """Write things in the place of things; False where that cannot be done."""
+    tokens = caption.tokens
+    things = {key[0]: player for key, player in moved.items() if key in known and known[key].is_thing}
+    for number, token in enumerate(tokens):
+        if token.lower not in things or token.tag not in ("NN", "NNS") or number in changes:
+            continue
+        if number + 1 < len(tokens) and tokens[number + 1].tag in ("NN", "NNS", "POS"):
+            continue
+        player = things[token.lower]
+        if player.plural != (token.tag == "NNS"):
+            return False
+        start = number
+        while start and tokens[start - 1].tag in ("NN", "JJ") and (start - 1) not in changes:
+            start -= 1
+        if start and tokens[start - 1].tag in ("DT", "PRP$", "CD") and (start - 1) not in changes:
+            start -= 1
+        elif not player.plural or start and tokens[start - 1].tag == "POS":
+            return False
+        put(start, number + 1, player, known[(token.lower,)])
+    return True
