@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...negatives.mining import COSINE_DIGITS, text_key
+from ...language.text_key import text_key
+from ...negatives.mining import COSINE_DIGITS
 
 Floats = NDArray[np.float32]
 

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ...language.text_key import text_key
 from ...negatives.confused_options import confuse_options
 from ...negatives.confuser import Confuser
 from ...negatives.confusion import Confusion, Kind, Unconfused
-from ...negatives.mining import COSINE_DIGITS, Item, Mined, Negative, OptionSet, arrange, mine, text_key
+from ...negatives.mining import COSINE_DIGITS, Item, Mined, Negative, OptionSet, arrange, mine
 from ...records.files import sha256_text
 from ...records.options import content
 from ...records.plan import Plan, Unit

@@ -17,7 +17,8 @@ from stressreel.builders.causal.render import clip_frames
 from stressreel.builders.causal.settings import CausalSettings, settings_of
 from stressreel.builders.causal.tables import causal_configs
 from stressreel.errors import InputError, VideoError
-from stressreel.negatives.mining import MiningSettings, text_key
+from stressreel.language.text_key import text_key
+from stressreel.negatives.mining import MiningSettings
 from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import FinishedOutput
 from stressreel.records.plan import Plan, Unit

@@ -1,0 +1,72 @@
+"""Guessers that have learnt nothing, or nothing but which texts are right in train."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .asked import Arranged, Floats
+from .asked import Asked as Asked
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A guesser that takes the option with the largest, or the smallest, number of a cue.
+
+    Attributes:
+        cue: The cue, of `cues.cues`.
+        most: Whether it takes the largest.
+        meaning: What it takes, in words.
+    """
+
+    cue: str
+    most: bool
+    meaning: str
+
+
+RULES = {
+    "longest": Rule("letters", True, "the longest option, in letters"),
+    "shortest": Rule("letters", False, "the shortest option, in letters"),
+    "rarest": Rule("frequency", False, "the option that is least often an option in the split"),
+    "commonest": Rule("frequency", True, "the option that is most often an option in the split"),
+    "central": Rule("like_others", True, "the option most like the others (SBERT)"),
+    "odd_one_out": Rule("like_others", False, "the option least like the others (SBERT)"),
+    "near_question": Rule("near_question", True, "the option nearest to the question (SBERT)"),
+    "far_from_question": Rule("near_question", False, "the option farthest from the question (SBERT)"),
+    "shared_words": Rule("shared_words", True, "the option that shares most words with the question, rare ones first"),
+    "few_shared_words": Rule("shared_words", False, "the option that shares fewest words with the question"),
+    "rare_word": Rule("rare_word", True, "the only option that repeats the rarest word of the question"),
+    "case": Rule("case", True, "an option that begins with a capital or a small letter as the question does"),
+    "mark": Rule("mark", True, "an option that ends with or without a mark as the question does"),
+    "negated": Rule("negated", True, "an option with a negation"),
+    "twin": Rule("twin", True, "the option with two near twins among the others, and no negation"),
+    "right_in_train": Rule("right_in_train", True, "the option that is most often right in train"),
+    "not_right_in_train": Rule("right_in_train", False, "an option that is not right in train"),
+    "wrong_in_train": Rule("wrong_in_train", True, "the option that is most often wrong in train"),
+    "not_wrong_in_train": Rule("wrong_in_train", False, "an option that is not wrong in train"),
+}
+
+
+def pick(rows: Arranged, scores: Floats, *, most: bool = True) -> NDArray[np.int64]:
+    """Return the place of the option with the largest, or smallest, score; of equal ones the first, which is any."""
+    found: NDArray[np.int64] = np.where(rows.there, scores if most else -scores, -np.inf).argmax(axis=1)
+    return found
+
+
+def rule_guesses(rows: Arranged, measured: Mapping[str, Floats]) -> dict[str, NDArray[np.int64]]:
+    """Return the place that every rule takes whose cue was measured and differs between options somewhere."""
+    return {
+        name: pick(rows, measured[rule.cue], most=rule.most)
+        for name, rule in RULES.items()
+        if rule.cue in measured and varies(rows, measured[rule.cue])
+    }
+
+
+def varies(rows: Arranged, scores: Floats) -> bool:
+    """Return whether some question has options with different scores."""
+    high = np.where(rows.there, scores, -np.inf).max(axis=1, initial=-np.inf)
+    low = np.where(rows.there, scores, np.inf).min(axis=1, initial=np.inf)
+    return bool((high > low).any())
