@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...language.text_key import text_key
 from ...seeds import digest_for
 from ..answers import YES_NO
+from ..items import Items
 
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
@@ -51,6 +52,28 @@ class Asked:
     def yes_no(self) -> bool:
         """Whether it is a yes/no question."""
         return sorted(option.casefold() for option in self.options) == sorted(YES_NO)
+
+
+def asked_items(items: Items, kinds: Sequence[str] | None = None) -> list[Asked]:
+    """Return the items that have options, of which one is known to be right.
+
+    Args:
+        items: The items.
+        kinds: The kind of each; by default all are alike.
+    """
+    return [
+        Asked(name, text, tuple(options), int(right), source, kind or "")
+        for name, text, options, right, source, kind in zip(
+            items.ids,
+            items.texts,
+            items.options,
+            items.truth,
+            items.sources,
+            kinds or [""] * len(items.ids),
+            strict=True,
+        )
+        if right >= 0 and len(options) > 1
+    ]
 
 
 @dataclass(frozen=True, eq=False)

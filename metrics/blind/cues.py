@@ -24,6 +24,10 @@ NEGATED = re.compile(r"\b(?:not|no|never|cannot)\b|n['’]t\b", re.IGNORECASE)
 AUXILIARIES = frozenset(("not", "did", "do", "does", "didnt", "doesnt", "dont"))
 ENDINGS = re.compile(r"(?:ing|ed|d|s)$")
 STEM = 5
+ASKING = ("near_question", "shared_words", "rare_word", "case", "mark")
+"""Cues that compare options with the question; where nothing is asked they are left out."""
+TRAINING = ("right_in_train", "wrong_in_train")
+"""Cues that training gives away. The others see options alone."""
 MARKS = (".", "?", "!", "…", ";", ":")
 
 
@@ -46,28 +50,34 @@ def known(rows: Arranged) -> Known:
     return Known(right, Counter(rows.keys[rows.there].tolist()) - right)
 
 
-def cues(rows: Arranged, vectors: Embedded | None = None, learnt: Known | None = None) -> dict[str, Floats]:
-    """Measure every cue.
+def cues(rows: Arranged, vectors: Embedded | None = None) -> dict[str, Floats]:
+    """Measure every cue but those of training.
 
     Args:
         rows: The questions.
         vectors: Their embeddings; without, cues that need them are left out.
-        learnt: What is known from training; without, cues that need it are left out.
 
     Returns:
         For each cue an array of shape (questions, most options), 0 where there is no option.
     """
-    found = {name: rows.spread(measure(rows)) for name, measure in LEXICAL.items()}
+    asks = any(one.question for one in rows.asked)
+    found = {name: rows.spread(measure(rows)) for name, measure in LEXICAL.items() if asks or name not in ASKING}
     if vectors is not None:
         options, asked = vectors.options.astype(np.float64), vectors.questions.astype(np.float64)
         sums = options.sum(axis=1, keepdims=True)
         others = np.maximum(rows.there.sum(axis=1) - 1, 1)[:, None]
         found["like_others"] = np.round(((options * sums).sum(axis=2) - (options**2).sum(axis=2)) / others, DIGITS)
-        found["near_question"] = np.round(np.einsum("nkd,nd->nk", options, asked), DIGITS)
-    if learnt is not None:
-        for name, counts in (("right_in_train", learnt.right), ("wrong_in_train", learnt.wrong)):
-            found[name] = rows.spread([[counts.get(text_key(text), 0) for text in texts] for texts in rows.texts()])
+        if asks:
+            found["near_question"] = np.round(np.einsum("nkd,nd->nk", options, asked), DIGITS)
     return found
+
+
+def training_cues(rows: Arranged, learnt: Known) -> dict[str, Floats]:
+    """Count how often each option is right, and wrong, in train; shapes as those of `cues`."""
+    return {
+        name: rows.spread([[counts.get(text_key(text), 0) for text in texts] for texts in rows.texts()])
+        for name, counts in zip(TRAINING, (learnt.right, learnt.wrong), strict=True)
+    }
 
 
 def _letters(rows: Arranged) -> list[list[float]]:

@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 from ...errors import InputError
 from .asked import Arranged, Embed, Floats, arrange
 from .asked import Asked as Asked
-from .cues import cues, known
+from .cues import ASKING, TRAINING, known, training_cues
 from .figures import Choices, Family, Guess, Worth
 from .folds import Fold, cross_fitted, folds
 from .logit import features, fit
-from .trained import EMBEDDING, ENCODER, GUESSERS, TRAINING, Guesser, Seen, seen
+from .trained import COMPARING, EMBEDDING, ENCODER, GUESSERS, NO_QUESTION, Guesser, Seen, seen
 from .untrained import RULES, pick, rule_guesses
 
 PLACE = "the place that is right most often in what was learnt"
 STACKED = "weighs all cues and trained guessers together (conditional logit, cross-fitted)"
+MEANINGS = {"place": PLACE} | {name: rule.meaning for name, rule in RULES.items()}
+"""What the guessers do that `guess_options` asks without training, in words."""
 COMBINED = ("question_network", "full_network")
 
 
@@ -59,13 +61,16 @@ def guess_options(
     """
     view = seen(arrange(asked), embed)
     rows = view.rows
-    learnt = seen(arrange(train), embed) if train and trained else None
+    known_rows = arrange(train) if train else None
+    learnt = seen(known_rows, embed) if known_rows and trained else None
     divided = folds(rows, seed)
     left_out = {} if embed else dict.fromkeys([*_needing_an_encoder(), *EMBEDDING], ENCODER)
+    if not any(one.question for one in rows.asked):
+        of_questions = [name for name, rule in RULES.items() if rule.cue in ASKING]
+        left_out |= dict.fromkeys([*of_questions, *COMPARING], NO_QUESTION)
     measured = dict(view.cues)
-    if train:
-        extra = cues(rows, None, known(learnt.rows if learnt else arrange(train)))
-        measured |= {name: extra[name] for name in TRAINING}
+    if known_rows:
+        measured |= training_cues(rows, known(known_rows))
     else:
         of_train = [name for name, rule in RULES.items() if rule.cue in TRAINING]
         left_out |= dict.fromkeys(of_train, "there is no train split")
@@ -73,7 +78,7 @@ def guess_options(
     guesses = [_guess(rows, name, RULES[name].meaning, "untrained", at) for name, at in taken.items()]
     groups = {name: features(rows.there, values) for name, values in measured.items()}
     if train or divided:
-        guesses.insert(0, _by_place(rows, arrange(train) if train else None, divided))
+        guesses.insert(0, _by_place(rows, known_rows, divided))
     if not trained:
         return Guessed(rows, tuple(guesses), groups, divided, len(train), left_out)
     for name, (guesser, meaning) in GUESSERS.items():

@@ -17,13 +17,10 @@ from numpy.typing import NDArray
 from ...extras import import_extra
 from ...seeds import rng_for
 from .asked import Arranged, Asked, Embed, Embedded, Floats, Vectors, arrange, embedded
-from .cues import cues
+from .cues import ASKING, TRAINING, cues
 from .logit import features, fit
 from .network import Inputs, learn_and_score
 
-ASKING = ("near_question", "shared_words", "rare_word", "case", "mark")
-"""Cues that compare options with the question; the others see options alone, but those of training."""
-TRAINING = ("right_in_train", "wrong_in_train")
 CHARACTERS = (2, 5)
 ENCODER = "needs a sentence encoder: pip install 'stressreel[sbert]'"
 
@@ -164,6 +161,9 @@ GUESSERS: dict[str, tuple[Guesser, str]] = {
 }
 EMBEDDING = ("option_network", "question_network", "full_network", "random_judge")
 """Those that need a sentence encoder."""
+COMPARING = ("question_network", "full_network", "random_judge")
+"""Those that need a question."""
+NO_QUESTION = "nothing is asked beside the options"
 
 
 def _network(learnt: Seen, asked: Seen, names: Sequence[str], compares: bool, seed: int, *key: str) -> Floats:

@@ -57,16 +57,7 @@ def pick(rows: Arranged, scores: Floats, *, most: bool = True) -> NDArray[np.int
 
 
 def rule_guesses(rows: Arranged, measured: Mapping[str, Floats]) -> dict[str, NDArray[np.int64]]:
-    """Return the place that every rule takes whose cue was measured and differs between options somewhere."""
+    """Return the place that every rule takes whose cue was measured."""
     return {
-        name: pick(rows, measured[rule.cue], most=rule.most)
-        for name, rule in RULES.items()
-        if rule.cue in measured and varies(rows, measured[rule.cue])
+        name: pick(rows, measured[rule.cue], most=rule.most) for name, rule in RULES.items() if rule.cue in measured
     }
-
-
-def varies(rows: Arranged, scores: Floats) -> bool:
-    """Return whether some question has options with different scores."""
-    high = np.where(rows.there, scores, -np.inf).max(axis=1, initial=-np.inf)
-    low = np.where(rows.there, scores, np.inf).min(axis=1, initial=np.inf)
-    return bool((high > low).any())
