@@ -56,13 +56,13 @@ class Guess:
 
     Attributes:
         name: Of the guesser.
-        right: Questions that it gets right.
+        right: Questions that it gets right; of equally good options it takes each with equal chance.
         total: Questions.
         chance: Share that chance gets right.
     """
 
     name: str
-    right: int
+    right: float
     total: int
     chance: float
 

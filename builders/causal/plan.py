@@ -325,7 +325,7 @@ class Drafts:
                 place[target] = {
                     "questions": len(blind),
                     "chance": round(sum(1 / len(asked.options) for asked in blind) / len(blind), 6),
-                    "right": {guess.name: int(guess.right.sum()) for guess in guessed.guesses},
+                    "right": {guess.name: round(float(guess.right.sum()), 3) for guess in guessed.guesses},
                 }
                 if split == "train":
                     continue

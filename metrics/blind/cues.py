@@ -89,6 +89,14 @@ def _frequency(rows: Arranged) -> list[list[float]]:
     return [[counts[text_key(text)] for text in texts] for texts in rows.texts()]
 
 
+def _small(rows: Arranged) -> list[list[float]]:
+    return [[float(text[:1].islower()) for text in texts] for texts in rows.texts()]
+
+
+def _stopped(rows: Arranged) -> list[list[float]]:
+    return [[float(text.rstrip().endswith(MARKS)) for text in texts] for texts in rows.texts()]
+
+
 def _case(rows: Arranged) -> list[list[float]]:
     """Whether an option begins with a capital or a small letter as the question does."""
     return [
@@ -146,6 +154,8 @@ def _twin(rows: Arranged) -> list[list[float]]:
 LEXICAL: dict[str, Callable[[Arranged], Sequence[Sequence[float]]]] = {
     "letters": _letters,
     "frequency": _frequency,
+    "small_letter": _small,
+    "final_mark": _stopped,
     "shared_words": _shared_words,
     "rare_word": _rare_word,
     "case": _case,

@@ -26,14 +26,14 @@ class Guess:
         meaning: What it does.
         family: Whether it learns from questions with known answers.
         choices: The number of its option for each question, as given; of pairs the two numbers, shape (questions, 2).
-        right: Whether that is right, shape (questions,).
+        right: Whether that is right, shape (questions,); the chance of it where several options are equally good to it.
     """
 
     name: str
     meaning: str
     family: Family
     choices: Choices
-    right: NDArray[np.bool_]
+    right: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -131,9 +131,9 @@ def audited(
     where = np.array([place[one.cluster] for one in rows.asked], np.intp)
     inside = np.array([bool(one.balanced) for one in rows.asked])
     has_subset = any(one.balanced is not None for one in rows.asked) and bool(inside.any())
-    cells = {guess.name: (where, guess.right.astype(np.float64)) for guess in guesses}
+    cells = {guess.name: (where, guess.right) for guess in guesses}
     if has_subset:
-        cells |= {f"{guess.name} balanced": (where[inside], guess.right[inside].astype(float)) for guess in guesses}
+        cells |= {f"{guess.name} balanced": (where[inside], guess.right[inside]) for guess in guesses}
     cells["elsewhere"] = (where, _best_elsewhere(guesses, divided))
     found = estimates(tally(names, cells), lambda means: dict(means), seed=seed, resamples=resamples)
     figures = tuple(
@@ -157,7 +157,7 @@ def audited(
 
 def _best_elsewhere(guesses: Sequence[Guess], divided: Sequence[Fold]) -> NDArray[np.float64]:
     """Return what is right if each part of the questions is left to the guesser that is best on the other parts."""
-    right = np.stack([guess.right for guess in guesses]).astype(np.float64)
+    right = np.stack([guess.right for guess in guesses])
     if not divided:
         return np.full(right.shape[1], np.nan)
     found = np.zeros(right.shape[1])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
+from ...extras import MissingExtraError
 from .asked import Arranged, Embed, Floats, arrange
 from .asked import Asked as Asked
 from .cues import ASKING, TRAINING, known, training_cues
@@ -17,13 +18,14 @@ from .figures import Choices, Family, Guess, Worth
 from .folds import Fold, cross_fitted, folds
 from .logit import features, fit
 from .trained import COMPARING, EMBEDDING, ENCODER, GUESSERS, NO_QUESTION, Guesser, Seen, seen
-from .untrained import RULES, pick, rule_guesses
+from .untrained import RULES, pick
 
 PLACE = "the place that is right most often in what was learnt"
 STACKED = "weighs all cues and trained guessers together (conditional logit, cross-fitted)"
 MEANINGS = {"place": PLACE} | {name: rule.meaning for name, rule in RULES.items()}
 """What the guessers do that `guess_options` asks without training, in words."""
-COMBINED = ("question_network", "full_network")
+COMBINED = ("question_network", "full_network", "trees")
+ALONE = "there is a single source video, and no train split"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,55 +62,67 @@ def guess_options(
         trained: Whether trained guessers guess.
     """
     view = seen(arrange(asked), embed)
-    rows = view.rows
+    rows, divided = view.rows, folds(view.rows, seed)
     known_rows = arrange(train) if train else None
-    learnt = seen(known_rows, embed) if known_rows and trained else None
-    divided = folds(rows, seed)
-    left_out = {} if embed else dict.fromkeys([*_needing_an_encoder(), *EMBEDDING], ENCODER)
-    if not any(one.question for one in rows.asked):
-        of_questions = [name for name, rule in RULES.items() if rule.cue in ASKING]
-        left_out |= dict.fromkeys([*of_questions, *COMPARING], NO_QUESTION)
-    measured = dict(view.cues)
-    if known_rows:
-        measured |= training_cues(rows, known(known_rows))
-    else:
-        of_train = [name for name, rule in RULES.items() if rule.cue in TRAINING]
-        left_out |= dict.fromkeys(of_train, "there is no train split")
-    taken = rule_guesses(rows, measured)
-    guesses = [_guess(rows, name, RULES[name].meaning, "untrained", at) for name, at in taken.items()]
-    groups = {name: features(rows.there, values) for name, values in measured.items()}
+    left_out = _left_out(view, known_rows is not None)
+    measured = {**view.cues, **(training_cues(rows, known(known_rows)) if known_rows else {})}
+    guesses = [
+        _guess(rows, name, rule.meaning, "untrained", measured[rule.cue] * (1 if rule.most else -1))
+        for name, rule in RULES.items()
+        if rule.cue in measured
+    ]
     if train or divided:
         guesses.insert(0, _by_place(rows, known_rows, divided))
-    if not trained:
-        return Guessed(rows, tuple(guesses), groups, divided, len(train), left_out)
-    for name, (guesser, meaning) in GUESSERS.items():
+    groups = {name: features(rows.there, values) for name, values in measured.items()}
+    if trained:
+        learnt = seen(known_rows, embed) if known_rows else None
+        for name, scores in _scores(view, learnt, divided, seed, left_out):
+            meaning = GUESSERS[name][1]
+            guesses.append(_guess(rows, name, meaning, "trained", scores))
+            if learnt:  # scores that were learnt in these rows would tell of their right options
+                groups[name] = features(rows.there, scores)
+                if name in COMBINED:
+                    guesses += _with_the_rule(rows, name, meaning, scores, measured["right_in_train"])
+        if divided:
+            scores = weigh(rows, list(groups.values()), divided)
+            guesses.append(_guess(rows, "stacked", STACKED, "trained", scores))
+        else:
+            left_out["stacked"] = ALONE
+    return Guessed(rows, tuple(guesses), groups, divided, len(train), left_out)
+
+
+def _left_out(view: Seen, trains: bool) -> dict[str, str]:
+    """Name the guessers that cannot guess, with the reason."""
+    found: dict[str, str] = {}
+    if view.vectors is None:
+        found |= dict.fromkeys([*_rules_on("like_others", "near_question"), *EMBEDDING], ENCODER)
+    if not any(one.question for one in view.rows.asked):
+        found |= dict.fromkeys([*_rules_on(*ASKING), *COMPARING], NO_QUESTION)
+    if not trains:
+        found |= dict.fromkeys(_rules_on(*TRAINING), "there is no train split")
+    return found
+
+
+def _rules_on(*names: str) -> list[str]:
+    return [name for name, rule in RULES.items() if rule.cue in names]
+
+
+def _scores(
+    view: Seen, learnt: Seen | None, divided: list[Fold], seed: int, left_out: dict[str, str]
+) -> Iterator[tuple[str, Floats]]:
+    """Yield what each trained guesser that can guess gives to options; note why others cannot."""
+    for name, (guesser, _) in GUESSERS.items():
         if name in left_out:
             continue
         try:
             if learnt:
-                scores = guesser(learnt, view, seed, "train")
+                yield name, guesser(learnt, view, seed, "train")
             elif divided:
-                scores = cross_fitted(
-                    divided,
-                    lambda one, other, key: guesser(view.take(one), view.take(other), seed, key),  # noqa: B023
-                )
+                yield name, cross_fitted(divided, partial(_part, guesser, view, seed))
             else:
-                left_out[name] = "there is a single source video, and no train split"
-                continue
-        except InputError as error:  # a package is missing
+                left_out[name] = ALONE
+        except MissingExtraError as error:
             left_out[name] = str(error)
-            continue
-        guesses.append(_guess(rows, name, meaning, "trained", pick(rows, scores)))
-        if learnt:
-            groups[name] = features(rows.there, scores)
-            if name in COMBINED:
-                guesses += _with_the_rule(rows, name, meaning, scores, measured["right_in_train"])
-    if divided:
-        at = pick(rows, weigh(rows, list(groups.values()), divided))
-        guesses.append(_guess(rows, "stacked", STACKED, "trained", at))
-    else:
-        left_out["stacked"] = "there is a single source video"
-    return Guessed(rows, tuple(guesses), groups, divided, len(train), left_out)
 
 
 def _part(
@@ -134,7 +148,7 @@ def worth(guessed: Guessed) -> list[Worth]:
 
     def share(names: Sequence[str]) -> float:
         scores = weigh(rows, [groups[name] for name in names], divided)
-        return float((pick(rows, scores) == rows.right).mean())
+        return float(pick(rows, scores)[1].mean())
 
     everything = share(list(groups))
     found = [
@@ -145,12 +159,9 @@ def worth(guessed: Guessed) -> list[Worth]:
     return sorted(found, key=lambda one: -one.alone)
 
 
-def _needing_an_encoder() -> list[str]:
-    return [name for name, rule in RULES.items() if rule.cue in ("like_others", "near_question")]
-
-
-def _guess(rows: Arranged, name: str, meaning: str, family: Family, places: NDArray[np.int64]) -> Guess:
-    return Guess(name, meaning, family, rows.given(places), places == rows.right)
+def _guess(rows: Arranged, name: str, meaning: str, family: Family, scores: Floats) -> Guess:
+    places, right = pick(rows, scores)
+    return Guess(name, meaning, family, rows.given(places), right)
 
 
 def _by_place(rows: Arranged, train: Arranged | None, divided: list[Fold]) -> Guess:
@@ -167,7 +178,7 @@ def _by_place(rows: Arranged, train: Arranged | None, divided: list[Fold]) -> Gu
         by_count = sorted(counts, key=lambda place: (-counts[place], place))
         for row in asked.tolist():
             choices[row] = next((place for place in by_count if place < len(rows.asked[row].options)), 0)
-    return Guess("place", PLACE, "trained", choices, choices == right)
+    return Guess("place", PLACE, "trained", choices, (choices == right).astype(np.float64))
 
 
 def _with_the_rule(rows: Arranged, name: str, meaning: str, scores: Floats, counts: Floats) -> list[Guess]:
@@ -177,6 +188,6 @@ def _with_the_rule(rows: Arranged, name: str, meaning: str, scores: Floats, coun
         inside &= rows.there
         bonus = np.where(inside, float(np.abs(scores).max(initial=0)) * 2 + 1, 0.0)
         what = "of the options right in train" if rule == "right_in_train" else "of the options not right in train"
-        places = pick(rows, scores + bonus)
-        found.append(_guess(rows, f"{name}+{rule}", f"{meaning}; {what}, where there are any", "trained", places))
+        meaning_too = f"{meaning}; {what}, where there are any"
+        found.append(_guess(rows, f"{name}+{rule}", meaning_too, "trained", scores + bonus))
     return found

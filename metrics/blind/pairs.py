@@ -41,7 +41,7 @@ def guess_pairs(one: Guessed, other: Guessed, embed: Embed | None) -> tuple[Gues
             TWICE + guess.meaning,
             guess.family,
             np.stack([guess.choices, seconds[guess.name].choices], axis=1),
-            guess.right & seconds[guess.name].right,
+            guess.right * seconds[guess.name].right,
         )
         for guess in one.guesses
         if guess.name in seconds
@@ -72,10 +72,12 @@ class _Pairs:
 
     def guess(self, name: str, meaning: str, family: Family, scores: Floats) -> Guess:
         """Choose the pair with the largest score."""
-        places = np.where(self.there, scores, -np.inf).argmax(axis=1)
-        first, second = np.divmod(places, self.shape[2])
+        masked = np.where(self.there, np.round(scores, DIGITS), -np.inf)
+        best = masked == masked.max(axis=1, keepdims=True)
+        first, second = np.divmod(best.argmax(axis=1), self.shape[2])
         choices = np.stack([self.one.rows.given(first), self.other.rows.given(second)], axis=1)
-        return Guess(name, meaning, family, choices, places == self.right)
+        right = best[np.arange(len(best)), self.right] / best.sum(axis=1)
+        return Guess(name, meaning, family, choices, right)
 
     def weigh(self, likeness: Mapping[str, Floats]) -> Floats:
         """Score pairs by a conditional logit on what is known of both options and of their likeness, cross-fitted."""

@@ -96,7 +96,10 @@ def random_judge(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
 
     It never sees the wrong options: it knows what an answer to the question looks like.
     """
-    return question_network(seen(arrange(_against_random(learnt.rows, seed, key)), learnt.embed), asked, seed, key)
+    drawn = _against_random(learnt.rows, seed, key)
+    if not drawn:  # all right options are alike
+        return np.zeros(asked.rows.there.shape)
+    return question_network(seen(arrange(drawn), learnt.embed), asked, seed, key)
 
 
 def _against_random(rows: Arranged, seed: int, key: str) -> list[Asked]:
@@ -119,7 +122,9 @@ def ngrams(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
     text = import_extra("sklearn.feature_extraction.text", what="a trained guesser")
     linear = import_extra("sklearn.linear_model", what="a trained guesser")
     known = [option for texts in learnt.rows.texts() for option in texts]
-    weigh = text.TfidfVectorizer(analyzer="char_wb", ngram_range=CHARACTERS, min_df=2, sublinear_tf=True)
+    weigh = text.TfidfVectorizer(
+        analyzer="char_wb", ngram_range=CHARACTERS, lowercase=False, min_df=2, sublinear_tf=True
+    )
     try:
         bags = weigh.fit_transform(known)
     except ValueError:  # no characters are there twice

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +26,8 @@ class Rule:
     meaning: str
 
 
+DIGITS = 9  # noise in the last places decides nothing
+
 RULES = {
     "longest": Rule("letters", True, "the longest option, in letters"),
     "shortest": Rule("letters", False, "the shortest option, in letters"),
@@ -50,14 +51,18 @@ RULES = {
 }
 
 
-def pick(rows: Arranged, scores: Floats, *, most: bool = True) -> NDArray[np.int64]:
-    """Return the place of the option with the largest, or smallest, score; of equal ones the first, which is any."""
-    found: NDArray[np.int64] = np.where(rows.there, scores if most else -scores, -np.inf).argmax(axis=1)
-    return found
+def pick(rows: Arranged, scores: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Take the option with the largest score.
 
+    Args:
+        rows: The questions.
+        scores: A number for each option, shape (questions, most options).
 
-def rule_guesses(rows: Arranged, measured: Mapping[str, Floats]) -> dict[str, NDArray[np.int64]]:
-    """Return the place that every rule takes whose cue was measured."""
-    return {
-        name: pick(rows, measured[rule.cue], most=rule.most) for name, rule in RULES.items() if rule.cue in measured
-    }
+    Returns:
+        The place of the option, of equally good ones the first, which is any; and whether it is right, shape
+        (questions,): of equally good options one is right with equal chance, so of two that is 1/2.
+    """
+    masked = np.where(rows.there, np.round(scores, DIGITS), -np.inf)
+    best = masked == masked.max(axis=1, keepdims=True)
+    right: Floats = best[np.arange(len(best)), rows.right] / best.sum(axis=1)
+    return best.argmax(axis=1), right

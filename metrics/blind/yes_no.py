@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError
-from ...extras import import_extra
+from ...extras import MissingExtraError, import_extra
 from . import question_only
 from .asked import Arranged, Asked, Embed, arrange
 from .figures import Guess
@@ -127,14 +126,14 @@ def guess_yes_no(
                     found = answer([reads[row] for row in known], [reads[row] for row in others], embed)
                     for row, text in zip(others.tolist(), found, strict=True):
                         said[row] = text
-        except InputError as error:  # a package is missing
+        except MissingExtraError as error:
             left_out[name] = str(error)
             continue
         numbers = [
             next((at for at, option in enumerate(one.options) if option.casefold() == text), 0)
             for one, text in zip(rows.asked, said, strict=True)
         ]
-        right = np.array([number == one.right for number, one in zip(numbers, rows.asked, strict=True)])
+        right = np.array([float(number == one.right) for number, one in zip(numbers, rows.asked, strict=True)])
         guesses.append(Guess(name, meaning, "trained", np.array(numbers, np.int64), right))
     return rows, guesses, left_out
 
