@@ -159,7 +159,7 @@ def of_file(
     from ..negatives.settings import columns_of, read_columns
 
     try:
-        named = columns_of(read_columns(list(columns)))
+        named = columns_of(read_columns(list(columns))) if columns else {}
     except ValueError as error:
         raise click.BadParameter(f"{','.join(columns)} {error}", param_hint="--columns") from error
     tables = read_asked(path, named, first)
