@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ..metrics.blind.asked import Asked, Embed
     from ..records.output import FinishedOutput
 
-    Part = tuple[str, str, list[Asked], list[Asked]]  # config, split, questions, those of train
+    Pairs = dict[str, list[tuple[str, str]]]
+    Part = tuple[str, str, list[Asked], list[Asked], Pairs]  # config, split, questions, those of train, complements
 
 FILES = ("audit.json", "audit.md", "audit.png")
 
@@ -92,8 +93,8 @@ def command(
     about: dict[str, Any] = {"name": given.resolve().name}
 
     def look(parts: Iterator[Part]) -> None:
-        for name, part, asked, train in parts:
-            audits = audit(asked, train, embed=embed, seed=seed, resamples=resamples)
+        for name, part, asked, train, pairs in parts:
+            audits = audit(asked, train, embed=embed, complements=pairs, seed=seed, resamples=resamples)
             found.extend(Titled(name, part, one) for one in audits)
 
     if out is not None:
@@ -127,7 +128,8 @@ def of_output(output: FinishedOutput, config: str | None, split: str | None) -> 
     from ..errors import UsageError
     from ..metrics.inputs import ALL, choose_config, choose_split
 
-    tables = [name for name in benchmark_of(output).question_tables(output.info) if name in output.info["counts"]]
+    benchmark = benchmark_of(output)
+    tables = [name for name in benchmark.question_tables(output.info) if name in output.info["counts"]]
     chosen = [choose_config(output, tables, config)] if config is not None or not tables else tables
     there = [name for name in chosen if split in (None, ALL, *output.splits(name))]
     if not there:
@@ -140,8 +142,11 @@ def of_output(output: FinishedOutput, config: str | None, split: str | None) -> 
         train = choices_of_output(output, table, "train") if trains else []
         for name in names:
             asked = train if trains and name == "train" else choices_of_output(output, table, name)
+            pairs: Pairs = {}
+            for pair in benchmark.complements(output, name) if benchmark.complements else ():
+                pairs.setdefault(pair.kind, []).append((pair.first, pair.second))
             if asked:
-                yield table, name, asked, [] if name == "train" else train
+                yield table, name, asked, [] if name == "train" else train, pairs
 
 
 def of_file(
@@ -176,7 +181,7 @@ def of_file(
         for part in chosen:
             if (table, part) in tables:
                 train = [one for some in learnt.values() for one in some] or tables.get((table, "train"), [])
-                yield table, part, tables[table, part], [] if part == "train" and not learnt else train
+                yield table, part, tables[table, part], [] if part == "train" and not learnt else train, {}
 
 
 def encoder(model: str | None) -> Embed | None:

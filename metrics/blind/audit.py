@@ -6,7 +6,7 @@ tuned against it (Zellers et al. 2019, "HellaSwag"; Le Bras et al. 2020, "Advers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from .figures import Audited, audited
 from .folds import folds
 from .options import guess_options, worth
 from .pairs import guess_pairs
-from .yes_no import guess_yes_no
+from .yes_no import guess_yes_no, on_pairs
 
 BOTH = "both"
 
@@ -28,6 +28,7 @@ def audit(
     train: Sequence[Asked] = (),
     *,
     embed: Embed | None = None,
+    complements: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> list[Audited]:
@@ -38,11 +39,14 @@ def audit(
             but to the guesser of places.
         train: Questions that trained guessers learn from; without, they learn from other source videos of `asked`.
         embed: Embeds texts (`negatives.embeddings_cache.embed`); without, guessers that need embeddings are left out.
+        complements: Pairs of yes/no questions by their kind, such as a question and its opposite; of each kind there is
+            an audit of how often both are right.
         seed: Seed of all draws.
         resamples: Resamples of the bootstrap over source videos.
 
     Returns:
-        An audit for each part; and one of "both" where each question has two parts, such as answer and explanation.
+        An audit for each part; one of "both" where each question has two parts, such as answer and explanation; and
+        one for each kind of complement pairs.
 
     Raises:
         InputError: Two questions of a part share an id, or one has no right option.
@@ -78,6 +82,22 @@ def audit(
                     left_out=left_out,
                 )
             )
+        if some[0].yes_no and guesses:
+            for kind, named in (complements or {}).items():
+                pair_rows, pair_guesses = on_pairs(rows, guesses, named)
+                if pair_rows.asked:
+                    found.append(
+                        audited(
+                            f"{part}, {kind} complement pairs",
+                            pair_rows,
+                            pair_guesses,
+                            folds(pair_rows, seed),
+                            learnt=learnt,
+                            chance=chance**2,
+                            seed=seed,
+                            resamples=resamples,
+                        )
+                    )
     if len(guessed) == 2:
         (one, first), (other, second) = guessed
         if [asked.id for asked in one.rows.asked] == [asked.id for asked in other.rows.asked]:

@@ -77,7 +77,7 @@ def figures_table(one: Titled, most: int | None = None) -> Table:
     ranked = sorted(audit.figures, key=lambda figure: -figure.share.value)
     subset = audit.num_balanced is not None
     rows = tuple(
-        (figure.guesser, figure.meaning, percent(figure.share), *([percent(figure.balanced)] if subset else []))
+        (figure.guesser, percent(figure.share), *([percent(figure.balanced)] if subset else []), figure.meaning)
         for figure in ranked[:most]
     )
     learnt = (
@@ -86,7 +86,7 @@ def figures_table(one: Titled, most: int | None = None) -> Table:
         else "trained ones learn from the other source videos"
     )
     title = f"{one.title}: {len(audit.ids):,} questions, chance {percent(audit.chance)} %; {learnt}"
-    headings = ("guesser", "what it does", "right, % [95 % interval]", *(["balanced subset"] if subset else []))
+    headings = ("guesser", "right, % [95 % interval]", *(["balanced subset"] if subset else []), "what it does")
     more = f"{len(ranked) - most} more guessers get less." if most and len(ranked) > most else ""
     return Table("guessers", title, headings, rows, more)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,31 @@ def guess_yes_no(
         right = np.array([float(number == one.right) for number, one in zip(numbers, rows.asked, strict=True)])
         guesses.append(Guess(name, meaning, "trained", np.array(numbers, np.int64), right))
     return rows, guesses, left_out
+
+
+def on_pairs(
+    rows: Arranged, guesses: Sequence[Guess], pairs: Sequence[tuple[str, str]]
+) -> tuple[Arranged, list[Guess]]:
+    """Return what is guessed of pairs of questions, such as a question and its complement: both right, or not.
+
+    Args:
+        rows: The questions.
+        guesses: What is guessed of them.
+        pairs: Ids of questions; pairs of which one is not asked are left out.
+    """
+    place = {one.id: row for row, one in enumerate(rows.asked)}
+    there = sorted((f"{one}+{other}", place[one], place[other]) for one, other in pairs if {one, other} <= place.keys())
+    first, second = (np.array([pair[at] for pair in there], np.int64) for at in (1, 2))
+    taken = rows.take(first)
+    named = tuple(replace(one, id=name) for one, (name, _, _) in zip(taken.asked, there, strict=True))
+    return replace(taken, asked=named), [
+        replace(
+            guess,
+            choices=np.stack([guess.choices[first], guess.choices[second]], axis=1),
+            right=guess.right[first] * guess.right[second],
+        )
+        for guess in guesses
+    ]
 
 
 def _read(one: Asked) -> Read:

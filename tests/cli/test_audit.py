@@ -76,7 +76,7 @@ def test_outputs_are_audited_by_their_own_questions(
     for out in (built, built_causal, suite, graphs):
         found = audited(out)
         parts[found["output"]["builder"]] = {one["part"] for one in found["audits"]}
-    assert parts["clavi"] == {"yes/no"}
+    assert parts["clavi"] == {"yes/no", "yes/no, video complement pairs", "yes/no, text complement pairs"}
     assert parts["causal"] == {"answer", "explanation", "both"}
     assert parts["perturbed"] == {"caption"}
     assert "yes/no" in parts["decomp"]

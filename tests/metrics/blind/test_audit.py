@@ -201,6 +201,18 @@ def test_yes_and_no_at_chance_and_by_kind() -> None:
     assert 0.35 < shares(learnt)["kind"] < 0.65
 
 
+def test_complement_pairs_are_right_if_both_questions_are() -> None:
+    told = [replace(one, right=int(one.kind == "first")) for one in yes_no(60)]
+    pairs = [(f"q{number:04}", f"q{number + 1:04}") for number in range(0, 60, 2)] + [("q0000", "elsewhere")]
+    _, found = audit(told, resamples=100, complements={"text": pairs, "video": [("x", "y")]})
+    assert found.part == "yes/no, text complement pairs"
+    assert len(found.ids) == 30
+    assert found.chance == 0.25
+    assert shares(found)["kind"] == 1.0
+    assert shares(found)["majority"] < 0.6
+    assert found.choices["kind"].shape == (30, 2)
+
+
 def test_yes_and_no_in_any_case_and_order() -> None:
     told = [replace(one, options=("Yes", "No"), right=int(one.kind == "last")) for one in yes_no(200)]
     (found,) = audit(told, resamples=100)
