@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .benchmark import Benchmark
     from .data_cards.card import Card
     from .exports.tasks import Task
+    from .metrics.blind.asked import Asked
     from .metrics.bootstrap import Measure
     from .metrics.inputs import ScoreOptions
     from .metrics.items import Items
@@ -272,6 +273,16 @@ def items_of_output(output: FinishedOutput, config: str | None, split: str | Non
     benchmark = benchmark_of(output)
     table = choose_config(output, benchmark.question_tables(output.info), config)
     return benchmark.items(output, table, choose_split(output, table, split))
+
+
+def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+    """Return what a table and split of an output asks with options; see `benchmark.Benchmark.choices`."""
+    from .metrics.blind.asked import asked_items
+
+    benchmark = benchmark_of(output)
+    if benchmark.choices is None:
+        return asked_items(benchmark.items(output, config, split))
+    return benchmark.choices(output, config, split)
 
 
 def verify(out: str | Path, **options: Any) -> list[Outcome]:

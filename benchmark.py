@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .asking.questions import Question
     from .data_cards.card import Card
     from .exports.tasks import Task
+    from .metrics.blind.asked import Asked
     from .metrics.items import Items
     from .metrics.scoring import Scoring
     from .records.checks import Check, VerifyOptions
@@ -81,6 +82,8 @@ class Benchmark:
         checks: Its own checks of a finished output, by name, cheap ones first.
         card: What the card says besides what all cards say.
         scoring: How predictions are scored; None for the accuracy on its items.
+        choices: What a table and split asks with options, for an audit of blind guessing: each question as often as it
+            has sets of options; None for its items.
         tasks: Its tasks for evaluation harnesses, for a split; None for one of its items.
         clips: Where the frames of an output without videos come from, for questions and a folder of source videos; None
             if videos are made in the build, so that it has to hold them.
@@ -107,6 +110,7 @@ class Benchmark:
     checks: Callable[[Info, VerifyOptions], Mapping[str, Check]] = lambda info, options: {}
     card: Callable[[], Card] | None = None
     scoring: Callable[[], Scoring] | None = None
+    choices: Callable[[FinishedOutput, str, str], list[Asked]] | None = None
     tasks: Callable[[FinishedOutput, str | None], list[Task]] | None = None
     clips: Callable[[FinishedOutput, Sequence[Question], Path], Clips] | None = None
     complements: Callable[[FinishedOutput, str], Sequence[Complement]] | None = None

@@ -19,6 +19,8 @@ EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that bri
     "decord": ("decord2", "decord"),
     "torchcodec": ("torchcodec", "decode"),
     "sentence_transformers": ("sentence-transformers", "sbert"),
+    "sklearn": ("scikit-learn", "sbert"),
+    "threadpoolctl": ("threadpoolctl", "sbert"),
     "sacremoses": ("sacremoses", "models"),
     "safetensors": ("safetensors", "models"),
     "torch": ("torch", "models"),

@@ -19,6 +19,7 @@ from ..runtime.interrupt import asked, listen
 GARBAGE = (50_000, 20, 20)  # looking for circles among millions of tokens took a sixth of the time
 COMMANDS = {
     "ask": "Ask a model the questions of an output: an endpoint or transformers; writes predictions.",
+    "audit": "Measure what can be guessed without the video: the highest of many blind guessers.",
     "build": "Build a benchmark: `stressreel build NAME`, the same as `build-NAME`.",
     "card": "Write the dataset card of an output again.",
     "compare": "Test whether two models differ: paired differences of their scores, with intervals.",

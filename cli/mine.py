@@ -105,7 +105,8 @@ def _train(questions: Questions, named: str | None) -> str | None:
 
 
 def _items(questions: Questions, kind: Kind, by_split: bool, train: str | None) -> list[Item]:
-    from ..negatives.mining import Item, text_key
+    from ..language.text_key import text_key
+    from ..negatives.mining import Item
 
     trained = {text_key(getattr(one, kind)) for one in questions.questions if one.split == train} if train else set()
     return [
@@ -166,7 +167,7 @@ def _read(source: str, columns: Mapping[str, str] | None, apart_frames: int) -> 
 def _refuse_few(items: Mapping[Kind, Sequence[Item]], choice: MineSettings) -> None:
     """Refuse before anything is embedded what cannot be done, because a pool has too few distinct answers."""
     from ..errors import InputError
-    from ..negatives.mining import text_key
+    from ..language.text_key import text_key
 
     for kind, some in items.items():
         texts: dict[str, set[str]] = {}
@@ -198,7 +199,7 @@ def _warnings(
     items: Mapping[Kind, Sequence[Item]], mined: Mapping[Kind, Sequence[Mined]], settings: MiningSettings
 ) -> Iterator[str]:
     """Describe where options alone tell which is right: by how often each occurs, or because few texts lend most."""
-    from ..negatives.mining import text_key
+    from ..language.text_key import text_key
 
     for kind, found in mined.items():
         texts = {item.id: (item.pool, text_key(item.text)) for item in items[kind]}

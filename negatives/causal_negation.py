@@ -8,10 +8,10 @@ from collections.abc import Callable
 from ..language.clauses import Clause, clauses, main_clause
 from ..language.closed_classes import NEGATIONS
 from ..language.negation import POSITIVE, is_negated, negate, remove_negation
+from ..language.text_key import text_key
 from ..language.words import Caption
 from .cast import confusion_table
 from .confusion import Confusion, Unconfused
-from .mining import text_key
 
 
 def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confusion | Unconfused:

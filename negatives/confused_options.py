@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..language.text_key import text_key
 from ..seeds import rng_for
 from .confuser import Confuser
 from .confusion import KINDS, Confusion, Kind, Unconfused
-from .mining import Negative, OptionSet, text_key
+from .mining import Negative, OptionSet
 
 
 def confuse_options(

@@ -24,11 +24,11 @@ from ..errors import BuildError, InputError
 from ..extras import named
 from ..language.cast import Cast
 from ..language.hub import ModelFiles, model_files
+from ..language.text_key import text_key
 from ..language.words import name_pattern
 from ..records.documents import parse_json
 from ..records.files import sha256_text, write_json
 from .confusion import KINDS, Confusion, Kind, Unconfused
-from .mining import text_key
 
 KEYS = ("STRESSREEL_LLM_KEY", "OPENAI_API_KEY")
 TRIES, WAIT_S, TIMEOUT_S, AT_ONCE = 4, 1.0, 60.0, 8

@@ -12,7 +12,6 @@ option that is rarest among all options would be the right one. When ten questio
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..language.text_key import text_key
 from ..seeds import digest_for, rng_for
 from .content_words import content_words, says_no_more
 from .search import Indices, nearest
@@ -41,9 +41,6 @@ JITTER = 1e-9  # below the last digit of a score: of equal offers a seeded draw 
 REACH = 4  # a search gives this many times top_k questions, so that widening seldom needs the whole pool
 FAR = 16  # who finds nothing among this many times top_k questions that may still lend goes over the limit
 FEW = 64  # that many numbers are drawn one by one before a permutation of the pool is made
-
-APOSTROPHES = re.compile("['’‘`´]")
-MARKS = re.compile(r"[^\w\s]|_")
 
 
 @dataclass(frozen=True)
@@ -114,12 +111,6 @@ class OptionSet:
     options: tuple[str, ...]
     answer_index: int
     sources: tuple[Negative | None, ...]
-
-
-def text_key(text: str) -> str:
-    """Fold what does not tell two texts apart: capitals, stops, apostrophes, spaces, a "because" in front."""
-    words = MARKS.sub(" ", APOSTROPHES.sub("", text.casefold())).split()
-    return " ".join(words[1:] if words[:1] == ["because"] and len(words) > 1 else words)
 
 
 def arrange(right: str, negatives: Sequence[Negative], seed: int, item_id: str, kind: Kind) -> OptionSet:

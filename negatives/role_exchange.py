@@ -12,11 +12,11 @@ from ..language.clauses import Clause, clauses, main_clause
 from ..language.closed_classes import FINITE, SUBORDINATORS
 from ..language.inflection import verb_lemma
 from ..language.objects import COPULAS
+from ..language.text_key import text_key
 from ..language.words import Caption, Token, with_capital, without_capital
 from .cast import confusion_table
 from .confusion import Confusion, Unconfused
 from .entities import Entity, entities, entity_of, is_joined, is_named, mentions, owns, single_entities
-from .mining import text_key
 
 _TELLING = frozenset(("tell", "show", "think", "inform", "remind", "convince", "trick", "warn", "teach", "promise"))
 _PRONOUNS = {

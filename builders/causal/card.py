@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ...data_cards.card import Card
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
 from ...data_cards.statistics import Spread, named
+from ...metrics.blind.options import MEANINGS
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...records.source import source_of
-from .audit import GUESSERS
 from .checks import NAMES
 from .settings import SCHEMES, settings_of
 from .tables import CLIPS, CONFUSED, OPEN, RIGHT
@@ -56,13 +56,13 @@ class Guess:
 
     Attributes:
         name: Of the guesser.
-        right: Questions that it gets right.
+        right: Questions that it gets right; of equally good options it takes each with equal chance.
         total: Questions.
         chance: Share that chance gets right.
     """
 
     name: str
-    right: int
+    right: float
     total: int
     chance: float
 
@@ -198,7 +198,7 @@ def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[Guess
             split: {
                 target: [
                     Guess(name, found["right"][name], found["questions"], found["chance"])
-                    for name in GUESSERS
+                    for name in MEANINGS
                     if name in found["right"]
                 ]
                 for target, found in targets.items()
@@ -233,8 +233,8 @@ def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:
                     continue
                 best = max(blind, key=lambda guess: guess.share)
                 found.append(
-                    f"{table}, {split}, {target}s: of the guessers that do not see the video the best "
-                    f"({GUESSERS[best.name]}) gets {best.share:.1%} right; chance is {best.chance:.1%}."
+                    f"{table}, {split}, {target}s: of the untrained guessers that do not see the video the best "
+                    f"({MEANINGS[best.name]}) gets {best.share:.1%} right; chance is {best.chance:.1%}."
                 )
     return found
 
@@ -265,7 +265,7 @@ def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any
         "confused": CONFUSED in info["counts"],
         "frames": Spread.of(measured.frames),
         "blind": guesses(info),
-        "guessers": GUESSERS,
+        "guessers": MEANINGS,
         "notes": named(plain, NOTES),
         "skips": named(info["skips"]["by_reason"], SKIPS),
         "show_tables": True,
@@ -299,12 +299,14 @@ def clips_png(frames: Sequence[int]) -> bytes:
 def blind_png(found: Mapping[str, Mapping[str, Mapping[str, Sequence[Guess]]]]) -> bytes:
     """Draw what blind guessers get right in the test of every table, with 95 % intervals; the line is chance."""
     tables = {table: (splits.get("test") or list(splits.values())[-1]) for table, splits in found.items()}
+    there = {guess.name for targets in tables.values() for each in targets.values() for guess in each}
+    names = [name for name in MEANINGS if name in there]
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
         for axes, (table, targets) in zip(panels, tables.items(), strict=True):
             for number, (target, each) in enumerate(targets.items()):
-                rows = [list(GUESSERS).index(guess.name) + (number - 0.5) * 0.3 for guess in each]
+                rows = [names.index(guess.name) + (number - 0.5) * 0.3 for guess in each]
                 shares = [100 * guess.share for guess in each]
                 errors = [
                     [max(0.0, 100 * (guess.share - guess.interval[0])) for guess in each],
@@ -317,9 +319,9 @@ def blind_png(found: Mapping[str, Mapping[str, Mapping[str, Sequence[Guess]]]]) 
             axes.set_title(table)
             axes.set_xlim(0, 100)
             _plain(axes, "x")
-        panels[0].set_yticks(range(len(GUESSERS)), [name.replace("_", " ") for name in GUESSERS])
+        panels[0].set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
         panels[0].invert_yaxis()
         panels[0].legend(loc="upper right")
         panels[0].set_xlabel("% right", color=PALE)
 
-    return _png(draw, 3.2)
+    return _png(draw, 1.0 + 0.24 * len(names))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from math import exp, lgamma, log
 from typing import Any
 
-from ...negatives.mining import text_key
+from ...language.text_key import text_key
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row

@@ -1,10 +1,12 @@
-"""The items of a CausalChaos output: questions with answers to choose from."""
+"""The items of a CausalChaos output: questions with answers to choose from, and explanations for audits."""
 
 from __future__ import annotations
 
+from ...metrics.blind.asked import Asked
 from ...metrics.inputs import read_columns
 from ...metrics.items import Items, items_of
 from ...records.output import FinishedOutput
+from .checks import NAMES
 
 COLUMNS = ("qid", "episode", "clip_id", "question", "options", "answer_index")
 
@@ -24,3 +26,23 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
         options=[tuple(texts) for texts in rows["options"]],
         truth=rows["answer_index"],
     )
+
+
+def choices(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+    """Return the questions of a table and split twice: with answers and with explanations to choose from.
+
+    A question belongs to the balanced subset if its `blind_guessable` is there and false.
+    """
+    return [
+        Asked(
+            id=row["qid"],
+            question=row["question"],
+            options=tuple(row[options]),
+            right=row[index],
+            source=row["episode"],
+            part=target,
+            balanced=None if row.get("blind_guessable") is None else not row["blind_guessable"],
+        )
+        for target, (options, index, _) in NAMES.items()
+        for row in output.whole(config, None, split)
+    ]

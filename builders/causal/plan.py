@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ...language.text_key import text_key
+from ...metrics.blind.asked import Asked
+from ...metrics.blind.options import guess_options
 from ...negatives.confused_options import confuse_options
 from ...negatives.confuser import Confuser
 from ...negatives.confusion import Confusion, Kind, Unconfused
-from ...negatives.mining import COSINE_DIGITS, Item, Mined, Negative, OptionSet, arrange, mine, text_key
+from ...negatives.mining import COSINE_DIGITS, Item, Mined, Negative, OptionSet, arrange, mine
 from ...records.files import sha256_text
 from ...records.options import content
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
 from ...sources.causalchaos import CausalRow, first_by_id, overlaps
-from .audit import Asked, audit, known_share
 from .divisions import SPLITS, divide, leaks
 from .settings import SCHEMES, CausalSettings, Scheme
 from .tables import CLIPS, CONFUSED, OPEN, RIGHT, TARGETS, Target, causal_configs
 
 Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
+Choices = Mapping[Target, Mapping[str, OptionSet]]
 Generated = Mapping[str, Mapping[Kind, Confusion | Unconfused]]
 NOT_DRAWN = "enough others are there"
 
@@ -92,12 +96,12 @@ def plan_causal(
             split: asdict(leak) for split, leak in leaks(asked, drafts.split_of[scheme]).items() if leak.rows
         }
         units += drafts.tables(scheme, scheme, choices)
-        drafts.look(found, scheme, scheme, choices)
+        drafts.look(found, scheme, scheme, choices, choices)
         if settings.confuse and confuser and scheme == settings.splits[0]:
             confused, outcomes = drafts.confused(scheme, choices, confuser, generated or {})
             if any(confused.values()):
                 units += drafts.tables(CONFUSED, scheme, confused, outcomes)
-                drafts.look(found, CONFUSED, scheme, confused)
+                drafts.look(found, CONFUSED, scheme, confused, choices)
                 found["confusion"] = tally(outcomes)
     units += drafts.open_ended()
     if settings.only != "all":
@@ -291,49 +295,62 @@ class Drafts:
         for split, members in rows.items():
             yield Unit(f".{OPEN}.{split}", split, "", {"config": OPEN, "rows": members}, tables=(OPEN,))
 
-    def look(
-        self, found: dict[str, Any], config: str, scheme: Scheme, choices: Mapping[Target, Mapping[str, OptionSet]]
-    ) -> None:
-        """Count what blind guessers get right, and what training gives away of the options."""
+    def look(self, found: dict[str, Any], config: str, scheme: Scheme, choices: Choices, learnt: Choices) -> None:
+        """Count what blind guessers get right that are not trained, and what training gives away of the options.
+
+        Args:
+            found: Where the counts go.
+            config: The table.
+            scheme: The division.
+            choices: The options of the table.
+            learnt: The options of the division, whose train split the guessers know.
+        """
         for target in TARGETS:
-            trained = self.trained(scheme, target)
+            split_of, trained = self.split_of[scheme], self.trained(scheme, target)
+            vectors = self._vectors(target)
+            known = [self._asked(qid, target, one) for qid, one in learnt[target].items() if split_of[qid] == "train"]
             for split in SPLITS:
-                members = [q for q in choices[target] if self.split_of[scheme][q] == split]
+                members = [q for q in choices[target] if split_of[q] == split]
                 if not members:
                     continue
                 blind = [self._asked(qid, target, choices[target][qid]) for qid in members]
-                seen = trained if split != "train" else frozenset[str]()
-                right = audit(blind, seen)
-                if split == "train":
-                    del right["seen_in_train"]
-                if config != CONFUSED:
-                    del right["twin"]
-                chance = sum(1 / len(asked.texts) for asked in blind) / len(blind)
+                guessed = guess_options(
+                    blind,
+                    known if split != "train" else (),
+                    partial(_stacked, vectors),
+                    self.settings.seed,
+                    trained=False,
+                )
                 place = found["blind"].setdefault(config, {}).setdefault(split, {})
-                place[target] = {"questions": len(blind), "chance": round(chance, 6), "right": right}
+                place[target] = {
+                    "questions": len(blind),
+                    "chance": round(sum(1 / len(asked.options) for asked in blind) / len(blind), 6),
+                    "right": {guess.name: round(float(guess.right.sum()), 3) for guess in guessed.guesses},
+                }
                 if split == "train":
                     continue
                 wrong = [s.text for q in members for s in choices[target][q].sources if s]
-                known = found["wrong_options_right_in_train"].setdefault(config, {}).setdefault(split, {})
-                known[target] = list(known_share(wrong, trained))
                 rights = [text_of(self.by_id[qid], target) for qid in members]
-                known = found["right_options_in_train"].setdefault(config, {}).setdefault(split, {})
-                known[target] = list(known_share(rights, trained))
+                for name, texts in (("wrong_options_right_in_train", wrong), ("right_options_in_train", rights)):
+                    share = [sum(text_key(text) in trained for text in texts), len(texts)]
+                    found[name].setdefault(config, {}).setdefault(split, {})[target] = share
 
     def _asked(self, qid: str, target: Target, choice: OptionSet) -> Asked:
-        vectors = [
-            self.texts[target][self.number[source.id if source else qid]]
-            if source is None or not self._is_new(source, target)
-            else self.extra[source.text]
-            for source in choice.sources
-        ]
-        return Asked(
-            self.by_id[qid].question,
-            self.questions[self.number[qid]],
-            choice.options,
-            np.stack(vectors),
-            choice.answer_index,
-        )
+        row = self.by_id[qid]
+        return Asked(qid, row.question, choice.options, choice.answer_index, row.episode, part=target)
+
+    def _vectors(self, target: Target) -> dict[str, Floats]:
+        """Return the embeddings of all texts of one target: questions, right options, confusions."""
+        texts = [text_of(row, target) for row in self.rows]
+        return {
+            **dict(zip((row.question for row in self.rows), self.questions, strict=True)),
+            **dict(zip(texts, self.texts[target], strict=True)),
+            **self.extra,
+        }
+
+
+def _stacked(vectors: Mapping[str, Floats], texts: Sequence[str]) -> Floats:
+    return np.stack([vectors[text] for text in texts])
 
 
 def text_of(row: CausalRow, target: Target) -> str:

@@ -29,6 +29,7 @@ BENCHMARK = Benchmark(
     configs=late(".tables", "configs", __package__),
     checks=late(".checks", "clavi_checks", __package__),
     items=late(".items", "items", __package__),
+    choices=late(".items", "choices", __package__),
     question_tables=lambda info: ["questions"],
     card=late(".card", "card", __package__),
     scoring=late(".scores", "scoring", __package__),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...metrics.answers import YES_NO
+from ...metrics.blind.asked import Asked, asked_items
 from ...metrics.inputs import ALL, read_columns
 from ...metrics.items import Items, items_of
 from ...records.output import FinishedOutput
@@ -28,3 +29,9 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
         options=[YES_NO] * len(rows["question_id"]),
         truth=rows["answer"],
     )
+
+
+def choices(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+    """Return the questions of a split, each of the kind that its wording is."""
+    kinds, _ = read_columns(output, config, ("template_id",), split)
+    return asked_items(items(output, config, split), kinds["template_id"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...metrics.blind.asked import Asked, asked_items
 from ...metrics.inputs import read_columns
 from ...metrics.items import Items, items_of
 from ...records.output import FinishedOutput
@@ -37,3 +38,11 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
         truth=[options.index(answer) for options, answer in zip(chosen["options"], chosen["answer"], strict=True)],
     )
     return replace(found, others=found.others | (set(rows["key"]) - set(chosen["key"])))
+
+
+def choices(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+    """Return the questions of a split that can be chosen an answer to, each of the kind that its program is."""
+    columns, _ = read_columns(output, config, ("key", "kind"), split)
+    kind_of = dict(zip(columns["key"], columns["kind"], strict=True))
+    found = items(output, config, split)
+    return asked_items(found, [kind_of[name] for name in found.ids])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ...metrics.blind import GUESSERS, Read, blind_shares
+from ...metrics.blind.question_only import GUESSERS, Read, blind_shares
 from ...metrics.bootstrap import estimates
 from ...metrics.compositional_accuracy import count, measure
 from ...metrics.question_graphs import constant_predictions, most_common_predictions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...metrics.blind.asked import Asked
 from ...metrics.inputs import read_columns
 from ...metrics.items import Items, items_of
 from ...records.output import FinishedOutput
@@ -22,3 +23,23 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
         options=[()] * len(rows["clip_id"]),
         truth=[-1] * len(rows["clip_id"]),
     )
+
+
+def choices(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+    """Return what tasks ask of the clips of a split without a perturbation: which of four captions is the clip's."""
+    from .choices import caption_choices
+    from .scores import read_captions
+
+    captions = read_captions(output, split)
+    sources = dict(zip(captions.clips, captions.sources, strict=True))
+    return [
+        Asked(
+            name,
+            "",
+            tuple(captions.texts[number] for number in choice.captions[""]),
+            choice.place,
+            sources[name],
+            part="caption",
+        )
+        for name, choice in caption_choices(captions, {"": captions.texts}).items()
+    ]

@@ -15,13 +15,16 @@ from stressreel.cli.main import load_command
 from stressreel.runtime import interrupt
 
 PROGRAMS = ["stressreel", *(f"build-{name}" for name in BENCHMARKS)]
-WRITTEN = {"--out", "--to", "--items", "--picture", "sample folder"}  # need not be there
+WRITTEN = {"--out", "--to", "modalities --items", "--picture", "sample folder"}  # need not be there
 TEXTS = {"--charades", "--segments", "--msrvtt", "--annotations", "--questions", "given"}  # paths among other words
 MISSING = "MISSING"
 # What has to be said besides, for each path that is read. OUT, SUITE and CAUSAL are outputs, FOLDER a folder.
 CASES: dict[tuple[str, str], str] = {
     ("stressreel ask", "out"): "MISSING --dry-run",
     ("stressreel ask", "--videos"): "DECOMP --videos MISSING --dry-run",
+    ("stressreel audit", "out"): "MISSING --no-sbert",
+    ("stressreel audit", "--items"): "--items MISSING --no-sbert",
+    ("stressreel audit", "--train"): "--items ITEMS --train MISSING --no-sbert",
     ("stressreel card", "out"): "MISSING",
     ("stressreel compare", "a"): "MISSING FOLDER",
     ("stressreel compare", "b"): "ANSWERS MISSING --on OUT",
@@ -83,6 +86,16 @@ VALUES = (
     "stressreel score answers OUT --predictions ANSWERS --split unknown",
     "stressreel score answers OUT --predictions ANSWERS --config unknown",
     "stressreel score answers OUT --predictions ANSWERS --out OUT/scores",
+    "stressreel audit",
+    "stressreel audit OUT --items ITEMS",
+    "stressreel audit OUT --columns id=x",
+    "stressreel audit OUT --config unknown --no-sbert",
+    "stressreel audit OUT --split unknown --no-sbert",
+    "stressreel audit OUT --to OUT/audit",
+    "stressreel audit --items ITEMS --split unknown --no-sbert",
+    "stressreel audit --items ITEMS --config unknown --no-sbert",
+    "stressreel audit --items ITEMS --columns unknown=x --no-sbert",
+    "stressreel audit --items ITEMS --columns x --no-sbert",
     "stressreel permute OUT --split unknown",
     "stressreel permute OUT --to NEW.txt",
     "stressreel permute OUT --to OUT/permuted.csv",
@@ -155,11 +168,13 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         assert run(*command.split(), "--out", folder / name, "--no-progress").code == 0
     ids = [row["question_id"] for row in rows(folder / "clavi", "questions")]
     (folder / "answers.jsonl").write_text("".join(f'{{"id": "{name}", "answer": "yes"}}\n' for name in ids))
+    (folder / "items.jsonl").write_text('{"id": 1, "question": "Did it rain?", "answer": "yes"}\n')
     return {
         "MISSING": str(folder / "not" / "there"),
         "NEW": str(folder / "new"),
         "FOLDER": str(folder / "empty"),
         "ANSWERS": str(folder / "answers.jsonl"),
+        "ITEMS": str(folder / "items.jsonl"),
         "QUESTIONS": str(folder / "questions.csv"),
         "CHARADES": str(folder / "charades"),
         "MSRVTT": str(folder / "msrvtt"),
@@ -216,6 +231,9 @@ def test_an_unknown_value_is_wrong_usage(line: str, places: dict[str, str]) -> N
 @pytest.mark.parametrize(
     "line",
     [
+        "stressreel audit FOLDER",
+        "stressreel audit --items QUESTIONS --no-sbert",
+        "stressreel audit --items ITEMS --columns question=x --no-sbert",
         "stressreel card FOLDER",
         "stressreel export files OUT --to NEW",
         "stressreel push FOLDER org/name --dry-run",

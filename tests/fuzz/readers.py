@@ -472,6 +472,7 @@ def read_question_files(folder: Path) -> None:
 def read_prediction_files(folder: Path) -> None:
     from stressreel.api import items_of_output
     from stressreel.asking.questions import questions_of_file
+    from stressreel.metrics.blind.items_file import read_asked
     from stressreel.metrics.items import read_items
     from stressreel.metrics.predictions import join, read_predictions
 
@@ -479,7 +480,9 @@ def read_prediction_files(folder: Path) -> None:
 
     def read(path: Path) -> None:
         if path.name.startswith("items"):
-            every(partial(read_items, path, items_of_output), partial(questions_of_file, path))
+            every(
+                partial(read_items, path, items_of_output), partial(questions_of_file, path), partial(read_asked, path)
+            )
         else:
             join(read_predictions(path, expected=len(ITEMS)), ITEMS, options, partial=True)
 

@@ -1,10 +1,11 @@
 import pytest
 from stressreel.language.cast import Cast
 from stressreel.language.tagger import load_tagger
+from stressreel.language.text_key import text_key
 from stressreel.negatives.confused_options import confuse_options
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import KINDS, Unconfused
-from stressreel.negatives.mining import Negative, OptionSet, text_key
+from stressreel.negatives.mining import Negative, OptionSet
 
 
 def confuser() -> Confuser:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.language.cast import Cast, derive_cast
 from stressreel.language.tagger import load_tagger
+from stressreel.language.text_key import text_key
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import KINDS, Confusion, Unconfused
 from stressreel.negatives.entities import entities
-from stressreel.negatives.mining import text_key
 
 CASES = yaml.safe_load((Path(__file__).parent / "cases" / "confusion.yaml").read_text(encoding="utf-8"))
 CAST = Cast(tuple(CASES["cast"]), CASES["genders"])

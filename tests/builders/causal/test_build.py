@@ -1,7 +1,6 @@
 """Plans of causal questions with embeddings made up by hashing words, so that no model is needed."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -10,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from stressreel.builders.causal.audit import Asked, guess, known_share, twin
 from stressreel.builders.causal.checks import causal_checks, chi_square_tail
 from stressreel.builders.causal.plan import Drafts, Timing, plan_causal, tally
 from stressreel.builders.causal.render import clip_frames
 from stressreel.builders.causal.settings import CausalSettings, settings_of
 from stressreel.builders.causal.tables import causal_configs
 from stressreel.errors import InputError, VideoError
-from stressreel.negatives.mining import MiningSettings, text_key
+from stressreel.language.text_key import text_key
+from stressreel.negatives.mining import MiningSettings
 from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import FinishedOutput
 from stressreel.records.plan import Plan, Unit
@@ -147,30 +146,17 @@ class TestClipFrames:
 
 
 class TestAudit:
-    def test_each_guesser_picks_what_it_says(self) -> None:
-        options = np.eye(4, 3, dtype=np.float32)
-        options[3] = options[0]
-        asked = Asked("why", np.array([0, 1, 0], np.float32), ("Aaa", "b", "cc", "dddd"), options, 0)
-        assert guess(asked, frozenset({"b"}), {"aaa": 3, "b": 2, "cc": 1, "dddd": 9}) == {
-            "longest": 3,
-            "shortest": 1,
-            "near_question": 1,
-            "odd_one_out": 1,
-            "central": 0,
-            "rarest": 2,
-            "seen_in_train": 1,
-            "case": 1,
-            "twin": 0,
-        }
-        assert guess(asked, frozenset({"b", "cc"}), Counter())["seen_in_train"] == 0
-
-    @pytest.mark.parametrize("right", range(5))
-    def test_the_twins_of_a_confused_answer_tell(self, right: int) -> None:
-        texts = ["Tom was not hitting Jerry.", "Jerry was hitting Tom.", "Spike hid.", "Tom ate the cheese."]
-        assert twin([*texts[:right], "Tom was hitting Jerry.", *texts[right:]]) == right
-
-    def test_known_share_folds_case_and_stops(self) -> None:
-        assert known_share(["Tom ran.", "Spike hid"], frozenset({"tom ran"})) == (1, 2)
+    def test_the_plan_says_what_guessers_get_right_and_what_train_gives_away(self, rows: tuple[CausalRow, ...]) -> None:
+        notes = plan_causal(rows, PLAIN, embed=embed).notes
+        found = notes["blind"]["ud"]
+        assert set(found) == {"train", "validation", "test"} & set(found)
+        for split, targets in found.items():
+            for blind in targets.values():
+                assert all(0 <= right <= blind["questions"] for right in blind["right"].values())
+                assert ("right_in_train" in blind["right"]) == (split != "train")
+                assert {"longest", "near_question", "twin"} <= set(blind["right"])
+        wrong, of = notes["wrong_options_right_in_train"]["ud"]["test"]["answer"]
+        assert wrong == 0 < of  # --pool split lends none of them
 
     def test_drafts_keep_the_right_options_of_train(self, rows: tuple[CausalRow, ...]) -> None:
         drafts = Drafts(rows, PLAIN, embed)

@@ -59,6 +59,11 @@ def _majority(learnt: Sequence[Read], asked: Sequence[Read], keys: Callable[[Rea
     return [_most(counts[next((key for key in keys(read) if key in counts), "")]) for read in asked]
 
 
+def commonest(learnt: Sequence[Read]) -> str:
+    """Return the most frequent answer; of equally frequent ones the first by the alphabet."""
+    return _most(Counter(read.answer for read in learnt))
+
+
 def _most(counts: Counter[str]) -> str:
     return min(counts, key=lambda answer: (-counts[answer], answer), default="")
 

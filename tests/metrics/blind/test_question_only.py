@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from stressreel.metrics.blind import GUESSERS, Read, blind_shares, words_of
+from stressreel.metrics.blind.question_only import GUESSERS, Read, blind_shares, words_of
 
 LEARNT = [Read(f"Were they {verb} a {noun}?", "yes" if noun == "phone" else "no", "k")
           for noun in ("phone", "bag") for verb in ("holding", "taking", "throwing")]  # fmt: skip

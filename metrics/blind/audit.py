@@ -1,0 +1,135 @@
+"""The audit: what all guessers get right that never see a video, and the highest of them.
+
+A figure for blind guessing is the highest of several guessers, trained and untrained: one judge flatters whoever was
+tuned against it (Zellers et al. 2019, "HellaSwag"; Le Bras et al. 2020, "Adversarial Filters of Dataset Biases").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...errors import InputError
+from ..bootstrap import RESAMPLES
+from .asked import Asked as Asked
+from .asked import Embed, remembering
+from .figures import Audited, audited
+from .folds import folds
+from .options import guess_options, worth
+from .pairs import guess_pairs
+from .yes_no import guess_yes_no, on_pairs
+
+BOTH = "both"
+
+
+def audit(
+    asked: Sequence[Asked],
+    train: Sequence[Asked] = (),
+    *,
+    embed: Embed | None = None,
+    complements: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> list[Audited]:
+    """Let all guessers guess and count what they get right.
+
+    Args:
+        asked: The questions of one split, of one or several parts. Their order, and that of options, does not matter,
+            but to the guesser of places.
+        train: Questions that trained guessers learn from; without, they learn from other source videos of `asked`.
+        embed: Embeds texts (`negatives.embeddings_cache.embed`); without, guessers that need embeddings are left out.
+        complements: Pairs of yes/no questions by their kind, such as a question and its opposite; of each kind there is
+            an audit of how often both are right.
+        seed: Seed of all draws.
+        resamples: Resamples of the bootstrap over source videos.
+
+    Returns:
+        An audit for each part; one of "both" where each question has two parts, such as answer and explanation; and
+        one for each kind of complement pairs.
+
+    Raises:
+        InputError: Two questions of a part share an id, or one has no right option.
+    """
+    _check(asked)
+    _check(train)
+    embed = embed and remembering(embed)
+    found, guessed = [], []
+    for part in dict.fromkeys(map(part_of, asked)):
+        some = [one for one in asked if part_of(one) == part]
+        known = [one for one in train if part_of(one) == part]
+        chance = float(np.mean([1 / len(one.options) for one in some]))
+        if some[0].yes_no:
+            rows, guesses, left_out = guess_yes_no(some, known, embed, seed)
+            weights, learnt, divided = [], len(known), folds(rows, seed)
+        else:
+            view = guess_options(some, known, embed, seed)
+            rows, guesses, left_out = view.rows, list(view.guesses), dict(view.left_out)
+            weights, learnt, divided = worth(view), view.learnt, view.divided
+            guessed.append((view, chance))
+        if guesses:
+            found.append(
+                audited(
+                    part,
+                    rows,
+                    guesses,
+                    divided,
+                    learnt=learnt,
+                    chance=chance,
+                    seed=seed,
+                    resamples=resamples,
+                    worth=weights,
+                    left_out=left_out,
+                )
+            )
+        if some[0].yes_no and guesses:
+            for kind, named in (complements or {}).items():
+                pair_rows, pair_guesses = on_pairs(rows, guesses, named)
+                if pair_rows.asked:
+                    found.append(
+                        audited(
+                            f"{part}, {kind} complement pairs",
+                            pair_rows,
+                            pair_guesses,
+                            folds(pair_rows, seed),
+                            learnt=learnt,
+                            chance=chance**2,
+                            seed=seed,
+                            resamples=resamples,
+                        )
+                    )
+    if len(guessed) == 2:
+        (one, first), (other, second) = guessed
+        if [asked.id for asked in one.rows.asked] == [asked.id for asked in other.rows.asked]:
+            pairs = guess_pairs(one, other, embed)
+            found.append(
+                audited(
+                    BOTH,
+                    one.rows,
+                    pairs,
+                    one.divided,
+                    learnt=one.learnt,
+                    chance=first * second,
+                    seed=seed,
+                    resamples=resamples,
+                )
+            )
+    return found
+
+
+def part_of(asked: Asked) -> str:
+    """Name the part of a question: its own, or whether it is a choice or a yes/no question."""
+    return asked.part or ("yes/no" if asked.yes_no else "choice")
+
+
+def _check(asked: Sequence[Asked]) -> None:
+    taken = set()
+    for one in asked:
+        if (one.part, one.id) in taken:
+            raise InputError(f"{one.id!r} is there twice. Give each question an id of its own.")
+        taken.add((one.part, one.id))
+        if not (0 <= one.right < len(one.options) and len(one.options) > 1):
+            raise InputError(
+                f"{one.id!r} has {len(one.options)} options, and number {one.right} is right; expected two options "
+                "or more, one of them right, counted from 0."
+            )

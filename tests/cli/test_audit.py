@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands import refuses, run
+
+pytest.importorskip("sklearn")
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> Path:
+    """Forty questions whose longest option is right, half of them balanced, from ten videos."""
+    rows = [
+        {
+            "id": f"q{number}",
+            "question": f"why did cat {number} run?",
+            "options": ["it hid", "it was chased by a very large dog", f"it saw mouse {number}"],
+            "answer_index": 1,
+            "source": f"v{number % 10}",
+            "split": "test" if number % 2 else "train",
+            "blind_guessable": number % 4 == 1,
+        }
+        for number in range(40)
+    ]
+    path = tmp_path / "items.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def audited(*arguments: object) -> dict:
+    done = run("stressreel", "audit", *arguments, "--no-sbert", "--json", "--resamples", 100)
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+@pytest.mark.usefixtures("paint")
+def test_a_file_is_audited_and_written(items: Path, tmp_path: Path) -> None:
+    done = run("stressreel", "audit", "--items", items, "--no-sbert", "--resamples", 100, "--to", tmp_path / "to")
+    assert done.code == 0, done.err
+    assert "longest" in done.out
+    assert "left out: " in done.out
+    (found,) = json.loads((tmp_path / "to/audit.json").read_text())["audits"]
+    assert (found["split"], found["questions"], found["learnt_from_train"], found["sources"]) == ("test", 20, 20, 5)
+    assert found["highest"]["value"] == 1.0
+    assert found["balanced"]["questions"] == 10
+    assert found["chance"] == pytest.approx(1 / 3)
+    right = {each["guesser"]: each["right"]["value"] for each in found["guessers"]}
+    assert right["longest"] == 1.0
+    assert set(found["choices"]) == {f"q{number}" for number in range(1, 40, 2)}
+    taken = {each["guesser"]: each["choice"] for each in found["choices"]["q1"]}
+    assert taken["longest"] == 1
+    assert set(taken) == set(right)
+    text = (tmp_path / "to/audit.md").read_text()
+    assert "| longest |" in text
+    assert "audit.png" in text
+    assert (tmp_path / "to/audit.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_splits_and_train(items: Path) -> None:
+    every = audited("--items", items, "--split", "all")["audits"]
+    assert [(one["split"], one["learnt_from_train"]) for one in every] == [("train", 0), ("test", 20)]
+    assert audited("--items", items, "--train", items)["audits"][0]["learnt_from_train"] == 40
+
+
+def test_outputs_are_audited_by_their_own_questions(
+    built: Path, built_causal: Path, build_once: Callable[..., Path]
+) -> None:
+    suite = build_once(
+        "build-perturbed", "--msrvtt", "sample", "--severity", 3, "--perturbations", "jumble", "--no-render"
+    )
+    graphs = build_once("build-decomp", "--charades", "sample")
+    parts = {}
+    for out in (built, built_causal, suite, graphs):
+        found = audited(out)
+        parts[found["output"]["builder"]] = {one["part"] for one in found["audits"]}
+    assert parts["clavi"] == {"yes/no", "yes/no, video complement pairs", "yes/no, text complement pairs"}
+    assert parts["causal"] == {"answer", "explanation", "both"}
+    assert parts["perturbed"] == {"caption"}
+    assert "yes/no" in parts["decomp"]
+
+
+def test_a_folder_in_the_output_or_a_file_is_refused(items: Path, built: Path) -> None:
+    refuses(run("stressreel", "audit", built, "--to", built / "audit"), "lies in the output itself", code=2)
+    refuses(run("stressreel", "audit", "--items", items, "--to", items), "is a file", code=2)
