@@ -4,10 +4,10 @@ r"""Draw confusions and phrases to be read one by one, and hold the sheets of th
     python benchmarks/reading.py phrases --annotations CHARADES_STA --seed 1 --count 150
     python benchmarks/reading.py confusions --annotations Annotations.csv --check docs/reading/confusions.csv
 
-Each output is drawn by its own key, so that what is refused or changed elsewhere leaves the draw of the others as it is.
-It is printed with what it was made from, its id and the first 16 digits of its SHA-256. A sheet names an output by these
-and says what a reader thought of it; it holds no text. `--check` counts how many outputs of a sheet are still the same
-and what the verdicts on those are.
+Each output is drawn by its own key, so that what is refused or changed elsewhere leaves the draw of the others as it
+is. It is printed with what it was made from, its id and the first 16 digits of its SHA-256. A sheet names an output by
+these and says what a reader thought of it; it holds no text. `--check` counts how many outputs of a sheet are still the
+same and what the verdicts on those are.
 """
 
 from __future__ import annotations
@@ -85,7 +85,9 @@ def phrases(folder: Path, tagger: str) -> Iterator[Made]:
                 continue
             seen.add(sentence)
             found = gerund(sentence)
-            if isinstance(found, Gerund):
+            if isinstance(found, Gerund) and found.anaphoric:
+                yield Made(f"{split}-{number}", "phrase", sentence, "", "pronoun")  # left out by `charades_sta.py`
+            elif isinstance(found, Gerund):
                 yield Made(f"{split}-{number}", "phrase", sentence, found.phrase)
             else:
                 yield Made(f"{split}-{number}", "phrase", sentence, "", found)

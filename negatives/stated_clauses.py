@@ -25,9 +25,10 @@ def stated_clause(caption: Caption) -> Clause | None:
 def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
     """Return the finite verbs that "and" joins to a clause and that share its subject, from left to right.
 
-    A verb behind a clause of its own subject may belong to either: in "Tom knew that Jerry was there and wanted to catch
-    him" it is that of the main clause if it says what somebody has in mind (`joined_minds` of `confusion.yaml`) and only
-    an object clause stands between. Behind a relative clause or one of reason or time it is left to that clause.
+    A verb behind a clause of its own subject may belong to either: in "Tom knew that Jerry was there and wanted to
+    catch him" it is that of the main clause if it says what somebody has in mind (`joined_minds` of `confusion.yaml`)
+    and only an object clause stands between. Behind a relative clause or one of reason or time it is left as it is.
+    A clause that names the subject again is joined too: "Tom saw Spike and Tom ran".
     """
     found: list[Clause] = []
     if not main.finite:
@@ -51,7 +52,7 @@ def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
 
 
 def _shares_subject(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
-    """Return whether a verb stands behind "and" for the same subject, and is no participle: "being chased and caught"."""
+    """Return whether "and" joins a verb of the same subject, and no participle: "being chased and caught"."""
     joint = clause.verb.tokens[0] - 1
     if holder.subject is not None and clause.subject is not None and clause.role != "coordinate":
         again = [token.lower for token in tokens[clause.subject.first : clause.subject.stop]]
