@@ -16,10 +16,8 @@ Gender = Literal["female", "male", ""]
 OFTEN = 3
 SHARE = 0.3
 ALWAYS = 8  # mentions, nearly all with a capital
-_DETERMINERS = frozenset("a an the his her its their another one two three some any no every each".split()) | {
-    "'s",
-    "’s",
-}
+_DETERMINERS = {"a", "an", "the", "his", "her", "its", "their", "another", "one", "two", "three", "some", "any", "no"}
+_DETERMINERS |= {"every", "each", "'s", "’s"}
 _PLACES = frozenset(("in", "at", "on", "inside", "near"))
 _PRONOUNS = {"she": "female", "her": "female", "hers": "female", "herself": "female"} | {
     word: "male" for word in ("he", "him", "his", "himself")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..language.agreement import finite_form, full_form
 from ..language.cast import Cast
 from ..language.clauses import clauses
-from ..language.inflection import verb_lemma
+from ..language.inflection import is_verb_form, verb_lemma
 from ..language.words import Caption, Token, name_pattern, without_capital
 from .cast import confusion_table
 from .entities import Entity, entity_of, is_named, mentions, owns
@@ -103,6 +103,9 @@ def pronoun_is_open(caption: Caption, agent: Entity, patient: Entity, found: Seq
     """Return whether a pronoun that an exchange changes may stand for a third one, or for things."""
     tokens = caption.tokens
     changed = _pronouns(caption, agent, patient, {})
+    unknown = [one for one in (agent, patient) if not one.gender and not is_named(tokens, one)]
+    if unknown and any(token.lower in ("its", "itself") for token in tokens[unknown[0].first :]):
+        return True
     for number in changed:
         gender = _GENDER_OF[tokens[number].lower]
         inside = set[int]()
@@ -150,7 +153,8 @@ def _agreements(
 
 
 def _pronouns(caption: Caption, agent: Entity, patient: Entity, taken: Container[int]) -> dict[int, str]:
-    """Exchange pronouns that can only mean one of the two."""
+    """Exchange pronouns that can only mean one of the two; "her" is that of the one whose gender is not known."""
+    agent, patient = _with_gender(caption, agent, patient), _with_gender(caption, patient, agent)
     genders = {agent.gender: patient.gender, patient.gender: agent.gender}
     if not agent.gender or not patient.gender or agent.gender == patient.gender:
         if "plural" not in genders or agent.plural == patient.plural:
@@ -160,10 +164,33 @@ def _pronouns(caption: Caption, agent: Entity, patient: Entity, taken: Container
     for number, token in enumerate(caption.tokens):
         if token.tag not in ("PRP", "PRP$") or number in taken:
             continue
-        form = "PRP$" if token.tag == "PRP$" else "self" if token.lower.endswith(("self", "selves")) else ""
+        form = (
+            "PRP$"
+            if token.tag == "PRP$" and not _is_led(caption.tokens, number)
+            else "self"
+            if token.lower.endswith(("self", "selves"))
+            else ""
+        )
         for name in (form,) if form else ("subject", "object"):
             gender = _FORMS.get((name, token.lower))
             if gender in genders:
                 changes[number] = _PRONOUNS[genders[gender]][name]
                 break
     return changes
+
+
+def _is_led(tokens: Sequence[Token], number: int) -> bool:
+    """Return whether a pronoun is who does what a verb makes him do: "made her sneeze"."""
+    if not 0 < number < len(tokens) - 1 or not tokens[number - 1].tag.startswith("VB"):
+        return False
+    led = verb_lemma(tokens[number - 1].text) in ("make", "let", "help")
+    return led and is_verb_form(tokens[number + 1].lower, "VB")
+
+
+def _with_gender(caption: Caption, one: Entity, other: Entity) -> Entity:
+    """Return one of two with the gender of the pronouns in the text, if it is not known and the other has another."""
+    if one.gender or other.gender not in ("female", "male"):
+        return one
+    used = {gender for token in caption.tokens if (gender := _GENDER_OF.get(token.lower)) in ("female", "male")}
+    left = used - {other.gender}
+    return replace(one, gender=left.pop()) if left else one

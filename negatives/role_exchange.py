@@ -46,7 +46,7 @@ def exchange_roles(caption: Caption, cast: Cast) -> Confusion | Unconfused:
             return Unconfused("swap", "somebody is named alone and with others")
         if any(_is_restricted(caption, e) for e in found if e.key in (agent.key, patient.key)):
             return Unconfused("swap", "a clause behind says who is meant")
-        if agent.plural != patient.plural and {"both", "between", "among", "amongst"} & set(words.split()):
+        if agent.plural != patient.plural and confusion_table()["of_several"] & set(words.split()):
             return Unconfused("swap", "what is said holds of several only")
         if _with_stranger(caption, agent, found) or _with_stranger(caption, patient, found):
             return Unconfused("swap", 'it is not certain who is joined by "and"')

@@ -44,7 +44,7 @@ def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
                 break
             found.append(clause)
             holder, inside = clause, False
-        elif _opens_object_clause(caption.tokens, holder, clause):
+        elif _opens_object_clause(caption.tokens, holder, clause) or _ends_with_comma(caption.tokens, clause):
             inside = True
         else:
             break
@@ -77,6 +77,14 @@ def _shares_subject(tokens: Sequence[Token], holder: Clause, clause: Clause) -> 
         return True
     passive = any(one.lower in BE | GET | HAVE and two.tag == "VBN" for one, two in pairwise(behind))
     return not passive or (after is not None and after.is_word and after.lower not in ("by", "with"))
+
+
+def _ends_with_comma(tokens: Sequence[Token], clause: Clause) -> bool:
+    """Return whether ", and" stands behind a clause of reason or time: it is over there, "after Spike barked, and"."""
+    if clause.role == "relative" or clause.stop + 1 >= len(tokens) or clause.subject is None:
+        return False
+    opened = tokens[clause.subject.first - 1].lower in confusion_table()["reasons"]
+    return opened and tokens[clause.stop].text == "," and tokens[clause.stop + 1].lower == "and"
 
 
 def _has_in_mind(tokens: Sequence[Token], clause: Clause) -> bool:

@@ -23,6 +23,8 @@ def repair_story(tokens: list[Token], living: Container[str]) -> None:
         follows = tokens[number + 1].tag if number + 1 < len(tokens) else "."
         living_noun = before.tag == "NN" and before.lower in living
         somebody = before.tag == "NNP" or (living_noun and (bare or follows in ("DT", "NNP", "PRP", "PRP$", "RP")))
+        only_past = not is_verb_form(token.lower, "VBN") and set(readings(token.lower)) == {"VERB"}  # "mistook"
+        somebody = somebody or (only_past and before.tag.startswith("NN"))
         somebody = somebody or (bare and before.tag.startswith("NN") and not is_verb_form(token.lower, "VBN"))  # "ran"
         opens = max((n for n in range(number) if tokens[n].lower in SUBORDINATORS), default=0)
         finite = [earlier.lower for earlier in tokens[opens:number] if earlier.tag in FINITE]
