@@ -27,7 +27,8 @@ def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
 
     A verb behind a clause of its own subject may belong to either: in "Tom knew that Jerry was there and wanted to
     catch him" it is that of the main clause if it says what somebody has in mind (`joined_minds` of `confusion.yaml`)
-    and only an object clause stands between. Behind a relative clause or one of reason or time it is left as it is.
+    and only an object clause stands between, or if a comma ends that clause. Behind a relative clause, or one of
+    reason or time that no comma ends, it is left as it is.
     A clause that names the subject again is joined too: "Tom saw Spike and Tom ran".
     """
     found: list[Clause] = []
@@ -44,7 +45,9 @@ def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
                 break
             found.append(clause)
             holder, inside = clause, False
-        elif _opens_object_clause(caption.tokens, holder, clause) or _ends_with_comma(caption.tokens, clause):
+        elif _ends_with_comma(caption.tokens, holder, clause):
+            inside = False
+        elif _opens_object_clause(caption.tokens, holder, clause):
             inside = True
         else:
             break
@@ -79,12 +82,13 @@ def _shares_subject(tokens: Sequence[Token], holder: Clause, clause: Clause) -> 
     return not passive or (after is not None and after.is_word and after.lower not in ("by", "with"))
 
 
-def _ends_with_comma(tokens: Sequence[Token], clause: Clause) -> bool:
-    """Return whether ", and" stands behind a clause of reason or time: it is over there, "after Spike barked, and"."""
+def _ends_with_comma(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
+    """Return whether ", and" closes a clause inside another: "Tom was scared after Spike barked, and ran"."""
     if clause.role == "relative" or clause.stop + 1 >= len(tokens) or clause.subject is None:
         return False
     opened = tokens[clause.subject.first - 1].lower in confusion_table()["reasons"]
-    return opened and tokens[clause.stop].text == "," and tokens[clause.stop + 1].lower == "and"
+    closed = tokens[clause.stop].text == "," and tokens[clause.stop + 1].lower == "and"
+    return closed and (opened or _opens_object_clause(tokens, holder, clause))
 
 
 def _has_in_mind(tokens: Sequence[Token], clause: Clause) -> bool:
