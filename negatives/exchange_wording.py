@@ -104,7 +104,7 @@ def pronoun_is_open(caption: Caption, agent: Entity, patient: Entity, found: Seq
     tokens = caption.tokens
     changed = _pronouns(caption, agent, patient, {})
     unknown = [one for one in (agent, patient) if not one.gender and not is_named(tokens, one)]
-    if unknown and any(token.lower in ("its", "itself") for token in tokens[unknown[0].first :]):
+    if unknown and any(token.lower in ("it", "its", "itself") for token in tokens[unknown[0].first :]):
         return True
     for number in changed:
         gender = _GENDER_OF[tokens[number].lower]

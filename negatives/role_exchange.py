@@ -56,6 +56,8 @@ def exchange_roles(caption: Caption, cast: Cast) -> Confusion | Unconfused:
             return Unconfused("swap", 'it is not certain who is joined by "or"')
         if any(_modifies(caption, e) for e in found if e.key in (agent.key, patient.key)):
             return Unconfused("swap", "somebody's name stands for a thing")
+        if any(_is_explained(caption, e) for e in found if e.key in (agent.key, patient.key)):
+            return Unconfused("swap", "a name behind says who is meant")
         if agent.plural != patient.plural and has_one_each(caption, mentions(found, (agent.key, patient.key))):
             return Unconfused("swap", "one has one of what several have each")
         if pronoun_is_open(caption, agent, patient, found):
@@ -99,6 +101,15 @@ def _is_alternative(caption: Caption, entity: Entity) -> bool:
     """Return whether somebody is one of two: "the goldfish or canary"."""
     around = [caption.tokens[n].lower for n in (entity.first - 1, entity.stop) if 0 <= n < len(caption.tokens)]
     return bool({"or", "nor"} & set(around))
+
+
+def _is_explained(caption: Caption, entity: Entity) -> bool:
+    """Return whether a name between commas, or at the end, says again who is meant: "his girlfriend, Toots"."""
+    tokens, after = caption.tokens, entity.stop
+    if after + 1 >= len(tokens) or tokens[after].text != "," or tokens[after + 1].tag != "NNP":
+        return False
+    behind = next((token for token in tokens[after + 1 :] if token.tag != "NNP"), None)
+    return behind is None or not behind.is_word
 
 
 def _modifies(caption: Caption, entity: Entity) -> bool:

@@ -18,7 +18,8 @@ def repair_story(tokens: list[Token], living: Container[str]) -> None:
     bare = not any(token.tag in FINITE for token in tokens)
     for number in range(1, len(tokens)):
         token, before = tokens[number], tokens[number - 1]
-        if token.tag in ("VBD", "VBN") and before.lower in NEGATIONS and number > 1 and tokens[number - 2].lower in DO:
+        supported = number > 1 and before.lower in NEGATIONS and tokens[number - 2].lower in DO
+        if supported and token.tag in ("VBD", "VBN"):
             tokens[number] = token.with_tag("VB")  # "didn't wanted"
             continue
         if token.tag not in ("VBN", "NN", "VBP", "VB", "JJ", "JJR") or not is_verb_form(token.lower, "VBD"):
