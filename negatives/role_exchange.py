@@ -124,6 +124,14 @@ def _is_restricted(caption: Caption, entity: Entity) -> bool:
     tokens, after = caption.tokens, entity.stop
     if after + 1 >= len(tokens) or is_named(tokens, entity):
         return False
+    apposed = tokens[after - 1].tag == "NNP" and tokens[after - 2].tag in (
+        "NN",
+        "NNS",
+    )  # "the fish Tom", "the cat Butch"
+    if apposed and tokens[after].tag in FINITE:
+        before = tokens[entity.first - 1]
+        joins = before.lower in SUBORDINATORS or before.tag in ("CC", ",")
+        return not joins if entity.first else tokens[after + 1].tag in FINITE  # "saw the fish Tom had"
     if tokens[after].tag != "NNP" and tokens[after].lower not in ("he", "she", "they", "it"):
         return False
     behind = next(
