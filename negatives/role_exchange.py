@@ -46,7 +46,7 @@ def exchange_roles(caption: Caption, cast: Cast) -> Confusion | Unconfused:
             return Unconfused("swap", "somebody is named alone and with others")
         if any(_is_restricted(caption, e) for e in found if e.key in (agent.key, patient.key)):
             return Unconfused("swap", "a clause behind says who is meant")
-        if agent.plural != patient.plural and confusion_table()["of_several"] & set(words.split()):
+        if agent.plural != patient.plural and _holds_of_several(caption):
             return Unconfused("swap", "what is said holds of several only")
         if _with_stranger(caption, agent, found) or _with_stranger(caption, patient, found):
             return Unconfused("swap", 'it is not certain who is joined by "and"')
@@ -103,6 +103,12 @@ def _is_alternative(caption: Caption, entity: Entity) -> bool:
     return bool({"or", "nor"} & set(around))
 
 
+def _holds_of_several(caption: Caption) -> bool:
+    """Return whether somebody must be several: "between", "getting along"; not "tying the whiskers together"."""
+    named = [token.lower for before, token in pairwise(caption.tokens) if before.tag != "NNS"]
+    return bool(confusion_table()["of_several"] & set(named))
+
+
 def _is_explained(caption: Caption, entity: Entity) -> bool:
     """Return whether a name between commas, or at the end, says again who is meant: "his girlfriend, Toots"."""
     tokens, after = caption.tokens, entity.stop
@@ -124,10 +130,8 @@ def _is_restricted(caption: Caption, entity: Entity) -> bool:
     tokens, after = caption.tokens, entity.stop
     if after + 1 >= len(tokens) or is_named(tokens, entity):
         return False
-    apposed = tokens[after - 1].tag == "NNP" and tokens[after - 2].tag in (
-        "NN",
-        "NNS",
-    )  # "the fish Tom", "the cat Butch"
+    # "the fish Tom", which "the cat Butch" looks like
+    apposed = tokens[after - 1].tag == "NNP" and tokens[after - 2].tag in ("NN", "NNS")
     if apposed and tokens[after].tag in FINITE:
         before = tokens[entity.first - 1]
         joins = before.lower in SUBORDINATORS or before.tag in ("CC", ",")
