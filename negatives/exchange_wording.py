@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..language.agreement import finite_form, full_form
 from ..language.cast import Cast
 from ..language.clauses import clauses
+from ..language.closed_classes import SUBORDINATORS
 from ..language.inflection import is_verb_form, verb_lemma
 from ..language.words import Caption, Token, name_pattern, without_capital
 from .cast import confusion_table
@@ -103,9 +104,9 @@ def pronoun_is_open(caption: Caption, agent: Entity, patient: Entity, found: Seq
     """Return whether a pronoun that an exchange changes may stand for a third one, or for things."""
     tokens = caption.tokens
     changed = _pronouns(caption, agent, patient, {})
-    unknown = [one for one in (agent, patient) if not one.gender and not is_named(tokens, one)]
-    if unknown and any(token.lower in ("it", "its", "itself") for token in tokens[unknown[0].first :]):
-        return True
+    for one, other in ((agent, patient), (patient, agent)):
+        if not one.gender and not is_named(tokens, one) and _loses_it(caption, one, other, found):
+            return True
     for number in changed:
         gender = _GENDER_OF[tokens[number].lower]
         inside = set[int]()
@@ -116,6 +117,20 @@ def pronoun_is_open(caption: Caption, agent: Entity, patient: Entity, found: Seq
                 return True
         things = any(tokens[n].tag == "NNS" and n not in inside for n in range(number))
         if gender == "plural" and things:
+            return True
+    return False
+
+
+def _loses_it(caption: Caption, one: Entity, other: Entity, found: Sequence[Entity]) -> bool:
+    """Return whether "it" or "its" would have no noun before it, or mean who acts: "the shark hit Tom and hurt it"."""
+    tokens = caption.tokens
+    place = min(entity.first for entity in found if entity.key == other.key)  # where the noun will stand
+    for number in range(one.first, len(tokens)):
+        if tokens[number].lower not in ("it", "its", "itself"):
+            continue
+        before = tokens[number - 1]
+        acted = before.tag[:2] in ("VB", "IN", "TO", "RP") and before.lower not in SUBORDINATORS
+        if number < place or (tokens[number].lower != "its" and acted):
             return True
     return False
 
