@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from .balance import Balanced, Facet, Progress, balance
 from .candidates import Asked, Candidate, Candidates, Embed, Reader
 from .content_words import content_words
-from .mining import COSINE_DIGITS, Mined, Negative, text_key
+from ..language.text_key import text_key
+from .mining import COSINE_DIGITS, Mined, Negative
 from .settings import MiningSettings
 
 Floats = NDArray[np.float32]

@@ -15,7 +15,7 @@ from .effects import may_be_right
 from .entities import Entity, entities
 from .search import nearest
 from .style import plain_style
-from .mining import text_key
+from ..language.text_key import text_key
 from .transfer import Roles, carry_over, read_roles
 
 Floats = NDArray[np.float32]

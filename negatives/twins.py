@@ -23,11 +23,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..language.text_key import text_key
 from ..seeds import digest_for, rng_for
 from .confuser import Confuser
 from .confusion import KINDS, Confusion, Kind, Unconfused
 from .effects import may_be_right
-from .mining import Negative, OptionSet, text_key
+from .mining import Negative, OptionSet
 
 PAIRED = 4  # in this many of five sets with two pairs the right option is in one
 ALONE = 3  # in this many of five sets with one pair it is not in it
