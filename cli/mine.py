@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..negatives.settings import MiningSettings, PoolSettings, advice, columns_of, read_columns
+from ..language.words import TaggerKind
+from ..negatives.settings import (
+    MiningSettings,
+    PoolSettings,
+    advice,
+    columns_of,
+    hard,
+    read_columns,
+    refuse_unused,
+    released,
+    strict,
+)
 from ..records.options import nested, option, settled
 from .options import from_values, make_command
 
@@ -28,6 +39,21 @@ TRAIN = ("train", "training")
 MUCH = 1.5  # times chance
 CONCENTRATED = 0.35
 ENDINGS = (".jsonl", ".ndjson", ".parquet")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was mined.
+
+    Attributes:
+        texts: By kind and id, the right options as they stand among the wrong ones.
+        mined: By kind, the wrong ones in the order of the questions.
+        guessable: The questions outside of the balanced subset; None where options are not balanced.
+    """
+
+    texts: Mapping[Kind, Mapping[str, str]]
+    mined: Mapping[Kind, tuple[Mined, ...]]
+    guessable: frozenset[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +77,13 @@ class MineSettings(PoolSettings):
         shown="train, if there",
     )
     seed: int = option(0, "Seed of every draw.", minimum=0)
+    tagger: TaggerKind = option(
+        "auto", "Parts of speech, for balanced options: NLTK's tagger, Pattern's, or NLTK's where its data is found."
+    )
+    review: Path | None = option(
+        None, "CSV to write drawn questions to, options side by side, for people to look for second right answers."
+    )
+    review_count: int = option(100, "Questions in --review.", minimum=1)
     progress: bool = option(True, "Show progress.")
 
 
@@ -64,13 +97,14 @@ def run(**values: Any) -> None:
     Examples:
       stressreel mine --questions sample --out mined.jsonl
       stressreel mine --questions mine.csv --columns id=qid,answer=a --out mined.parquet
-      stressreel mine --questions Annotations.csv --pool all --tau .75 --rank-by explanation --no-keep-apart \\
-        --same-text 2 --max-lend 0 --ties id --out as-released.jsonl
+      stressreel mine --questions Annotations.csv --out mined.jsonl --review to-read.csv
+      stressreel mine --questions Annotations.csv --imitate-release --out as-released.jsonl
     """  # noqa: D301
     from ..errors import InputError
     from ..runtime.progress import progress_bar
 
-    chosen = settled(from_values(MineSettings, values))
+    chosen = settled(released(from_values(MineSettings, values)))
+    refuse_unused(chosen)
     out = chosen.out
     if out.suffix.lower() not in ENDINGS:
         raise click.BadParameter(f"{out.name}: expected the ending {', '.join(ENDINGS)}", param_hint="--out")
@@ -79,15 +113,25 @@ def run(**values: Any) -> None:
     if chosen.rank_by == "explanation" and not has_explanations:
         raise InputError("--rank-by explanation needs explanations, and these questions have none.")
     kinds: tuple[Kind, ...] = ("answer", "explanation") if has_explanations else ("answer",)
-    train = _train(questions, chosen.train_split) if chosen.pool == "split" else None
-    items = {kind: _items(questions, kind, chosen.pool == "split", train) for kind in kinds}
+    train = _train(questions, chosen.train_split) if chosen.pool == "split" or strict(chosen) else None
+    items = {kind: _items(questions, kind, chosen.pool == "split", None if strict(chosen) else train) for kind in kinds}
     _refuse_few(items, chosen)
     with ExitStack() as stack:
-        mined = mine_questions(questions, items, chosen, show=lambda what: progress_bar(stack, what, chosen.progress))
-    _refuse_short(mined, chosen)
-    write_rows(out, _rows(questions, mined, chosen.seed))
-    click.echo(_report(out, mined, chosen.mining))
-    for warning in _warnings(items, mined, chosen.mining):
+
+        def show(what: str) -> Callable[[int, int], None] | None:
+            return progress_bar(stack, what, chosen.progress)
+
+        if strict(chosen):
+            options = balance_questions(questions, kinds, chosen, train, show=show)
+        else:
+            options = mine_questions(questions, items, chosen, show=show)
+    _refuse_short(options.mined, chosen)
+    write_rows(out, _rows(questions, options, chosen))
+    click.echo(_report(out, options, chosen.mining))
+    if chosen.review:
+        write_review(chosen.review, questions, options, chosen)
+        click.echo(f"wrote {chosen.review}: questions drawn for reading, options side by side")
+    for warning in _warnings(questions, items, options, chosen.mining):
         click.echo(f"warning: {warning}", err=True)
 
 
@@ -127,7 +171,7 @@ def mine_questions(
     choice: MineSettings,
     *,
     show: Callable[[str], Callable[[int, int], None] | None],
-) -> dict[Kind, tuple[Mined, ...]]:
+) -> Options:
     """Embed what is needed and find the wrong options of each kind."""
     from ..negatives.embeddings_cache import embed
     from ..negatives.mining import mine
@@ -138,7 +182,7 @@ def mine_questions(
 
     asked = vectors("question")
     of_kind = {kind: vectors(kind) for kind in items}
-    return {
+    mined = {
         kind: mine(
             some,
             asked,
@@ -151,6 +195,51 @@ def mine_questions(
         )
         for kind, some in items.items()
     }
+    return Options({kind: {item.id: item.text for item in some} for kind, some in items.items()}, mined, None)
+
+
+def balance_questions(
+    questions: Questions,
+    kinds: Sequence[Kind],
+    choice: MineSettings,
+    train: str | None,
+    *,
+    show: Callable[[str], Callable[[int, int], None] | None],
+) -> Options:
+    """Draw wrong options that blind models do not tell from the right ones."""
+    from ..language.cast import derive_cast
+    from ..language.tagger import load_tagger
+    from ..negatives.balanced_mining import mine_balanced
+    from ..negatives.candidates import QuestionRow, Reader
+    from ..negatives.confuser import Confuser
+    from ..negatives.embeddings_cache import embed
+
+    rows = questions.questions
+    cast = derive_cast(text for one in rows for text in (one.question, one.answer, one.explanation))
+    confuser = Confuser(tagger=load_tagger(choice.tagger), cast=cast)
+    kept_apart = questions.kept_apart if choice.keep_apart else {}
+    found = mine_balanced(
+        [
+            QuestionRow(
+                one.id,
+                one.question,
+                {kind: getattr(one, kind) for kind in kinds},
+                one.split if choice.pool == "split" else "",
+                min((one.id, *questions.kept_apart.get(one.id, ()))),
+                one.split,
+            )
+            for one in rows
+        ],
+        Reader(confuser.read, cast),
+        lambda texts: embed(texts, choice.model, progress=show(f"embedding {len(texts):,} texts")),
+        choice.mining,
+        seed=choice.seed,
+        kept_apart=kept_apart,
+        train=train,
+        progress=show("balancing"),
+    )
+    texts = {kind: dict(zip((one.id for one in rows), found.texts[kind], strict=True)) for kind in kinds}
+    return Options(texts, {kind: tuple(found.mined[kind]) for kind in kinds}, found.guessable)
 
 
 def _read(source: str, columns: Mapping[str, str] | None, apart_frames: int) -> Questions:
@@ -196,21 +285,23 @@ def _refuse_short(mined: Mapping[Kind, Sequence[Mined]], choice: MineSettings) -
 
 
 def _warnings(
-    items: Mapping[Kind, Sequence[Item]], mined: Mapping[Kind, Sequence[Mined]], settings: MiningSettings
+    questions: Questions, items: Mapping[Kind, Sequence[Item]], options: Options, settings: MiningSettings
 ) -> Iterator[str]:
     """Describe where options alone tell which is right: by how often each occurs, or because few texts lend most."""
     from ..language.text_key import text_key
 
-    for kind, found in mined.items():
-        texts = {item.id: (item.pool, text_key(item.text)) for item in items[kind]}
-        lent = Counter(texts[negative.id] for one in found for negative in one.negatives)
-        count = Counter(texts.values()) + lent
+    for kind, found in options.mined.items():
+        pools = {item.id: item.pool for item in items[kind]}
+        rights = {name: (pools[name], text_key(text)) for name, text in options.texts[kind].items()}
+        wrong = {one.id: [(pools[one.id], text_key(negative.text)) for negative in one.negatives] for one in found}
+        lent = Counter(key for keys in wrong.values() for key in keys)
+        count = Counter(rights.values()) + lent
         right = 0.0
         for one in found:
-            counts = [count[texts[one.id]], *(count[texts[negative.id]] for negative in one.negatives)]
+            counts = [count[rights[one.id]], *(count[key] for key in wrong[one.id])]
             right += (counts[0] == min(counts)) / counts.count(min(counts))
         share, chance = right / len(found), 1 / settings.num_options
-        tenth = max(1, len(set(texts.values())) // 10)
+        tenth = max(1, len(set(rights.values())) // 10)
         most = sum(times for _, times in lent.most_common(tenth)) / max(sum(lent.values()), 1)
         remedy = "A smaller --max-lend spreads them" if settings.max_lend == 0 or settings.max_lend > 1.2 else ""
         remedy = remedy or "Some answers are like no other, or may not lend"
@@ -223,22 +314,65 @@ def _warnings(
             yield f"{kind}s: a tenth of the texts lend {most:.1%} of the wrong options. {remedy}."
 
 
-def _rows(questions: Questions, mined: Mapping[Kind, Sequence[Mined]], seed: int) -> list[dict[str, Any]]:
-    from ..negatives.mining import arrange
+def _rows(questions: Questions, mined: Options, choice: MineSettings) -> list[dict[str, Any]]:
+    from ..negatives.mining import arrange, even_places
 
     names: dict[Kind, tuple[str, str, str]] = {
         "answer": ("options", "answer_index", "sources"),
         "explanation": ("explanation_options", "explanation_index", "explanation_sources"),
     }
+    places: dict[tuple[Kind, str], int] = {}
+    if mined.guessable is not None:
+        for kind in mined.mined:
+            for split in {one.split for one in questions.questions}:
+                some = [one.id for one in questions.questions if one.split == split]
+                even = even_places(some, choice.mining.num_options, choice.seed, kind)
+                places |= {(kind, name): place for name, place in even.items()}
     rows: list[dict[str, Any]] = []
     for place, one in enumerate(questions.questions):
         row: dict[str, Any] = {"id": one.id, "split": one.split, "question": one.question}
-        for kind, found in mined.items():
-            choice = arrange(getattr(one, kind), found[place].negatives, seed, one.id, kind)
+        for kind, found in mined.mined.items():
+            choice_set = arrange(
+                mined.texts[kind][one.id], found[place].negatives, choice.seed, one.id, kind, places.get((kind, one.id))
+            )
             options, index, sources = names[kind]
-            row |= {options: list(choice.options), index: choice.answer_index, sources: source_rows(choice)}
+            row |= {
+                options: list(choice_set.options),
+                index: choice_set.answer_index,
+                sources: source_rows(choice_set),
+            }
+        if mined.guessable is not None:
+            row["blind_guessable"] = one.id in mined.guessable
         rows.append(row)
     return rows
+
+
+def write_review(path: Path, questions: Questions, mined: Options, choice: MineSettings) -> None:
+    """Write drawn questions with their options side by side, for people to look for second right answers.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    import csv
+    import io
+
+    from ..records.files import write_atomic
+    from ..seeds import digest_for
+
+    rows = sorted(
+        range(len(questions.questions)), key=lambda n: digest_for(choice.seed, "review", questions.questions[n].id)
+    )
+    text = io.StringIO()
+    wrong = [f"wrong_{number}" for number in range(1, choice.mining.num_options)]
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["id", "kind", "question", "right", *wrong, "also_right", "ungrammatical"])
+    for number in rows[: choice.review_count]:
+        one = questions.questions[number]
+        for kind, found in mined.mined.items():
+            texts = [negative.text for negative in found[number].negatives]
+            texts += [""] * (len(wrong) - len(texts))
+            table.writerow([one.id, kind, one.question, mined.texts[kind][one.id], *texts, "", ""])
+    write_atomic(path, text.getvalue())
 
 
 def source_rows(choice: OptionSet) -> list[dict[str, Any] | None]:
@@ -286,6 +420,7 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
             "explanation_options": texts,
             "explanation_index": pa.int32(),
             "explanation_sources": sources,
+            "blind_guessable": pa.bool_(),
         }
         schema = pa.schema([(name, types.get(name, pa.string())) for name in rows[0]])
         with atomic(path) as temporary:
@@ -294,8 +429,11 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def _report(out: Path, mined: Mapping[Kind, Sequence[Mined]], settings: MiningSettings) -> str:
+def _report(out: Path, options: Options, settings: MiningSettings) -> str:
+    mined = options.mined
     lines = [f"wrote {out}: {len(next(iter(mined.values()))):,} questions with {settings.num_options} options"]
+    if options.guessable is not None:
+        lines.append(f"  {len(options.guessable):,} questions are blind_guessable, outside of the balanced subset")
     for kind, found in mined.items():
         wrong = [negative for one in found for negative in one.negatives]
         mean = sum(negative.cos_text for negative in wrong) / len(wrong)
@@ -305,6 +443,6 @@ def _report(out: Path, mined: Mapping[Kind, Sequence[Mined]], settings: MiningSe
             f"{most[1]} times"
         )
         wide = sum(one.looked_at > settings.top_k for one in found)
-        if settings.negatives == "hard" and wide:
+        if hard(settings) and wide:
             lines.append(f"  {kind}s: {wide:,} questions needed more than {settings.top_k} candidates")
     return "\n".join(lines)

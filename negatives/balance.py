@@ -34,11 +34,13 @@ ROUNDS = 3
 STEPS = (1.0, 0.7, 0.5)  # how much of a model's log-odds is added in each round
 CONTRAST = 6  # drawn candidates that a right option is told from
 SETS = 48  # option sets of a row that the second stage chooses among
-SET_ROUNDS = 16
+SET_ROUNDS = 8
 SET_STEP = 0.6
 WIDTH = 128  # random projections of an embedding
 MOST_ROWS = 12_000  # a model learns from so many rows at most
 CLIP = 4.0
+SPENT = 0.02  # what a text that may lend no more still counts
+EVEN = 3  # times that what texts lend is compared with what they may, in each round
 HIDDEN = 96
 EPOCHS = 6
 BATCH = 64
@@ -46,6 +48,7 @@ DROPPED = 0.3
 RATE = 1e-3
 DECAY = 1e-2
 ENERGY_DIGITS = 4
+TAKEN = 100.0  # taken off the energy of a text that may lend no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +59,15 @@ class Facet:
         vectors: Embeddings of all texts, float32 of shape (texts, dimensions), each of length 1.
         texts: For each row the number of the right text and those of its candidates, the right one first.
         cues: For each row float64 of shape (1 + candidates, cues): what else can be seen of question and text.
+        keys: For each row the same as `texts`, by numbers that texts saying the same in the same words share.
+        rights: By split, how often each key is right there, int64 of shape (keys,).
     """
 
     vectors: NDArray[np.float32]
     texts: Sequence[Rows]
     cues: Sequence[Doubles]
+    keys: Sequence[Rows]
+    rights: Mapping[str, Rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +76,12 @@ class Balanced:
 
     Attributes:
         chosen: For each row the places of the drawn candidates, from 0.
-        guessable: For each row how likely a model that did not see it takes the right option to be right.
+        guessable: By kind, for each row how likely networks that did not see it take the right option for right, if
+            they take it for the likeliest; else 0.
     """
 
     chosen: Sequence[Rows]
-    guessable: Doubles
+    guessable: Mapping[str, Doubles]
 
 
 def balance(
@@ -83,6 +91,7 @@ def balance(
     *,
     need: int,
     groups: Sequence[str],
+    splits: Sequence[str],
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Balanced:
@@ -97,6 +106,9 @@ def balance(
         facets: By kind, the texts.
         need: How many to draw for each row; all where there are fewer.
         groups: What keeps rows together, such as their videos: a model that scores a row saw none of its group.
+        splits: The split of each row. What is right nowhere is wrong once at most, and what is right somewhere is
+            wrong in a split in proportion to how often it is right there; or else a text known as wrong from one
+            split is wrong in another.
         seed: The dataset's seed.
         progress: Called with the models learnt and to learn.
 
@@ -115,10 +127,9 @@ def balance(
         for kind, facet in facets.items()
     }
     noise = [rng_for(seed, "balance", ids[row]) for row in range(len(ids))]
-    counts = [len(next(iter(facets.values())).texts[row]) - 1 for row in range(len(ids))]
-    energies = [np.zeros(count) for count in counts]
-    state = _State(order, folds, features, energies, noise, need)
-    total = ROUNDS * FOLDS * len(facets) + SET_ROUNDS
+    lending = _Lending(facets, splits, need)
+    state = _State(order, folds, features, lending.shares(), noise, need, lending)
+    total = (ROUNDS + 1) * FOLDS * len(facets) + SET_ROUNDS
     done = 0
 
     def learnt() -> None:
@@ -130,7 +141,7 @@ def balance(
     for number, step in enumerate(STEPS[:ROUNDS]):
         for feature in features.values():
             state.learn(feature, number, step, learnt)
-    return state.sets(progress, done, total)
+    return state.sets(learnt)
 
 
 def _shuffled(names: Sequence[str], rng: np.random.Generator) -> list[str]:
@@ -156,8 +167,102 @@ class _Features:
         option = self._projected[self.facet.texts[row][places]]
         cues = self.facet.cues[row][places]
         return np.concatenate(
-            [np.broadcast_to(question, option.shape), option, option * question, np.abs(option - question), cues], axis=1
+            [np.broadcast_to(question, option.shape), option, option * question, np.abs(option - question), cues],
+            axis=1,
         )
+
+
+class _Lending:
+    """How often a text may be wrong."""
+
+    def __init__(self, facets: Mapping[str, Facet], splits: Sequence[str], need: int):
+        self.facets, self.splits, self.need = facets, splits, need
+        self.order = sorted(set(splits), key=lambda split: (splits.count(split), split))  # the small ones choose first
+        self.total = {kind: sum(facet.rights.values()) for kind, facet in facets.items()}
+
+    def limits(self, kind: str, split: str) -> Doubles:
+        """Return how often each key may be wrong in a split.
+
+        What is right once never is: seen twice, it would be right in one of two. What is right more often is wrong as
+        many times as often as there are wrong options for a right one.
+        """
+        often = self.need * self.facets[kind].rights[split].astype(np.float64)
+        return np.where(self.total[kind] == 0, 1.0, np.where(self.total[kind] == 1, 0.0, often))
+
+    def shares(self) -> list[Doubles]:
+        """Return the energies to begin with: a text that many rows may take is as much less likely in each."""
+        found = [np.zeros(len(texts) - 1) for texts in next(iter(self.facets.values())).texts]
+        for kind, facet in self.facets.items():
+            wanted = {split: np.zeros(len(rights)) for split, rights in facet.rights.items()}
+            for row, keys in enumerate(facet.keys):
+                np.add.at(wanted[self.splits[row]], keys[1:], 1)
+            everywhere = np.sum(list(wanted.values()), axis=0)
+            for row, keys in enumerate(facet.keys):
+                split = self.splits[row]
+                new = self.total[kind][keys[1:]] == 0
+                asked = np.where(new, everywhere[keys[1:]], wanted[split][keys[1:]])
+                share = np.log((self.limits(kind, split)[keys[1:]] + SPENT) / asked)
+                found[row] = (found[row] + np.minimum(share, 0)).round(ENERGY_DIGITS)
+        return found
+
+    def distinct(self, row: int, places: Rows, count: int) -> Rows:
+        """Return the first places whose texts are all different, of each kind."""
+        columns = [facet.keys[row] for facet in self.facets.values()]
+        taken: list[set[int]] = [{int(keys[0])} for keys in columns]
+        found: list[int] = []
+        for place in places.tolist():
+            if len(found) == count:
+                break
+            own = [int(keys[place]) for keys in columns]
+            if any(key in known for key, known in zip(own, taken, strict=True)):
+                continue
+            for key, known in zip(own, taken, strict=True):
+                known.add(key)
+            found.append(place)
+        return np.array(found, np.int64)
+
+    def even(self, drawn: Mapping[int, Rows]) -> list[Doubles]:
+        """Return what to add to the energies, so that texts that are right several times lend as often as they may."""
+        found = [np.zeros(len(texts) - 1) for texts in next(iter(self.facets.values())).texts]
+        for kind, facet in self.facets.items():
+            lent = {split: np.zeros(len(rights)) for split, rights in facet.rights.items()}
+            for row, places in drawn.items():
+                np.add.at(lent[self.splits[row]], facet.keys[row][places], 1)
+            for split, counts in lent.items():
+                ratio = np.log((self.limits(kind, split) + 0.5) / (counts + 0.5)).clip(-1, 1)
+                lent[split] = np.where(self.total[kind] > 1, ratio, 0)
+            for row, keys in enumerate(facet.keys):
+                found[row] = found[row] + lent[self.splits[row]][keys[1:]]
+        return found
+
+
+class _Left:
+    """How often texts may still be wrong, while sets are chosen one after another."""
+
+    def __init__(self, lending: _Lending):
+        self.lending = lending
+        self.left = {
+            (kind, split): lending.limits(kind, split)
+            for kind, facet in lending.facets.items()
+            for split in facet.rights
+        }
+        self.new = {kind: np.where(total == 0, 1.0, np.inf) for kind, total in lending.total.items()}
+
+    def free(self, row: int) -> NDArray[np.bool_]:
+        """Return which candidates of a row may still be taken."""
+        free = np.ones(len(next(iter(self.lending.facets.values())).texts[row]) - 1, np.bool_)
+        for kind, facet in self.lending.facets.items():
+            keys = facet.keys[row][1:]
+            once = self.lending.total[kind][keys] == 1  # hardly ever drawn, but the better way out
+            free &= once | (np.minimum(self.left[kind, self.lending.splits[row]][keys], self.new[kind][keys]) >= 1)
+        return free
+
+    def take(self, row: int, places: Rows) -> None:
+        """Note what a row takes."""
+        for kind, facet in self.lending.facets.items():
+            keys = facet.keys[row][places]
+            self.left[kind, self.lending.splits[row]][keys] -= 1
+            self.new[kind][keys] -= 1
 
 
 @dataclass(eq=False)
@@ -168,12 +273,13 @@ class _State:
     energies: list[Doubles]
     noise: Sequence[np.random.Generator]
     need: int
+    lending: _Lending
 
-    def draw(self, row: int, count: int) -> Rows:
+    def draw(self, row: int, count: int, spent: Doubles | float = 0.0) -> Rows:
         """Draw candidates without replacement by their energies (Gumbel top-k); places from 1."""
-        energy = self.energies[row]
+        energy = self.energies[row] + spent
         key = energy + self.noise[row].gumbel(size=len(energy))
-        return 1 + np.argsort(-key, kind="stable")[:count]
+        return self.lending.distinct(row, 1 + np.argsort(-key, kind="stable"), count)
 
     def learn(self, features: _Features, number: int, step: float, learnt: Callable[[], None]) -> None:
         """Learn on some rows what tells right options from drawn ones, and add it to the energies of the others."""
@@ -190,60 +296,110 @@ class _State:
             mean, scale = table.mean((0, 1)), table.std((0, 1)) + 1e-3
             net = Network.fit((table - mean) / scale, rng_for(0, "balance", str(number), str(fold)))
             learnt()
-            hit = []
             for row in self.order:
                 if folds[row] == fold and len(self.energies[row]):
-                    seen = (features.of(row, np.arange(0, 1 + len(self.energies[row]))) - mean) / scale
+                    seen = (features.of(row, 1 + np.arange(len(self.energies[row]))) - mean) / scale
                     odds = net.odds(seen)
-                    if len(drawn[row]) >= 4: hit.append(odds[0] > odds[drawn[row][:4]].max())
-                    odds = odds[1:]
                     added[row] = step * np.clip(odds - odds.mean(), -CLIP, CLIP)
-            import os
-            if os.environ.get("DBG"):
-                print(number, fold, table.shape, "held-out hits", np.mean(hit), flush=True)
         for row, odds in added.items():
             self.energies[row] = (self.energies[row] + odds).round(ENERGY_DIGITS)
+        for _ in range(EVEN):
+            more = self.lending.even({row: self.draw(row, self.need) for row in self.order})
+            self.energies = [(one + add).round(ENERGY_DIGITS) for one, add in zip(self.energies, more, strict=True)]
 
-    def sets(self, progress: Progress | None, done: int, total: int) -> Balanced:
+    def sets(self, learnt: Callable[[], None]) -> Balanced:
         """Choose among sets of drawn candidates those in which the right option does not stand out."""
-        rows = [row for row in self.order if len(self.energies[row]) >= self.need]
-        few = [row for row in self.order if len(self.energies[row]) < self.need]
+        every = {row: np.arange(1, 1 + len(self.energies[row])) for row in self.order}
+        rows = [row for row in self.order if len(self.lending.distinct(row, every[row], self.need)) == self.need]
         proposals: list[Rows] = []
         tables: list[Doubles] = []
         for row in rows:
-            sets = np.stack([self.draw(row, self.need) for _ in range(SETS)])
-            proposals.append(sets)
+            proposals.append(np.stack([self.draw(row, self.need) for _ in range(SETS)]))
+            sets = proposals[-1]
             tables.append(np.concatenate([set_features(self.features[k], row, sets) for k in self.features], axis=2))
-        chosen: list[Rows] = [np.arange(len(energy)) for energy in self.energies]
-        guessable = np.full(len(self.energies), 1.0)
+        chosen: list[Rows] = [
+            self.lending.distinct(row, every[row], self.need) - 1 for row in range(len(self.energies))
+        ]
         if not rows:
-            return Balanced(chosen, guessable)
+            return Balanced(chosen, {kind: np.ones(len(self.energies)) for kind in self.features})
         table = np.stack(tables)  # (rows, sets, options, features)
         shape = table.shape
         mean, scale = table.mean((0, 1, 2)), table.std((0, 1, 2)) + 1e-3
         table = (table - mean) / scale
         gumbel = np.stack([self.noise[row].gumbel(size=SETS) for row in rows])
-        folds = self.folds[-1][rows]
         standing = np.zeros(shape[:2])
         chance = np.zeros(shape[:2])
+        everyone = np.arange(len(rows))
+        judges: list[tuple[Rows, list[Callable[[Doubles], Doubles]]]] = []
         for number in range(SET_ROUNDS):
             best = np.argmax((standing + gumbel).round(ENERGY_DIGITS), axis=1)
-            now = table[np.arange(len(rows)), best]
+            now = table[everyone, best]
+            folds = self.folds[number % len(self.folds)][rows]
+            found = [
+                _set_judge(now[folds != fold], rng_for(0, "sets", str(number), str(fold))) for fold in range(FOLDS)
+            ]
+            judges.append((folds, found))
             for fold in range(FOLDS):
                 here = folds == fold
-                weights = conditional_logit(now[~here], ridge=1e-3)
-                odds = (table[here].reshape(-1, shape[3]) @ weights).reshape(-1, *shape[1:3])
-                chance[here] = odds[..., 0] - np.logaddexp.reduce(odds, axis=2)
+                chance[here] = _chance(found[fold], table[here])
             standing = (standing - SET_STEP * chance).round(ENERGY_DIGITS)
-            if progress is not None:
-                progress(done + number + 1, total)
-        best = np.argmax((standing + gumbel).round(ENERGY_DIGITS), axis=1)
-        for place, row in enumerate(rows):
-            chosen[row] = proposals[place][best[place]] - 1
-            guessable[row] = np.exp(chance[place, best[place]])
-        for row in few:
-            chosen[row] = np.arange(len(self.energies[row]))
-        return Balanced(chosen, guessable)
+            learnt()
+        left = _Left(self.lending)
+        sets = np.zeros((len(rows), *shape[2:]))
+        for split in self.lending.order:
+            for place in (n for n, row in enumerate(rows) if self.lending.splits[row] == split):
+                row = rows[place]
+                spent = np.where(left.free(row), 0.0, -TAKEN)
+                drawn = np.stack([self.draw(row, self.need, spent) for _ in range(SETS)])
+                seen = np.concatenate([set_features(self.features[k], row, drawn) for k in self.features], axis=2)
+                seen = (seen - mean) / scale
+                value = gumbel[place].copy()
+                for folds, found in judges:
+                    value -= SET_STEP * _chance(found[folds[place]], seen[None])[0]
+                value += np.array([spent[some - 1].sum() for some in drawn])
+                best_set = int(np.argmax(value.round(ENERGY_DIGITS)))
+                chosen[row], sets[place] = drawn[best_set] - 1, seen[best_set]
+                left.take(row, drawn[best_set])
+        return Balanced(chosen, self._guessable(rows, chosen, sets, learnt))
+
+    def _guessable(
+        self, rows: Sequence[int], chosen: Sequence[Rows], sets: Doubles, learnt: Callable[[], None]
+    ) -> dict[str, Doubles]:
+        """Return how likely networks that did not see a row take its right option for right, by what they look at."""
+        found: dict[str, Doubles] = {}
+        places = [np.concatenate([[0], 1 + chosen[row]]) for row in rows]
+        for name, features in self.features.items():
+            table = np.stack([features.of(row, place) for row, place in zip(rows, places, strict=True)])
+            table = np.concatenate([table, sets], axis=2)
+            table = (table - table.mean((0, 1))) / (table.std((0, 1)) + 1e-3)
+            likely = np.ones(len(self.energies))
+            folds = self.folds[0][rows]
+            for fold in range(FOLDS):
+                here = folds == fold
+                nets = [Network.fit(table[~here], rng_for(0, "guess", name, str(fold), str(n))) for n in range(2)]
+                odds = sum(net.odds(table[here].reshape(-1, table.shape[2])) for net in nets).reshape(
+                    -1, table.shape[1]
+                )  # type: ignore[union-attr]
+                share = np.exp(odds[:, 0] - np.logaddexp.reduce(odds, axis=1))
+                first = (odds[:, :1] >= odds).all(1)
+                likely[np.array(rows)[here]] = (share * first).round(ENERGY_DIGITS)
+                learnt()
+            found[name] = likely
+        return found
+
+
+def _chance(judge: Callable[[Doubles], Doubles], table: Doubles) -> Doubles:
+    """Return the log-probability of the right option, for a table of shape (rows, sets, options, features)."""
+    odds = judge(table.reshape(-1, table.shape[3])).reshape(table.shape[:3])
+    found: Doubles = odds[..., 0] - np.logaddexp.reduce(odds, axis=2)
+    return found
+
+
+def _set_judge(table: Doubles, rng: np.random.Generator) -> Callable[[Doubles], Doubles]:
+    """Learn on the sets of some rows what tells their right option."""
+    weights = conditional_logit(table, ridge=1e-3)
+    net = Network.fit(table, rng)
+    return lambda seen: 0.5 * (seen @ weights + net.odds(seen))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .balance import Balanced, Facet, Progress, balance
-from .candidates import Asked, Candidate, Candidates, Embed, Reader
-from .content_words import content_words
 from ..language.text_key import text_key
+from .balance import Balanced, Facet, Progress, balance
+from .candidates import Candidate, Candidates, Embed, QuestionRow, Reader
+from .content_words import content_words
 from .mining import COSINE_DIGITS, Mined, Negative
 from .settings import MiningSettings
 
@@ -25,6 +25,7 @@ WORD = re.compile(r"\w+")
 OPENINGS = 24  # so many first words are told apart
 HARD = "hard"
 CARRIED = "carried"
+MOST_LEFT_OUT = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +35,16 @@ class BalancedOptions:
     Attributes:
         texts: By kind, the right texts of all rows, as they stand among the options.
         mined: By kind, the wrong options of all rows.
-        guessable: For each row how likely a model that did not see it takes the right option to be right.
+        guessable: The rows outside of the balanced subset.
     """
 
     texts: Mapping[str, Sequence[str]]
     mined: Mapping[str, Sequence[Mined]]
-    guessable: Doubles
+    guessable: frozenset[str]
 
 
 def mine_balanced(
-    rows: Sequence[Asked],
+    rows: Sequence[QuestionRow],
     reader: Reader,
     embed: Embed,
     settings: MiningSettings,
@@ -83,6 +84,7 @@ def mine_balanced(
     vectors = {kind: embed(table) for kind, table in tables.items()}
     numbers = {kind: {text: number for number, text in enumerate(table)} for kind, table in tables.items()}
     offers = [_true(made, row, some, numbers, vectors, settings.same_text) for row, some in enumerate(offers)]
+    keys = {kind: _Keys(made, tables[kind], kind) for kind in made.kinds}
     facets = {
         kind: Facet(
             vectors[kind],
@@ -91,6 +93,8 @@ def mine_balanced(
                 for row, some in enumerate(offers)
             ],
             _Cues(made, kind, train, tables, vectors, numbers).of_all(offers),
+            [keys[kind].of(row, some) for row, some in enumerate(offers)],
+            keys[kind].rights,
         )
         for kind in made.kinds
     }
@@ -100,14 +104,38 @@ def mine_balanced(
         facets,
         need=settings.num_options - 1,
         groups=[row.group or row.id for row in rows],
+        splits=[row.split for row in rows],
         seed=seed,
         progress=progress,
     )
     return BalancedOptions(
         {kind: [row.texts[kind] for row in made.rows] for kind in made.kinds},
         {kind: _mined(made, offers, balanced, kind, facets[kind]) for kind in made.kinds},
-        balanced.guessable,
+        _guessable(made, balanced, settings.num_options),
     )
+
+
+def _guessable(made: Candidates, balanced: Balanced, options: int) -> frozenset[str]:
+    """Choose the rows to leave out, so that the right option of the others is first no more often than by chance.
+
+    Within each split, those go first that a model is surest of, and at most a quarter of the rows.
+    """
+    splits: dict[str, list[int]] = {}
+    for row, asked in enumerate(made.rows):
+        splits.setdefault(asked.split, []).append(row)
+    found: set[str] = set()
+    for rows in splits.values():
+        surest = sorted(rows, key=lambda row: (-max(p[row] for p in balanced.guessable.values()), made.rows[row].id))
+        hits = {kind: sum(bool(p[row] > 0) for row in rows) for kind, p in balanced.guessable.items()}
+        left = len(rows)
+        for row in surest[: int(MOST_LEFT_OUT * len(rows))]:
+            if all(count <= left / options for count in hits.values()):
+                break
+            found.add(made.rows[row].id)
+            left -= 1
+            for kind, likely in balanced.guessable.items():
+                hits[kind] -= bool(likely[row] > 0)
+    return frozenset(found)
 
 
 def _table(made: Candidates, offers: Sequence[Sequence[Candidate]], kind: str) -> list[str]:
@@ -133,6 +161,24 @@ def _true(
         return False
 
     return [offer for offer in offers if not near(offer)]
+
+
+class _Keys:
+    """Numbers of texts that say the same in the same words, and how often these are right."""
+
+    def __init__(self, made: Candidates, table: Sequence[str], kind: str):
+        self.made, self.kind = made, kind
+        folded = {text: text_key(text) for text in table}
+        number = {key: place for place, key in enumerate(sorted(set(folded.values())))}
+        self.number = {text: number[key] for text, key in folded.items()}
+        self.rights = {split: np.zeros(len(number), np.int64) for split in sorted({row.split for row in made.rows})}
+        for row in made.rows:
+            self.rights[row.split][self.number[row.texts[kind]]] += 1
+
+    def of(self, row: int, offers: Sequence[Candidate]) -> NDArray[np.int64]:
+        """Return the numbers of a row's right text and its candidates."""
+        right = self.made.rows[row].texts[self.kind]
+        return np.array([self.number[right], *(self.number[offer.texts[self.kind]] for offer in offers)])
 
 
 class _Cues:

@@ -9,27 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..language.cast import Cast
+from ..language.text_key import text_key
 from ..language.words import Caption
 from ..seeds import rng_for
 from .effects import may_be_right
 from .entities import Entity, entities
 from .search import nearest
 from .style import plain_style
-from ..language.text_key import text_key
 from .transfer import Roles, carry_over, read_roles
 
 Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
 
-CARRIED = 40  # questions whose answers are carried over
-OWN = 12  # questions of the same pool whose answers are taken as they are
-FEWEST = 8  # candidates of a row at the least, if its pool has as many
+CARRIED = 48  # questions whose answers are carried over
+OWN = 24  # questions of the same pool whose answers are taken as they are
+FEWEST = 24  # candidates of a row at the least, if its pool has as many
 ALIKE = 10  # rows that ask the very same and are looked at
 SOMEBODY = "somebody"
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionRow:
     """A question with what is right.
 
     Attributes:
@@ -38,6 +38,7 @@ class Asked:
         texts: What is right, by kind: "answer", and "explanation" if there is one.
         pool: Rows lend their texts, as they are, inside a pool only, such as a split.
         group: What belongs together, such as the rows of a video.
+        split: Its split.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Asked:
     texts: Mapping[str, str]
     pool: str = ""
     group: str = ""
+    split: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Candidates:
 
     def __init__(
         self,
-        rows: Sequence[Asked],
+        rows: Sequence[QuestionRow],
         reader: Reader,
         embed: Embed,
         *,
@@ -97,7 +99,10 @@ class Candidates:
         """Read all questions and texts, and find for each question those that ask alike."""
         names = reader.cast.names
         styled = (lambda text: plain_style(text, names)) if one_style else (lambda text: text)
-        self.rows = [Asked(r.id, r.question, {k: styled(t) for k, t in r.texts.items()}, r.pool, r.group) for r in rows]
+        self.rows = [
+            QuestionRow(r.id, r.question, {k: styled(t) for k, t in r.texts.items()}, r.pool, r.group, r.split)
+            for r in rows
+        ]
         self.kinds = tuple(rows[0].texts) if rows else ()
         self._cast, self._seed, self._limit = reader.cast, seed, same_question
         asked = [reader.read(row.question) for row in self.rows]
@@ -108,7 +113,9 @@ class Candidates:
             for kind, captions in self._captions.items()
         }
         place = {row.id: number for number, row in enumerate(self.rows)}
-        self._apart = [frozenset(place[other] for other in kept_apart.get(row.id, ()) if other in place) for row in rows]
+        self._apart = [
+            frozenset(place[other] for other in kept_apart.get(row.id, ()) if other in place) for row in rows
+        ]
         self.questions = embed([row.question for row in self.rows])
         bare = [_without_people(caption, reader.cast) for caption in asked]
         self._alike = _Alike(bare, embed, [row.id for row in self.rows], seed)

@@ -9,7 +9,9 @@ import yaml
 
 from .content_words import content_words, says_no_more
 
-INTENT = frozenset(("want", "try", "make", "go", "come", "start", "begin", "feel", "become", "think", "know", "inflict"))
+INTENT = frozenset(
+    ("want", "try", "make", "go", "come", "start", "begin", "feel", "become", "think", "know", "inflict")
+)
 
 
 @cache

@@ -113,7 +113,22 @@ class OptionSet:
     sources: tuple[Negative | None, ...]
 
 
-def arrange(right: str, negatives: Sequence[Negative], seed: int, item_id: str, kind: Kind) -> OptionSet:
+def even_places(ids: Sequence[str], options: int, seed: int, kind: str) -> dict[str, int]:
+    """Return the place of the right option of each question: each place equally often, but for a remainder.
+
+    Args:
+        ids: The questions of one split; their order does not matter.
+        options: Options of a question.
+        seed: The dataset's seed.
+        kind: What is asked, such as "ud/answer".
+    """
+    drawn = sorted(ids, key=lambda name: digest_for(seed, "places", kind, name))
+    return {name: number % options for number, name in enumerate(drawn)}
+
+
+def arrange(
+    right: str, negatives: Sequence[Negative], seed: int, item_id: str, kind: Kind, place: int | None = None
+) -> OptionSet:
     """Put the options in an order that is drawn for this question.
 
     Args:
@@ -122,13 +137,17 @@ def arrange(right: str, negatives: Sequence[Negative], seed: int, item_id: str, 
         seed: The dataset's seed.
         item_id: The question.
         kind: "answer" or "explanation"; each has its own order.
+        place: Where the right option is to stand; by default it is drawn too, and so is where there is no such place.
 
     Returns:
         The options; every place of the right one is equally likely.
     """
     sources: list[Negative | None] = [None, *negatives]
     order = rng_for(seed, "options", item_id, kind).permutation(len(sources)).tolist()
-    placed = tuple(sources[place] for place in order)
+    if place is not None and place < len(order):
+        order.remove(0)
+        order.insert(place, 0)
+    placed = tuple(sources[number] for number in order)
     return OptionSet(tuple(source.text if source else right for source in placed), placed.index(None), placed)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Literal
 
@@ -12,8 +12,19 @@ from ..records.options import comma_separated, option
 
 
 def hard(settings: Any) -> bool:
-    """Whether wrong options are mined, not drawn; for the settings of mining or of a build."""
+    """Whether wrong options are chosen by their scores, not drawn; for the settings of mining or of a build."""
+    mining = getattr(settings, "mining", settings)
+    return bool(mining.negatives == "hard" and mining.balance == "none")
+
+
+def mined(settings: Any) -> bool:
+    """Whether wrong options are hard negatives, not random ones."""
     return bool(getattr(settings, "mining", settings).negatives == "hard")
+
+
+def strict(settings: Any) -> bool:
+    """Whether wrong options are balanced against blind guessers."""
+    return mined(settings) and bool(getattr(settings, "mining", settings).balance == "strict")
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,9 @@ class MiningSettings:
 
     Attributes:
         negatives: "hard", or "random" as a baseline with the same exclusions.
+        balance: "strict": wrong options are drawn so that no reader of question and options tells them from the right
+            one; see `negatives.balance`. "none": chosen by their scores alone, as in the paper.
+        style: "one": the options of a question are written in one style, where they are balanced. "keep": as annotated.
         num_options: Options of a question, the right one included.
         top_k: How many of the nearest questions give candidates.
         alpha: Weight of the questions' cosine. It scales all scores alike, so it changes no choice.
@@ -37,6 +51,16 @@ class MiningSettings:
 
     negatives: Literal["hard", "random"] = option(
         "hard", "Hard negatives, or random ones as a baseline with the same exclusions."
+    )
+    balance: Literal["strict", "none"] = option(
+        "strict",
+        "Draw hard negatives that blind models cannot tell from right options, or take the best by score (none).",
+        counts=mined,
+    )
+    style: Literal["one", "keep"] = option(
+        "one",
+        "Balanced options in one style: capitals, no stop, no because in front; or as annotated.",
+        counts=strict,
     )
     num_options: int = option(5, "Options of a question, the right one too.")
     top_k: int = option(10, "Nearest questions that lend their answers.", counts=hard)
@@ -70,6 +94,8 @@ class MiningSettings:
         """
         checks = {
             f"negatives is hard or random, not {self.negatives!r}": self.negatives in ("hard", "random"),
+            f"balance is strict or none, not {self.balance!r}": self.balance in ("strict", "none"),
+            f"style is one or keep, not {self.style!r}": self.style in ("one", "keep"),
             f"num_options is 2 or more, not {self.num_options}": self.num_options >= 2,
             f"top_k is 1 or more, not {self.top_k}": self.top_k >= 1,
             f"alpha is above 0, not {self.alpha}": 0 < self.alpha < inf,
@@ -90,6 +116,7 @@ class PoolSettings:
     """Where wrong options come from.
 
     Attributes:
+        imitate_release: Whether options are chosen as those that CausalChaos released.
         model: The sentence encoder; None for the default.
         pool: "split": from right options of the same split, and in validation and test never from one that is also
             right in train. "all": from everywhere, as in the release.
@@ -110,6 +137,11 @@ class PoolSettings:
         "Take options from the question's own split, and outside of train never one that is right in train; or from "
         "all questions, as released (which leaks).",
     )
+    imitate_release: bool = option(
+        False,
+        "Choose options as the released CausalChaos: --balance none --pool all --tau .75 --rank-by explanation "
+        "--no-keep-apart --same-text 2 --max-lend 0 --ties id.",
+    )
     rank_by: Literal["own", "explanation"] = option(
         "own",
         "Score answers by their own cosine, or by that of their explanations, as in the released CausalChaos.",
@@ -124,6 +156,38 @@ class PoolSettings:
         minimum=0,
         counts=lambda settings: settings.keep_apart,
     )
+
+
+RELEASED_MINING = {"balance": "none", "tau": 0.75, "same_text": 2.0, "max_lend": 0.0, "ties": "id"}
+RELEASED_POOL = {"pool": "all", "rank_by": "explanation", "keep_apart": False}
+
+
+def released(settings: Any) -> Any:
+    """Return settings with all that imitates the release, if it is to be imitated."""
+    if not settings.imitate_release:
+        return settings
+    return replace(settings, mining=replace(settings.mining, **RELEASED_MINING), **RELEASED_POOL)
+
+
+SCORED = ("top_k", "alpha", "beta", "tau", "max_lend", "ties")
+
+
+def refuse_unused(settings: Any) -> None:
+    """Refuse options that decide nothing where options are balanced; for settings of a pool.
+
+    Raises:
+        UsageError: One of them is not at its default.
+    """
+    if not strict(settings):
+        return
+    plain = MiningSettings()
+    given = [f"--{name.replace('_', '-')}" for name in SCORED if getattr(settings.mining, name) != getattr(plain, name)]
+    given += ["--rank-by"] * (settings.rank_by != "own")
+    if given:
+        raise UsageError(
+            f"{', '.join(given)}: balanced options are drawn, not chosen by their scores. Add --balance none, or leave "
+            "these out."
+        )
 
 
 def advice(settings: Any) -> str:

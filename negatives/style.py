@@ -6,7 +6,7 @@ import re
 
 from ..language.words import name_pattern, with_capital
 
-BECAUSE = re.compile(r"^\W*(?:because|cause|cos|coz)(?: of the fact)?(?: that)?\s+(?!of\b)", re.IGNORECASE)
+BECAUSE = re.compile(r"^\W*because\s+(?!of\b)", re.IGNORECASE)
 ENDINGS = re.compile(r"[\s.!,;:…]+$")
 SPACES = re.compile(r"\s+")
 MARK = re.compile(r"\s+([,.;:!?])")

@@ -1,6 +1,7 @@
-"""Answers carried over to another question: who and what the one question names becomes who and what the other names.
+"""Answers carried over to another question: who and what the one names becomes who and what the other one names.
 
-"Why did Tom hide?", "Tom was afraid of Spike." carried over to "Why did the duck cry?" is "The duck was afraid of Spike."
+"Why did Tom hide?", "Tom was afraid of Spike." carried over to "Why did the duck cry?" is "The duck was afraid of
+Spike."
 """
 
 from __future__ import annotations
@@ -17,10 +18,19 @@ from .content_words import function_words
 from .entities import Entity, entities, entity_of, mentions, owns
 
 PRONOUNS = frozenset(
-    "he him his himself she her hers herself it its itself they them their theirs themselves".split()
+    word
+    for words in (
+        ("he", "him", "his", "himself"),
+        ("she", "her", "hers", "herself"),
+        ("it", "its", "itself"),
+        ("they", "them", "their", "theirs", "themselves"),
+    )
+    for word in words
 )
-AUXILIARIES = frozenset("do does did is are was were has have had can could will would should may might must".split())
-ARTICLES = frozenset("a an the this that these those his her their its some".split())
+ARTICLES = frozenset(("a", "an", "the", "this", "that", "these", "those", "his", "her", "their", "its", "some"))
+AUXILIARIES = frozenset(
+    ("do", "does", "did", "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "should")
+)
 
 
 @dataclass(frozen=True)
@@ -280,7 +290,7 @@ def _put_things(
             start -= 1
         if start and tokens[start - 1].tag in ("DT", "PRP$", "CD") and (start - 1) not in changes:
             start -= 1
-        elif not player.plural or start and tokens[start - 1].tag == "POS":
+        elif not player.plural or (start and tokens[start - 1].tag == "POS"):
             return False
         put(start, number + 1, player, known[(token.lower,)])
     return True

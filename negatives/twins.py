@@ -91,7 +91,9 @@ class _Row:
     wrong: Sequence[tuple[int, Confusion]]  # places of wrong options that can be turned round, and their twins
 
 
-def balanced_twins(rows: Sequence[Told], confuser: Confuser, *, seed: int, kind: str) -> dict[str, Paired]:
+def balanced_twins(
+    rows: Sequence[Told], confuser: Confuser, *, most: int = 2, seed: int, kind: str
+) -> dict[str, Paired]:
     """Turn round right and wrong options alike.
 
     An exchange is taken where there is one. Of negations, those that take a "not" away are taken always, those that
@@ -100,6 +102,7 @@ def balanced_twins(rows: Sequence[Told], confuser: Confuser, *, seed: int, kind:
     Args:
         rows: Questions of one split, with five options each; sets of another size stay as they are.
         confuser: Turns texts round.
+        most: Options of a set that are replaced at most, 1 or 2.
         seed: The dataset's seed.
         kind: "answer" or "explanation".
 
@@ -109,7 +112,7 @@ def balanced_twins(rows: Sequence[Told], confuser: Confuser, *, seed: int, kind:
     whole = [row for row in rows if len(row.choice.options) == OF]
     ordered = sorted(whole, key=lambda row: digest_for(seed, "twins", row.id, kind))
     drafts = _drafts(ordered, confuser, seed, kind)
-    looks = _looks(drafts)
+    looks = _looks(drafts, most)
     found = {row.id: Paired(row.choice, ()) for row in rows}
     for draft, look in zip(drafts, looks, strict=True):
         found[draft.told.id] = _paired(draft, look, seed, kind)
@@ -154,10 +157,12 @@ def _drafts(rows: Sequence[Told], confuser: Confuser, seed: int, kind: str) -> l
 
 def _has_not(text: str) -> bool:
     words = text_key(text).split()
-    return any(word in ("not", "never", "cannot") or word.endswith("nt") and word[:-2] in _CUT for word in words)
+    return any(word in ("not", "never", "cannot") or (word.endswith("nt") and word[:-2] in _CUT) for word in words)
 
 
-_CUT = frozenset("do does did is are was were ca wo could would should has have had".split())
+_CUT = frozenset(
+    ["do", "does", "did", "is", "are", "was", "were", "ca", "wo", "could", "would", "should", "has", "have", "had"]
+)
 
 
 def _loses(text: str, ways: Mapping[Kind, Confusion | Unconfused]) -> bool:
@@ -188,12 +193,12 @@ def _wrong_twin(row: Told, place: int, confuser: Confuser, keys: set[str], may_a
 Look = tuple[int, bool]  # pairs, and whether the right option is in one of them
 
 
-def _looks(drafts: Sequence[_Row]) -> list[Look]:
+def _looks(drafts: Sequence[_Row], most: int) -> list[Look]:
     """Decide how each set looks, with as many twins as the rules leave."""
     plain = sum(row.way is None and not row.wrong for row in drafts)
     for none in range(plain, len(drafts) + 1):
         rest = len(drafts) - none
-        for two in range(rest, -1, -1):
+        for two in range(rest if most > 1 else 0, -1, -1):
             found = _assigned(drafts, none, two, rest - two)
             if found is not None:
                 return found

@@ -8,6 +8,7 @@ from math import exp, lgamma, log
 from typing import Any
 
 from ...language.text_key import text_key
+from ...negatives.settings import strict
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
@@ -42,7 +43,9 @@ def questions(output: FinishedOutput) -> dict[str, Row]:
 
 def check_options(output: FinishedOutput) -> Iterator[str]:
     """Options are distinct, as many as wanted (or fewer, as counted), and the right one is where the row says."""
-    wanted = settings_of(output.info).mining.num_options
+    settings = settings_of(output.info)
+    wanted = settings.mining.num_options
+    written = text_key if strict(settings) else str
     right = questions(output)
     fewer = Counter[str]()
     for table in choice_tables(output):
@@ -55,7 +58,8 @@ def check_options(output: FinishedOutput) -> Iterator[str]:
                 if not 2 <= len(texts) <= wanted:
                     yield f"{place}: {len(texts)} {target} options, not {wanted}"
                 fewer[target] += table in SCHEMES and len(texts) < wanted
-                if not 0 <= row[index] < len(texts) or texts[row[index]] != right.get(row["qid"], {}).get(target):
+                stated = right.get(row["qid"], {}).get(target, "")
+                if not 0 <= row[index] < len(texts) or written(texts[row[index]]) != written(stated):
                     yield f"{place}: {index} {row[index]} is not the right {target}"
                 kinds = [source["kind"] for source in row[sources]]
                 if len(kinds) != len(texts) or [n for n, kind in enumerate(kinds) if kind == RIGHT] != [row[index]]:
@@ -68,12 +72,15 @@ def check_options(output: FinishedOutput) -> Iterator[str]:
 
 
 def check_index(output: FinishedOutput) -> Iterator[str]:
-    """Every place of the right option is about equally frequent (a chi-square test)."""
-    wanted = settings_of(output.info).mining.num_options
+    """Every place of the right option is equally frequent where options are balanced, else about so (chi-square)."""
+    settings = settings_of(output.info)
+    wanted = settings.mining.num_options
     for table in choice_tables(output):
         for target, (options, index, _) in NAMES.items():
             counts = Counter(row[index] for row in output.rows(table, [options, index]) if len(row[options]) == wanted)
             total = sum(counts.values())
+            if strict(settings) and table in SCHEMES:
+                yield from _uneven(output, table, target)
             if total < FEW:
                 continue
             expected = total / wanted
@@ -81,6 +88,19 @@ def check_index(output: FinishedOutput) -> Iterator[str]:
             if chi_square_tail(squares, wanted - 1) < UNLIKELY:
                 shown = ", ".join(f"{place}: {counts[place]}" for place in range(wanted))
                 yield f"{table}: the places of the right {target} are not uniform ({shown})"
+
+
+def _uneven(output: FinishedOutput, table: str, target: Target) -> Iterator[str]:
+    """Yield a split whose places of the right option differ by more than a remainder."""
+    options, index, _ = NAMES[target]
+    wanted = settings_of(output.info).mining.num_options
+    for split in output.splits(table):
+        rows = list(output.rows(table, [options, index], split))
+        if any(len(row[options]) < wanted for row in rows):
+            continue
+        counts = Counter(row[index] for row in rows)
+        if max(counts.values(), default=0) - min(counts[place] for place in range(wanted)) > 1:
+            yield f"{table}, {split}: the places of the right {target} are not equally frequent"
 
 
 def chi_square_tail(value: float, degrees: int) -> float:
@@ -103,9 +123,11 @@ def check_pool(output: FinishedOutput) -> Iterator[str]:
     """Every wrong option is the right one of the question that it names, in the pool that the build says.
 
     With the pool "split" that question is of the same split, and no wrong option of validation and test is right in
-    train.
+    train, where they are not balanced. An option that was carried over from another question has other words.
     """
     settings = settings_of(output.info)
+    balanced = strict(settings)
+    written = text_key if balanced else str
     right = questions(output)
     by_split = settings.pool == "split"
     for table in choice_tables(output):
@@ -118,9 +140,12 @@ def check_pool(output: FinishedOutput) -> Iterator[str]:
             for row in output.rows(table, None, split):
                 place = f"{table}: {row['qid']}"
                 for target, (options, _, sources) in NAMES.items():
-                    for text, source in zip(row[options], row[sources], strict=False):
-                        if source["kind"] not in ("hard", "random"):
-                            if source["qid"] != row["qid"]:
+                    turned = {
+                        r["place"] for r in row.get("confusions", ()) if r["of"] == "wrong" and r["target"] == target
+                    }
+                    for number, (text, source) in enumerate(zip(row[options], row[sources], strict=False)):
+                        if source["kind"] not in ("hard", "random", "carried"):
+                            if source["qid"] != row["qid"] and number not in turned:
                                 yield f"{place}: a {source['kind']} option comes from {source['qid']}"
                             continue
                         lender = right.get(source["qid"])
@@ -128,11 +153,16 @@ def check_pool(output: FinishedOutput) -> Iterator[str]:
                             if settings.only == "all" or by_split:
                                 yield f"{place}: {source['qid']}, which lends an option, is not in {OPEN}"
                             continue
-                        if lender[target] != text or source["kind"] != settings.mining.negatives:
+                        same = written(lender[target]) == written(text)
+                        if source["kind"] == "carried":
+                            if same or source["qid"] == row["qid"] or not balanced:
+                                yield f"{place}: an option is not carried over from {source['qid']}"
+                            continue
+                        if not same or source["kind"] != settings.mining.negatives:
                             yield f"{place}: an option is not the {target} of {source['qid']}"
                         if by_split and lender[f"split_{scheme}"] != split:
                             yield f"{place}: {source['qid']}, which lends an option, is not in {split}"
-                        if by_split and split != "train" and text_key(text) in trained[target]:
+                        if by_split and not balanced and split != "train" and text_key(text) in trained[target]:
                             yield f"{place}: a wrong {target} is a right one in train: {text}"
 
 

@@ -13,6 +13,7 @@ from ...language.tagger import load_tagger
 from ...language.words import TaggerKind
 from ...negatives.cast import join_casts, read_cast
 from ...negatives.confuser import Confuser
+from ...negatives.settings import strict
 from ...records.files import sha256_file
 from ...sources.causalchaos import (
     VIDEO_FOLDERS,
@@ -79,7 +80,7 @@ def read_inputs(files: CausalFiles, settings: CausalSettings, limit: int | None)
     """
     read = read_causalchaos(files.annotations, files.columns)
     about_time = (files.offsets, files.released_offsets, files.fps_map) if settings.render else ()
-    used = (*about_time, files.cast if settings.confuse else None)
+    used = (*about_time, files.cast if settings.confuse or strict(settings) else None)
     return CausalInputs(
         read.rows,
         first_by_id(read.rows, limit),

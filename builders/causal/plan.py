@@ -7,10 +7,10 @@ Grounded in Dynamic Visual Scenes" (arXiv 2404.01299), sections 3.3 and 4.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,15 @@ from ...errors import InputError
 from ...language.text_key import text_key
 from ...metrics.blind.asked import Asked
 from ...metrics.blind.options import guess_options
+from ...negatives.balanced_mining import mine_balanced
+from ...negatives.candidates import QuestionRow, Reader
 from ...negatives.confused_options import confuse_options
 from ...negatives.confuser import Confuser
-from ...negatives.confusion import Confusion, Kind, Unconfused
-from ...negatives.mining import COSINE_DIGITS, Item, Mined, Negative, OptionSet, arrange, mine
+from ...negatives.confusion import KINDS, Confusion, Kind, Unconfused
+from ...negatives.mining import COSINE_DIGITS, Item, Mined, Negative, OptionSet, arrange, even_places, mine
+from ...negatives.settings import strict
+from ...negatives.style import plain_style
+from ...negatives.twins import Told, balanced_twins
 from ...records.files import sha256_text
 from ...records.options import content
 from ...records.plan import Plan, Unit
@@ -39,6 +44,7 @@ Embed = Callable[[Sequence[str]], Floats]
 Choices = Mapping[Target, Mapping[str, OptionSet]]
 Generated = Mapping[str, Mapping[Kind, Confusion | Unconfused]]
 NOT_DRAWN = "enough others are there"
+SCORED = ("hard", "random")  # kinds of options that were chosen by a score
 
 
 @dataclass(frozen=True)
@@ -87,11 +93,11 @@ def plan_causal(
         InputError: A question has no wrong option at all, because its split is too small.
     """
     asked = list(first_by_id(rows, limit))
-    drafts = Drafts(asked, settings, embed)
+    drafts = Drafts(asked, settings, embed, confuser)
     found: dict[str, Any] = {"leaks": {}, "blind": {}, "wrong_options_right_in_train": {}, "right_options_in_train": {}}
     units: list[Unit] = []
     for scheme in settings.splits:
-        choices = {target: drafts.choices(scheme, target) for target in TARGETS}
+        choices = drafts.options(scheme)
         found["leaks"][scheme] = {
             split: asdict(leak) for split, leak in leaks(asked, drafts.split_of[scheme]).items() if leak.rows
         }
@@ -121,9 +127,9 @@ def plan_causal(
 class Drafts:
     """The rows of a build while they are planned."""
 
-    def __init__(self, rows: Sequence[CausalRow], settings: CausalSettings, embed: Embed):
+    def __init__(self, rows: Sequence[CausalRow], settings: CausalSettings, embed: Embed, reader: Confuser | None):
         """Divide the rows and embed their texts."""
-        self.rows, self.settings, self._embed = rows, settings, embed
+        self.rows, self.settings, self._embed, self._reader = rows, settings, embed, reader
         self.by_id = {row.qid: row for row in rows}
         self.number = {row.qid: number for number, row in enumerate(rows)}
         self.split_of = {scheme: divide(scheme, rows, settings.seed, settings.places) for scheme in settings.splits}
@@ -131,8 +137,9 @@ class Drafts:
         self.texts = {target: embed([text_of(row, target) for row in rows]) for target in TARGETS}
         self.apart: Mapping[str, tuple[str, ...]] = overlaps(rows, settings.apart_frames) if settings.keep_apart else {}
         self.keys = {target: {row.qid: text_key(text_of(row, target)) for row in rows} for target in TARGETS}
-        self.extra: dict[str, Floats] = {}
+        self._vector_of: dict[str, Floats] = {}
         self.counts = Counter[str]()
+        self.guessable: dict[str, frozenset[str]] = {}
         self._mined: dict[tuple[str, Target], Sequence[Mined]] = {}
 
     def trained(self, scheme: Scheme, target: Target) -> frozenset[str]:
@@ -140,12 +147,78 @@ class Drafts:
         split_of = self.split_of[scheme]
         return frozenset(key for qid, key in self.keys[target].items() if split_of[qid] == "train")
 
-    def choices(self, scheme: Scheme, target: Target) -> dict[str, OptionSet]:
+    def right(self, qid: str, target: Target) -> str:
+        """Return the right option, as it stands among the options."""
+        return right_text(self.by_id[qid], target, self.settings, self._names)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return self._reader.cast.names if self._reader else ()
+
+    def options(self, scheme: Scheme) -> Choices:
         """Mine the wrong options of every row and put them in order.
 
         Raises:
             InputError: A question has no wrong option at all.
         """
+        found = self._balanced(scheme) if strict(self.settings) else {t: self._hard(scheme, t) for t in TARGETS}
+        split_of, need = self.split_of[scheme], self.settings.mining.num_options - 1
+        choices: dict[Target, dict[str, OptionSet]] = {}
+        for target, mined in found.items():
+            bare = [one.id for one in mined if not one.negatives]
+            if bare:
+                pool = ", or --pool all" if self.settings.pool == "split" else ""
+                raise InputError(
+                    f"{len(bare)} questions have no wrong option in their split of {scheme} (the first is {bare[0]}): "
+                    f"it has too few questions. Give more rows{pool}."
+                )
+            self.counts[f"{target}s_with_fewer_options"] += sum(len(one.negatives) < need for one in mined)
+            places = {}
+            if strict(self.settings):
+                for split in SPLITS:
+                    some = [one.id for one in mined if split_of[one.id] == split]
+                    places |= even_places(some, need + 1, self.settings.seed, f"{scheme}/{target}")
+            choices[target] = {
+                one.id: arrange(
+                    self.right(one.id, target), one.negatives, self.settings.seed, one.id, target, places.get(one.id)
+                )
+                for one in mined
+            }
+        return choices
+
+    def _balanced(self, scheme: Scheme) -> dict[Target, Sequence[Mined]]:
+        """Draw options that give nothing away."""
+        if self._reader is None:
+            raise InputError("--balance strict reads the texts, and there is no tagger. Choose --balance none.")
+        split_of = self.split_of[scheme]
+        one_pool = self.settings.pool == "all"
+        found = mine_balanced(
+            [
+                QuestionRow(
+                    row.qid,
+                    row.question,
+                    {target: text_of(row, target) for target in TARGETS},
+                    "" if one_pool else split_of[row.qid],
+                    row.episode,
+                    split_of[row.qid],
+                )
+                for row in self.rows
+            ],
+            Reader(self._reader.read, self._reader.cast),
+            self._embed,
+            self.settings.mining,
+            seed=self.settings.seed,
+            kept_apart=self.apart,
+            train="train",
+        )
+        self.guessable[scheme] = found.guessable
+        for split in SPLITS:
+            some = [row.qid for row in self.rows if split_of[row.qid] == split]
+            self.counts[f"blind_guessable/{scheme}/{split}"] = sum(qid in found.guessable for qid in some)
+        return {target: found.mined[target] for target in TARGETS}
+
+    def _hard(self, scheme: Scheme, target: Target) -> Sequence[Mined]:
+        """Mine hard negatives, or draw random ones."""
         one_pool = self.settings.pool == "all"
         split_of = self.split_of[scheme]
         key = ("" if one_pool else scheme, target)
@@ -170,22 +243,10 @@ class Drafts:
                 kept_apart=self.apart,
                 ranked_by=self.texts["explanation"] if self.settings.rank_by == "explanation" else None,
             )
-        mined = self._mined[key]
-        bare = [one.id for one in mined if not one.negatives]
-        if bare:
-            raise InputError(
-                f"{len(bare)} questions have no wrong option in their split of {scheme} (the first is {bare[0]}): it "
-                f"has too few questions. Give more rows{', or --pool all' if self.settings.pool == 'split' else ''}."
-            )
-        need = self.settings.mining.num_options - 1
-        self.counts[f"{target}s_with_fewer_options"] += sum(len(one.negatives) < need for one in mined)
-        if self.settings.mining.negatives == "hard":
-            wide = sum(one.looked_at > self.settings.mining.top_k for one in mined)
-            self.counts[f"{target}s_that_needed_more_candidates"] += wide
-        return {
-            one.id: arrange(text_of(self.by_id[one.id], target), one.negatives, self.settings.seed, one.id, target)
-            for one in mined
-        }
+            if self.settings.mining.negatives == "hard":
+                wide = sum(one.looked_at > self.settings.mining.top_k for one in self._mined[key])
+                self.counts[f"{target}s_that_needed_more_candidates"] += wide
+        return self._mined[key]
 
     def confused(
         self,
@@ -204,8 +265,11 @@ class Drafts:
         found: dict[Target, dict[str, OptionSet]] = {target: {} for target in TARGETS}
         outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}
         for target in TARGETS:
+            if settings.twins == "balanced":
+                self._twins(tested, target, choices, confuser, generated, found, outcomes)
+                continue
             for row in tested:
-                right = text_of(row, target)
+                right = self.right(row.qid, target)
                 choice, results = confuse_options(
                     right,
                     choices[target][row.qid],
@@ -225,6 +289,7 @@ class Drafts:
                     outcomes[row.qid].append(
                         {
                             "target": target,
+                            "of": RIGHT,
                             "kind": result.kind,
                             "place": kinds.index(result.kind) if result.kind in kinds else None,
                             "text": result.text if isinstance(result, Confusion) else None,
@@ -234,25 +299,70 @@ class Drafts:
             self._place(tested, target, found[target])
         return found, outcomes
 
+    def _twins(
+        self,
+        tested: Sequence[CausalRow],
+        target: Target,
+        choices: Choices,
+        confuser: Confuser,
+        generated: Generated,
+        found: dict[Target, dict[str, OptionSet]],
+        outcomes: dict[str, list[Row]],
+    ) -> None:
+        """Turn right and wrong options round, so that a twin is as often wrong as any option."""
+        rights = {row.qid: self.right(row.qid, target) for row in tested}
+        told = [
+            Told(
+                row.qid,
+                row.question,
+                (rights[row.qid], *(self.right(row.qid, other) for other in TARGETS if other != target)),
+                choices[target][row.qid],
+                generated.get(rights[row.qid]),
+            )
+            for row in tested
+        ]
+        for qid, paired in balanced_twins(
+            told, confuser, most=self.settings.confuse, seed=self.settings.seed, kind=target
+        ).items():
+            found[target][qid] = paired.choice
+            for turned in paired.turned:
+                made = turned.result if isinstance(turned.result, Confusion) else None
+                note = made.ambiguous if made else getattr(turned.result, "reason", "")
+                outcomes[qid].append(
+                    {
+                        "target": target,
+                        "of": turned.of,
+                        "kind": turned.result.kind,
+                        "place": turned.place,
+                        "text": made.text if made else None,
+                        "note": NOT_DRAWN if made and turned.place is None else note,
+                    }
+                )
+        self._place(tested, target, found[target])
+
     def _place(self, tested: Sequence[CausalRow], target: Target, choices: dict[str, OptionSet]) -> None:
         """Set the cosine of confusions with the right option."""
-        new = sorted({s.text for c in choices.values() for s in c.sources if s and self._is_new(s, target)})
-        self.extra |= dict(zip(new, self._embed(new), strict=True)) if new else {}
+        self._learn(s.text for c in choices.values() for s in c.sources if s and s.kind in KINDS)
+        self._learn(self.right(row.qid, target) for row in tested)
         for row in tested:
-            right = self.texts[target][self.number[row.qid]].astype(np.float64)
+            right = self._vector_of[self.right(row.qid, target)].astype(np.float64)
             choice = choices[row.qid]
             sources = tuple(
                 replace(
-                    source, cos_text=round(float(right @ self.extra[source.text].astype(np.float64)), COSINE_DIGITS)
+                    source,
+                    cos_text=round(float(right @ self._vector_of[source.text].astype(np.float64)), COSINE_DIGITS),
                 )
-                if source and self._is_new(source, target)
+                if source and source.kind in KINDS
                 else source
                 for source in choice.sources
             )
             choices[row.qid] = OptionSet(choice.options, choice.answer_index, tuple(sources))
 
-    def _is_new(self, source: Negative, target: Target) -> bool:
-        return source.text != text_of(self.by_id[source.id], target)
+    def _learn(self, texts: Iterable[str]) -> None:
+        """Embed texts that are not known yet."""
+        new = sorted(set(texts) - self._vector_of.keys())
+        if new:
+            self._vector_of |= dict(zip(new, self._embed(new), strict=True))
 
     def tables(
         self,
@@ -275,12 +385,17 @@ class Drafts:
                 "explanation_index": explanation.answer_index,
                 "sources": [source_row(row.qid, source) for source in answer.sources],
                 "explanation_sources": [source_row(row.qid, source) for source in explanation.sources],
+                "blind_guessable": self._flag(config, row.qid),
             }
             if outcomes is not None:
                 values["confusions"] = outcomes[row.qid]
             rows.setdefault(self.split_of[scheme][row.qid], []).append(values)
         for split, members in rows.items():
             yield Unit(f".{config}.{split}", split, "", {"config": config, "rows": members}, tables=(config,))
+
+    def _flag(self, config: str, qid: str) -> bool | None:
+        """Return whether a row is outside of the balanced subset; None where there is none."""
+        return qid in self.guessable[config] if config in self.guessable else None
 
     def open_ended(self) -> Iterator[Unit]:
         """Yield a unit for each split of the open-ended table."""
@@ -307,7 +422,8 @@ class Drafts:
         """
         for target in TARGETS:
             split_of, trained = self.split_of[scheme], self.trained(scheme, target)
-            vectors = self._vectors(target)
+            self._learn(text for row in self.rows for text in (row.question, self.right(row.qid, target)))
+            self._learn(text for some in (choices, learnt) for one in some[target].values() for text in one.options)
             known = [self._asked(qid, target, one) for qid, one in learnt[target].items() if split_of[qid] == "train"]
             for split in SPLITS:
                 members = [q for q in choices[target] if split_of[q] == split]
@@ -317,7 +433,7 @@ class Drafts:
                 guessed = guess_options(
                     blind,
                     known if split != "train" else (),
-                    partial(_stacked, vectors),
+                    partial(_stacked, self._vector_of),
                     self.settings.seed,
                     trained=False,
                 )
@@ -330,7 +446,7 @@ class Drafts:
                 if split == "train":
                     continue
                 wrong = [s.text for q in members for s in choices[target][q].sources if s]
-                rights = [text_of(self.by_id[qid], target) for qid in members]
+                rights = [self.right(qid, target) for qid in members]
                 for name, texts in (("wrong_options_right_in_train", wrong), ("right_options_in_train", rights)):
                     share = [sum(text_key(text) in trained for text in texts), len(texts)]
                     found[name].setdefault(config, {}).setdefault(split, {})[target] = share
@@ -338,15 +454,6 @@ class Drafts:
     def _asked(self, qid: str, target: Target, choice: OptionSet) -> Asked:
         row = self.by_id[qid]
         return Asked(qid, row.question, choice.options, choice.answer_index, row.episode, part=target)
-
-    def _vectors(self, target: Target) -> dict[str, Floats]:
-        """Return the embeddings of all texts of one target: questions, right options, confusions."""
-        texts = [text_of(row, target) for row in self.rows]
-        return {
-            **dict(zip((row.question for row in self.rows), self.questions, strict=True)),
-            **dict(zip(texts, self.texts[target], strict=True)),
-            **self.extra,
-        }
 
 
 def _stacked(vectors: Mapping[str, Floats], texts: Sequence[str]) -> Floats:
@@ -356,6 +463,12 @@ def _stacked(vectors: Mapping[str, Floats], texts: Sequence[str]) -> Floats:
 def text_of(row: CausalRow, target: Target) -> str:
     """Return the right option."""
     return row.answer if target == "answer" else row.explanation
+
+
+def right_text(row: CausalRow, target: Target, settings: CausalSettings, names: tuple[str, ...]) -> str:
+    """Return the right option as it stands among the options: in their style, where they have one."""
+    text = text_of(row, target)
+    return plain_style(text, names) if strict(settings) and settings.mining.style == "one" else text
 
 
 def clip_id(row: CausalRow) -> str:
@@ -390,7 +503,7 @@ def source_row(qid: str, source: Negative | None) -> Row:
         "kind": source.kind,
         "cos_question": source.cos_question,
         "cos_text": source.cos_text,
-        "score": source.score if source.kind in ("hard", "random") else None,
+        "score": source.score if source.kind in SCORED else None,
     }
 
 

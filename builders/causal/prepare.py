@@ -13,7 +13,7 @@ from ...language.cast import Cast
 from ...negatives.embeddings_cache import embed
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
-from ...negatives.settings import advice, columns_of
+from ...negatives.settings import advice, columns_of, strict
 from ...records.files import user_cache
 from ...records.plan import Plan
 from ...records.versions import tool_versions
@@ -59,9 +59,10 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     versions = tool_versions(render=settings.render, packages=("numpy",))
     versions["encoder"] = encoder_name(settings.model)
     confuser, generator, generated = None, None, None
-    if settings.confuse:
+    if settings.confuse or strict(settings):
         confuser = make_confuser(read.everything, settings.cast, settings.tagger)
         versions["tagger"] = confuser.tagger.name
+    if settings.confuse:
         generator = generator_of(settings)
         if generator:
             versions["language model"] = generator.model_name

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...language.words import TaggerKind
-from ...negatives.settings import MiningSettings, PoolSettings, read_columns
+from ...negatives.settings import MiningSettings, PoolSettings, read_columns, refuse_unused, released, strict
 from ...records.options import BuildSettings, comma_separated, nested, option, read_settings
 from ...video.presets import CRF, PRESET, Preset
 
@@ -40,6 +40,11 @@ def confused(settings: Any) -> bool:
     return bool(settings.confuse) and settings.split in ("test", "all")
 
 
+def read_texts(settings: Any) -> bool:
+    """Whether texts are read: to be confused, or carried over."""
+    return confused(settings) or strict(settings)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CausalSettings(PoolSettings, BuildSettings):
     """What a build of CausalChaos is told.
@@ -55,6 +60,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         places: What PS goes by; see `builders.causal.divisions.by_place`.
         mining: How wrong options are chosen.
         confuse: How many wrong options a question of `causal_confusion` has replaced at most; 0: no such config.
+        twins: "balanced": wrong options are confused too; see `negatives.twins`. "right": the right one alone.
         cast: File of names besides those found in the annotations.
         tagger: Part-of-speech tagger.
         llm_base_url: An OpenAI-compatible endpoint whose model makes confusions.
@@ -124,18 +130,24 @@ class CausalSettings(PoolSettings, BuildSettings):
         minimum=0,
         maximum=2,
     )
+    twins: Literal["balanced", "right"] = option(
+        "balanced",
+        "Turn right and wrong options round alike, so that twins give nothing away; or the right one alone, as the "
+        "paper does.",
+        counts=confused,
+    )
     cast: Path | None = option(
         None,
         "Names besides those found in the annotations: one on each line, with `, female` or `, male` if wanted.",
         exists=True,
         content=False,
-        counts=confused,
+        counts=read_texts,
     )
     tagger: TaggerKind = option(
         "auto",
         "Parts of speech: NLTK's tagger, Pattern's, or NLTK's where its data is found.",
         content=False,
-        counts=confused,
+        counts=read_texts,
     )
     llm_base_url: str | None = option(
         None,
@@ -160,7 +172,13 @@ class CausalSettings(PoolSettings, BuildSettings):
 
 
 def decided(settings: CausalSettings) -> CausalSettings:
-    """Return the settings that a plan keeps: with the split, and without confusions where no test is built."""
+    """Return the settings that a plan keeps: with the split, and without confusions where no test is built.
+
+    Raises:
+        UsageError: An option of mining by scores goes with balanced options.
+    """
+    settings = released(settings)
+    refuse_unused(settings)
     return replace(settings, only=settings.split, confuse=settings.confuse if confused(settings) else 0)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ...errors import InputError, VideoError
 from ...language.tagger import load_tagger
 from ...negatives.embeddings_cache import embed
+from ...negatives.settings import strict
 from ...records.checks import Finding, NotChecked, VerifyOptions, draw_sample
 from ...records.command import read_command
 from ...records.files import sha256_file
@@ -121,15 +122,19 @@ def plan_again(output: FinishedOutput, options: VerifyOptions) -> tuple[Again | 
         inputs, files = read
         cast = files.cast
     confuser = None
-    if settings.confuse:
+    if settings.confuse or strict(settings):
         kinds: tuple[Literal["pattern", "auto"], ...] = ("pattern", "auto")
         taggers = [kind for kind in kinds if load_tagger(kind).name == tools.get("tagger")]
         whole = not isinstance(read, NotChecked) or (info["limit"] is None and "cast" not in info["files"])
-        if "language model" in tools or not taggers or not whole:
-            what = "a language model made them" if "language model" in tools else "tagger or cast are not here"
-            open_points.append(NotChecked(f"the confusions: {what}"))
+        if not taggers or not whole:
+            if strict(settings):
+                return None, [NotChecked("which options were chosen: tagger or cast are not here")]
+            open_points.append(NotChecked("the confusions: tagger or cast are not here"))
         else:
             confuser = make_confuser(inputs.everything, cast, taggers[0])
+    by_model = bool(settings.confuse) and "language model" in tools
+    if by_model:
+        open_points.append(NotChecked("the confusions: a language model made them"))
     plan = plan_causal(
         inputs.rows,
         settings,
@@ -140,7 +145,8 @@ def plan_again(output: FinishedOutput, options: VerifyOptions) -> tuple[Again | 
         identity=causal_identity(info["dataset_version"], tools, info["inputs"], info["columns"], info["source"]),
         notes=inputs.counts,
     )
-    return Again(plan, not isinstance(read, NotChecked), confuser is not None or not settings.confuse), open_points
+    again = not settings.confuse or (confuser is not None and not by_model)
+    return Again(plan, not isinstance(read, NotChecked), again), open_points
 
 
 def check_mined(output: FinishedOutput, options: VerifyOptions) -> Iterator[Finding]:

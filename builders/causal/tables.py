@@ -16,17 +16,18 @@ OPEN = "open_ended"
 CLIPS = "clips"
 
 SOURCE_FIELDS = (
-    Column("qid", "string", "the question whose right option this is"),
-    Column("kind", "string", "`right`, `hard`, `random`, `negation` or `swap`"),
+    Column("qid", "string", "the question whose right option this is, or was before it was changed"),
+    Column("kind", "string", "`right`, `hard`, `carried` (over from another question), `random`, `negation` or `swap`"),
     Column("cos_question", "float64", "cosine of the two questions (SBERT)"),
     Column("cos_text", "float64", "cosine with the right option"),
     Column("score", "float64", "what it was chosen by"),
 )
 CONFUSION_FIELDS = (
     Column("target", "string", "`answer` or `explanation`"),
+    Column("of", "string", "`right` or `wrong`: which option was turned round"),
     Column("kind", "string", "`negation` or `swap`"),
     Column("place", "int32", "its place among the options; null if it is not among them"),
-    Column("text", "string", "what was made of the right option; null if nothing could be"),
+    Column("text", "string", "what was made of the option; null if nothing could be"),
     Column("note", "string", "why it could not be made or used, or why it may be read in two ways; else empty"),
 )
 ASKED = (
@@ -45,6 +46,11 @@ CHOICES = (
     Column("explanation_index", "int32", "which is right, from 0"),
     Column("sources", "records", "where each of `options` comes from", fields=SOURCE_FIELDS),
     Column("explanation_sources", "records", "where each of `explanation_options` comes from", fields=SOURCE_FIELDS),
+    Column(
+        "blind_guessable",
+        "bool",
+        "false in the balanced subset, where models that see no video are right by chance; null without one",
+    ),
 )
 MEANINGS: dict[Scheme, str] = {
     "ud": "questions divided uniformly at random",
@@ -53,7 +59,7 @@ MEANINGS: dict[Scheme, str] = {
 }
 CONFUSED_CONFIG = Config(
     CONFUSED,
-    "the test questions of the first division, wrong options replaced by negations and exchanges of the right one",
+    "the test questions of the first division, wrong options replaced by negations and exchanges",
     (*CHOICES, Column("confusions", "records", "what became of each way to confuse", fields=CONFUSION_FIELDS)),
 )
 OPEN_CONFIG = Config(

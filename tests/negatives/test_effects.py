@@ -1,0 +1,24 @@
+"""Whether a wrong option might be right too."""
+
+from __future__ import annotations
+
+import pytest
+
+from stressreel.negatives.effects import may_be_right
+
+QUESTION = "Why did Tom hit Jerry?"
+
+
+@pytest.mark.parametrize(
+    ("candidate", "right", "expected"),
+    [
+        ("Tom was furious at Jerry", ("Tom was angry at Jerry",), True),  # the same effect in other words
+        ("Tom was angry", ("Tom was annoyed that Jerry ate the cheese",), True),  # says part of it
+        ("Tom wanted to inflict pain on Jerry", ("Jerry ate the cheese",), True),  # says what the question says
+        ("Tom wanted to sleep", ("Tom was angry at Jerry",), False),
+        ("Tom was not angry at Jerry", ("Tom was angry at Jerry",), False),
+        ("Tom saw a ghost", ("Jerry ate the cheese", "Tom was hungry"), False),
+    ],
+)
+def test_words_tell_what_may_be_right_too(candidate: str, right: tuple[str, ...], expected: bool) -> None:
+    assert may_be_right(candidate, QUESTION, right) is expected
