@@ -222,13 +222,17 @@ def write(folder: Path, content: dict[str, Any], audits: Any, about: dict[str, A
     Raises:
         OutputError: They cannot be written.
     """
+    import json
+
     from ..data_cards.blind_figures import audit_png
     from ..metrics.blind.report import as_markdown
-    from ..metrics.scores import dump, interval_line
+    from ..metrics.scores import interval_line
     from ..records.files import output_error, write_atomic
 
     texts: dict[str, Callable[[], str | bytes]] = {
-        "audit.json": lambda: dump(content),
+        "audit.json": lambda: (
+            json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
+        ),  # all choices: may be long
         "audit.md": lambda: as_markdown(audits, about, interval_line(about["interval"])),
         "audit.png": lambda: audit_png(audits),
     }

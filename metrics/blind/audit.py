@@ -7,6 +7,7 @@ tuned against it (Zellers et al. 2019, "HellaSwag"; Le Bras et al. 2020, "Advers
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -54,66 +55,45 @@ def audit(
     _check(asked)
     _check(train)
     embed = embed and remembering(embed)
+    count = partial(audited, seed=seed, resamples=resamples)
     found, guessed = [], []
-    for part in dict.fromkeys(map(part_of, asked)):
-        some = [one for one in asked if part_of(one) == part]
-        known = [one for one in train if part_of(one) == part]
+    for part, yes_no in dict.fromkeys((part_of(one), one.yes_no) for one in asked):
+        some, known = (
+            [one for one in all_of if (part_of(one), one.yes_no) == (part, yes_no)] for all_of in (asked, train)
+        )
         chance = float(np.mean([1 / len(one.options) for one in some]))
-        if some[0].yes_no:
-            rows, guesses, left_out = guess_yes_no(some, known, embed, seed)
-            weights, learnt, divided = [], len(known), folds(rows, seed)
-        else:
+        if not yes_no:
             view = guess_options(some, known, embed, seed)
-            rows, guesses, left_out = view.rows, list(view.guesses), dict(view.left_out)
-            weights, learnt, divided = worth(view), view.learnt, view.divided
             guessed.append((view, chance))
-        if guesses:
-            found.append(
-                audited(
-                    part,
-                    rows,
-                    guesses,
-                    divided,
-                    learnt=learnt,
-                    chance=chance,
-                    seed=seed,
-                    resamples=resamples,
-                    worth=weights,
-                    left_out=left_out,
-                )
-            )
-        if some[0].yes_no and guesses:
-            for kind, named in (complements or {}).items():
-                pair_rows, pair_guesses = on_pairs(rows, guesses, named)
-                if pair_rows.asked:
-                    found.append(
-                        audited(
-                            f"{part}, {kind} complement pairs",
-                            pair_rows,
-                            pair_guesses,
-                            folds(pair_rows, seed),
-                            learnt=learnt,
-                            chance=chance**2,
-                            seed=seed,
-                            resamples=resamples,
-                        )
+            if view.guesses:
+                found.append(
+                    count(
+                        part,
+                        view.rows,
+                        view.guesses,
+                        view.divided,
+                        learnt=view.learnt,
+                        chance=chance,
+                        worth=worth(view),
+                        left_out=view.left_out,
                     )
+                )
+            continue
+        rows, guesses, left_out = guess_yes_no(some, known, embed, seed)
+        if not guesses:
+            continue
+        divided = folds(rows, seed)
+        found.append(count(part, rows, guesses, divided, learnt=len(known), chance=chance, left_out=left_out))
+        for kind, named in (complements or {}).items():
+            pairs, of_pairs = on_pairs(rows, guesses, named)
+            if pairs.asked:
+                name = f"{part}, {kind} complement pairs"
+                found.append(count(name, pairs, of_pairs, folds(pairs, seed), learnt=len(known), chance=chance**2))
     if len(guessed) == 2:
         (one, first), (other, second) = guessed
         if [asked.id for asked in one.rows.asked] == [asked.id for asked in other.rows.asked]:
-            pairs = guess_pairs(one, other, embed)
-            found.append(
-                audited(
-                    BOTH,
-                    one.rows,
-                    pairs,
-                    one.divided,
-                    learnt=one.learnt,
-                    chance=first * second,
-                    seed=seed,
-                    resamples=resamples,
-                )
-            )
+            both = guess_pairs(one, other, embed)
+            found.append(count(BOTH, one.rows, both, one.divided, learnt=one.learnt, chance=first * second))
     return found
 
 

@@ -220,6 +220,15 @@ def test_yes_and_no_in_any_case_and_order() -> None:
     assert shares(found)["kind"] == 1.0
 
 
+def test_yes_no_questions_and_choices_are_apart_though_of_one_part() -> None:
+    mixed = [
+        *(replace(one, part="p") for one in yes_no(40)),
+        *(replace(one, id=f"c{one.id}", part="p") for one in FAIR[:40]),
+    ]
+    found = audit(mixed, resamples=100)
+    assert [one.chance for one in found] == [0.5, 0.25]
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
