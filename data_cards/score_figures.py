@@ -7,7 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from ..metrics.bootstrap import Estimate
-from ..metrics.open_ended import BEST
+from ..metrics.open_ended import BEST, CAPSMIX, SCORES
 from ..metrics.scores import Scores, Table
 from .plots import BLUE, INK, ORANGE, PALE, _plain, _png
 
@@ -42,7 +42,7 @@ def of_best(values: Mapping[str, Estimate]) -> dict[str, Estimate]:
     """Divide scores whose best is not 1 by it, and say so in their names: "A CIDEr / 10"."""
     found = {}
     for name, each in values.items():
-        best = 2 * sum(BEST.values()) if name == "CapsMIX" else BEST.get(name.split()[-1], 1.0)
+        best = sum(BEST[score] for score in (*SCORES, *SCORES)) if name.startswith(CAPSMIX) else BEST.get(name.split()[-1], 1.0)
         label = name if best == 1 else f"{name} / {best:g}"
         found[label] = Estimate(each.value / best, each.low / best, each.high / best)
     return found

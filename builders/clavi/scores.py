@@ -25,6 +25,7 @@ VARIANTS = {"original": "V", "complement": "V′"}
 WORDINGS = ("Q", "Q′", "-")
 RELEASED_Q, RELEASED_Q_PRIME = (0, 4, 8), (5, 9)
 VARIANT_STEP = 16
+BA_NC, ALL_BA_NC = " control, BA-NC", " BA-NC and complement"
 COLUMNS = (
     *("question_id", "pair_id", "answer", "type", "type_id", "subset", "variant"),
     *("complement_question_id", "counterpart_question_id"),
@@ -121,7 +122,9 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
         add(f"CAcc_{letter}", couple, both)
         add(f"CAcc_{letter} control", couple & ~questions.flips, both)
         add(f"CAcc_{letter} complement", couple & questions.flips, both)
-        add(f"CAcc_{letter} control, BA-NC", couple & (questions.type == TYPES.index("BA-NC")), both)
+        before_after = questions.type == TYPES.index("BA-NC")
+        add(f"CAcc_{letter}{BA_NC}", couple & before_after, both)
+        add(f"CAcc_{letter}{ALL_BA_NC}", couple & (before_after | questions.flips), both)
     for number, variant in enumerate(VARIANTS.values()):
         for kind_number, kind in enumerate(TYPES):
             for word_number, word in enumerate(WORDINGS):
@@ -156,10 +159,17 @@ def tables(counted: Tally) -> tuple[Table, ...]:
         if "|" in cell:
             variant, kind, word = cell.split("|")
             fine.append((variant, kind, word, means[cell], totals[cell]))
+    parts = {
+        "": "all",
+        " control": "control",
+        " complement": "complement",
+        ALL_BA_NC: "all, control = BA-NC",
+        BA_NC: "control = BA-NC",
+    }
     rows = [
-        (f"CAcc_{letter}", part.strip() or "all", means[f"CAcc_{letter}{part}"], totals[f"CAcc_{letter}{part}"])
+        (f"CAcc_{letter}", name, means[f"CAcc_{letter}{part}"], totals[f"CAcc_{letter}{part}"])
         for letter in "VT"
-        for part in ("", " control", " control, BA-NC", " complement")
+        for part, name in parts.items()
     ]
     return (
         Table("by_type", "Accuracy by type", ("type", "accuracy", "questions"), by_type),
@@ -168,8 +178,8 @@ def tables(counted: Tally) -> tuple[Table, ...]:
             "Consistent accuracy",
             ("score", "subset", "value", "couples"),
             tuple(rows),
-            "The paper defines control as E, E-NC and BA-NC. Its Table 3 fits control = BA-NC: there CAcc is the plain "
-            "mean of control and complement, and control lies far above the accuracy on E and E-NC.",
+            "The paper defines control as E, E-NC and BA-NC. Its Table 3 fits control = BA-NC: compare its control and "
+            "its overall values with the last two rows of each score.",
         ),
         Table(
             "fine_grained",
@@ -191,9 +201,18 @@ def always(answer: int) -> Oracle:
 
 
 def text_only(questions: Questions) -> NDArray[np.int64]:
-    """Answer as is right for V, whatever the video: the best that the question alone allows."""
+    """Answer as is right for V, whatever the video."""
     others = np.where(questions.variant == 1, questions.counterpart, np.arange(len(questions.ids)))
     return questions.answer[others]
+
+
+def yes_where_blind(questions: Questions) -> NDArray[np.int64]:
+    """Answer control rightly and all of complement by yes: the best balanced accuracy that one modality allows.
+
+    Every question of complement is true of one of V and V′ (and one of Q and Q′), so without the other modality "yes" to
+    both is right about one yes and wrong about one no. There are fewer yes than no, so a yes weighs more.
+    """
+    return np.where(questions.flips, YES, questions.answer)
 
 
 def video_only(questions: Questions) -> NDArray[np.int64]:
@@ -208,6 +227,7 @@ ORACLES: dict[str, Oracle] = {
     "always no": always(NO),
     "text-only oracle": text_only,
     "video-only oracle": video_only,
+    "one modality, yes where it cannot know": yes_where_blind,
     "both": lambda questions: questions.answer,
 }
 
