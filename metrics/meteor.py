@@ -6,9 +6,14 @@ its parameters are fitted to people's judgements. NLTK's stands higher on the sa
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..errors import InputError
@@ -17,7 +22,8 @@ from ..language.wordnet import load_wordnet
 
 JAVA = "METEOR 1.5"
 NLTK = "METEOR (NLTK)"
-FIELD = " ||| "  # what separates texts in a line to the program
+MEMORY = ("-Xmx2G",)
+SEGMENT = re.compile(r"^Segment \d+ score:\s+(\S+)$", re.M)
 
 
 class _Remembered:
@@ -53,6 +59,9 @@ def java_found() -> bool:
 def java_meteor(texts: Sequence[str], references: Sequence[str]) -> list[float]:
     """Score texts against one reference each with the METEOR 1.5 that pycocoevalcap brings: 0 to 1, 1 for equal ones.
 
+    Called as pycocoevalcap does, in English with `-norm`, but with all texts in files: its own wrapper talks to the
+    program line by line and leaves it running.
+
     Args:
         texts: Words between spaces.
         references: The right ones, in the same order.
@@ -61,18 +70,25 @@ def java_meteor(texts: Sequence[str], references: Sequence[str]) -> list[float]:
         InputError: pycocoevalcap or Java is missing, or the program failed.
     """
     try:
-        from pycocoevalcap.meteor.meteor import Meteor
+        package = find_spec("pycocoevalcap.meteor")
     except ModuleNotFoundError as error:
         raise named(error, JAVA) from error
+    folder = Path(next(iter((package and package.submodule_search_locations) or ())))
     advice = "Install a Java runtime (Debian: default-jre-headless), or take NLTK's with --meteor nltk."
-    if not java_found():
+    java = shutil.which("java")
+    if java is None:
         raise InputError(f"{JAVA} needs Java, which is not here. {advice}")
-    found, right = (
-        {number: [text.replace(FIELD.strip(), "|")] for number, text in enumerate(side)} for side in (texts, references)
-    )
-    try:
-        program: Any = Meteor()
-        _, scores = program.compute_score(right, found)
-        return [float(score) for score in scores]
-    except (OSError, ValueError) as error:  # the program does not start, or ends before it has answered
-        raise InputError(f"{JAVA} failed ({type(error).__name__}: {error}). {advice}") from error
+    with TemporaryDirectory() as place:
+        files = [Path(place) / name for name in ("texts", "references")]
+        for file, side in zip(files, (texts, references), strict=True):
+            file.write_text("".join(f"{' '.join(text.split())}\n" for text in side), encoding="utf-8")
+        command = [java, *MEMORY, "-jar", str(folder / "meteor-1.5.jar"), *map(str, files), "-l", "en", "-norm"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace")
+    scores = [float(score) for score in SEGMENT.findall(done.stdout)]
+    if done.returncode or len(scores) != len(texts):
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise InputError(
+            f"{JAVA} failed (exit code {done.returncode}, {len(scores):,} of {len(texts):,} texts scored"
+            f"{': ' + said[-1][:200] if said else ''}). {advice}"
+        )
+    return scores
