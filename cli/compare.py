@@ -40,7 +40,8 @@ def command(
     """Compare two models: the differences B - A of all scores, with paired intervals.
 
     A and B are folders that `stressreel score` wrote, or predictions files (or folders of similarities) with --on OUT;
-    open-ended scores are compared by their folders.
+    open-ended scores are compared by their folders. The folders may be of two tables of one output that ask the same
+    questions, such as hard negatives and causal confusion: they are paired by the questions' ids.
     """
     from ..api import measure_of
     from ..errors import InputError

@@ -34,6 +34,7 @@ COMMANDS = {
     "sample": "Write a built-in sample: annotations in a real format and videos drawn by stressreel.",
     "score": "Score predictions on an output; score text-shift measures how far captions were moved.",
     "simulate-quag": "Show on made-up data that QUAG's short-circuits cost more where modalities are coupled more.",
+    "table": "Show scores of several models in one table: mean ± std over runs; as Markdown, JSON, a figure.",
     "verify": "Check an output: schema, counts, hashes, links, answers, decoded frames, card.",
 }
 RESUMED = (("ask",), ("build",), ("probe",), ("push",), ("export", "files"), ("export", "webdataset"))

@@ -1,7 +1,7 @@
 """METEOR: version 1.5, a Java program (Denkowski and Lavie 2014), and NLTK's (Banerjee and Lavie 2005).
 
-The two are different scores. 1.5 is what captioning reports: it matches paraphrases too, weighs function words less, and
-its parameters are fitted to people's judgements. NLTK's stands higher on the same texts, so a name says which is meant.
+The two are different scores. 1.5 is what captioning reports: it matches paraphrases too, weighs function words less,
+and its parameters are fitted to people's judgements. NLTK's is mostly higher, so a name says which is meant.
 """
 
 from __future__ import annotations

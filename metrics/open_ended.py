@@ -222,8 +222,8 @@ def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
     names = wanted(headline)
     found = (
         [
-            f"{NLTK} stands higher than {JAVA} on the same texts, and so does a CapsMIX with it: compare neither with the "
-            "paper's Table 3. Version 1.5 needs Java."
+            f"{NLTK} is not {JAVA}: it is higher on most texts, and so is a CapsMIX with it. Compare neither "
+            "with the paper's Table 3. Version 1.5 needs Java."
         ]
         if NLTK in names
         else []
@@ -231,9 +231,7 @@ def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
     missing = [name for name in names if f"A {name}" not in headline]
     missing += ["those of explanations"] * ("E BLEU-1" not in headline)
     if missing:
-        found.append(
-            f"{CAPSMIX} needs all eight scores of answers and of explanations; missing: {', '.join(missing)}."
-        )
+        found.append(f"{CAPSMIX} needs all eight scores of answers and of explanations; missing: {', '.join(missing)}.")
     return tuple(found)
 
 

@@ -203,8 +203,8 @@ def tables(
         "Robustness by kind of text perturbation (the paper's Table 16)",
         ("score", "kind", *heads),
         tuple(kinds),
-        "Kinds as in the released list of perturbations: the two swaps of synonyms are synthetic there, beside what drops "
-        "and moves words. Without the synthetic ones: the text of the paper's Table 4.",
+        "Kinds as in the released list of perturbations, where the two swaps of synonyms are synthetic, beside what "
+        "drops and moves words. What is not synthetic is the text of the paper's Table 4.",
     )
     return (
         Table(

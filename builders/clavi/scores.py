@@ -209,8 +209,8 @@ def text_only(questions: Questions) -> NDArray[np.int64]:
 def yes_where_blind(questions: Questions) -> NDArray[np.int64]:
     """Answer control rightly and all of complement by yes: the best balanced accuracy that one modality allows.
 
-    Every question of complement is true of one of V and V′ (and one of Q and Q′), so without the other modality "yes" to
-    both is right about one yes and wrong about one no. There are fewer yes than no, so a yes weighs more.
+    Every question of complement is true of one of V and V′, and one of Q and Q′ of each video, so without the other
+    modality "yes" to both is right about a yes and wrong about a no. There are fewer yes than no: a yes weighs more.
     """
     return np.where(questions.flips, YES, questions.answer)
 
