@@ -117,6 +117,33 @@ def models_png(table: ModelTable) -> bytes:
     return _png(draw, 1.2 + 0.17 * max(count + len(table.scores), 10))
 
 
+def shares_png(table: Table) -> bytes:
+    """Draw the shares of each row, which add up to 1, as one bar."""
+    kinds = table.headings[2:]
+
+    def draw(figure: Figure) -> None:
+        from matplotlib import colormaps
+
+        axes = figure.subplots()
+        places = range(len(table.rows))
+        left = np.zeros(len(table.rows))
+        for number, kind in enumerate(kinds):
+            shares = np.array([_or_zero(row[2 + number]) for row in table.rows])
+            axes.barh(places, shares, 0.7, left=left, color=colormaps["tab10"](number % 10), label=kind)
+            for place, share, start in zip(places, shares, left, strict=True):
+                if share >= 0.05:
+                    middle = (start + share / 2, place)
+                    axes.annotate(f"{share:.0%}", middle, ha="center", va="center", fontsize=8, color="white")
+            left += shares
+        axes.set_yticks(places, [f"{_short(str(row[0]), 40)} ({row[1]:,})" for row in table.rows])
+        axes.invert_yaxis()
+        axes.set_title(table.title)
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        _shares(axes, "x")
+
+    return _png(draw, 1.4 + 0.4 * max(len(table.rows), 4))
+
+
 def _fine_grained(axes: Axes, table: Table) -> None:
     """Draw Table 15: accuracy on V and V′ for each type and wording."""
     labels = list(dict.fromkeys(f"{row[1]} {row[2]}".removesuffix(" -") for row in table.rows))
