@@ -1,8 +1,8 @@
 """What a model loses when features are permuted, by the modality that questions need.
 
-Park et al. 2025, "Assessing Modality Bias in Video Question Answering Benchmarks with Multimodal Large Language Models",
-section 4.4 and Table 3: accuracy as asked (Orig.), with the text and with the video of another item (SP, VP), over the sets
-of `stressreel permute`, for the questions of each category of modality importance.
+Park et al. 2025, "Assessing Modality Bias in Video Question Answering Benchmarks with Multimodal Large Language
+Models", section 4.4 and Table 3: accuracy as asked (Orig.), with the text and with the video of another item (SP, VP),
+over the sets of `stressreel permute`, for the questions of each category of modality importance.
 """
 
 from __future__ import annotations
