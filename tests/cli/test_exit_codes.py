@@ -15,7 +15,7 @@ from stressreel.cli.main import load_command
 from stressreel.runtime import interrupt
 
 PROGRAMS = ["stressreel", *(f"build-{name}" for name in BENCHMARKS)]
-WRITTEN = {"--out", "--to", "--items", "--picture", "sample folder"}  # need not be there
+WRITTEN = {"--out", "--to", "--items", "--picture", "--figure", "sample folder"}  # need not be there
 TEXTS = {"--charades", "--segments", "--msrvtt", "--annotations", "--questions", "given"}  # paths among other words
 MISSING = "MISSING"
 # What has to be said besides, for each path that is read. OUT, SUITE and CAUSAL are outputs, FOLDER a folder.
@@ -46,7 +46,12 @@ CASES: dict[tuple[str, str], str] = {
     ("stressreel score modalities", "given"): "OUT video=ANSWERS text=MISSING video+text=ANSWERS",
     ("stressreel score open-ended", "out"): "MISSING --predictions ANSWERS",
     ("stressreel score open-ended", "--predictions"): "CAUSAL --predictions MISSING --no-sbert",
+    ("stressreel score permuted", "out"): "MISSING --original ANSWERS --permuted ANSWERS",
+    ("stressreel score permuted", "--original"): "OUT --original MISSING --permuted ANSWERS",
+    ("stressreel score permuted", "--permuted"): "OUT --original ANSWERS --permuted MISSING",
+    ("stressreel score permuted", "--categories"): "OUT --original ANSWERS --permuted ANSWERS --categories MISSING",
     ("stressreel score text-shift", "out"): "MISSING",
+    ("stressreel table", "given"): "A=MISSING",
     ("stressreel verify", "out"): "MISSING",
     ("stressreel verify", "--annotations"): "OUT --annotations MISSING",
     ("build-clavi", "--charades"): "--charades MISSING --out NEW",
@@ -83,6 +88,9 @@ VALUES = (
     "stressreel score answers OUT --predictions ANSWERS --split unknown",
     "stressreel score answers OUT --predictions ANSWERS --config unknown",
     "stressreel score answers OUT --predictions ANSWERS --out OUT/scores",
+    "stressreel score modalities OUT video=ANSWERS text=ANSWERS video+text=ANSWERS --by unknown",
+    "stressreel score modalities OUT video=ANSWERS text=ANSWERS video+text=ANSWERS --figure OUT/x.png",
+    "stressreel score text-shift SUITE --figure NEW.png",
     "stressreel permute OUT --split unknown",
     "stressreel permute OUT --to NEW.txt",
     "stressreel permute OUT --to OUT/permuted.csv",
