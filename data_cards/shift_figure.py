@@ -36,7 +36,13 @@ def perplexity_png(report: Mapping[str, Any]) -> bytes:
             if found["outliers"] < 1:
                 axes.plot([inner, inner], [place - 0.42, place + 0.42], color=INK, linewidth=1.6)
             share = f"{found['outliers']:.0%}"
-            where = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": 8, "color": PALE}
+            where: dict[str, Any] = {
+                "xytext": (4, 0),
+                "textcoords": "offset points",
+                "va": "center",
+                "fontsize": 8,
+                "color": PALE,
+            }
             axes.annotate(share, (found["mean"], place), **where)
         for family, colour in colours.items():
             axes.barh(0, 0, color=colour, label=family)

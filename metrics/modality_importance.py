@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .bootstrap import Floats
-from .scores import Table
+from .scores import Cell, Table
 
 Subset = frozenset[str]
 
@@ -110,7 +110,7 @@ def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], 
         kinds: The categories, in order.
         column: What the types are called.
     """
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for name in sorted({*types}):
         of_type = [category for own, category in zip(types, found, strict=True) if own == name]
         shares = (of_type.count(kind) / len(of_type) for kind in kinds)

@@ -71,8 +71,8 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
         least = min(shown, key=lambda key: len(set(shown[key])))
         raise InputError(
             f"no clip has {NUM_CAPTIONS - 1} other captions that differ from its own and from one another in every "
-            f"setting: {least or 'clean'!r} shows {len(set(shown[least]))} different ones of {len(captions.ids)}. Build "
-            "without it, or with more clips."
+            f"setting: {least or 'clean'!r} shows {len(set(shown[least]))} different ones of {len(captions.ids)}. "
+            "Build without it, or with more clips."
         )
     return found
 

@@ -244,7 +244,7 @@ def test_permute_says_where_it_cannot(built: Path, tmp_path: Path) -> None:
 
 
 def test_shares_by_annotated_type_and_what_permuting_takes(built: Path, clavi: dict[str, Path], tmp_path: Path) -> None:
-    """Blind models fail where the answer is yes; one that is always right loses what is answered wrong when permuted."""
+    """Blind models fail where the answer is yes; one that is right loses what is answered wrong when permuted."""
     items, picture = tmp_path / "items.jsonl", tmp_path / "types.png"
     done = score(built, clavi, "--json", "--items", items, "--by", "type", "--figure", picture)
     assert done.code == 0, done.err

@@ -63,9 +63,10 @@ def test_models_are_bars_beside_one_another(drawn: list[Any]) -> None:
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["A", "B"]
     assert [list(line.get_xdata()) for line in axes.lines] == [pytest.approx([0.4, 0.6]), [0, 0.75]]
     assert axes.get_xlim()[1] > 1.1
+    names = tuple(map(str, range(200)))
+    many = ModelTable("", ("A",), names, {(name, "A"): None for name in names}, over_settings=False)
     with pytest.raises(UsageError, match="200 bars are too many"):
-        names = tuple(map(str, range(200)))
-        figures.models_png(ModelTable("", ("A",), names, dict.fromkeys(((n, "A") for n in names)), over_settings=False))
+        figures.models_png(many)
 
 
 def test_shares_are_stacked_to_one(drawn: list[Any]) -> None:
