@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import UsageError
 from ..metrics.bootstrap import Estimate
-from ..metrics.model_table import ModelTable
 from ..metrics.open_ended import BEST, CAPSMIX, SCORES
 from ..metrics.scores import Scores, Table
 from .plots import BLUE, INK, ORANGE, PALE, _plain, _png, _short
@@ -18,8 +16,6 @@ from .plots import BLUE, INK, ORANGE, PALE, _plain, _png, _short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-MOST_BARS = 150
 
 
 def score_figures(scores: Scores) -> dict[str, bytes]:
@@ -79,42 +75,6 @@ def bars(axes: Axes, values: Mapping[str, Estimate], title: str) -> None:
     axes.invert_yaxis()
     axes.set_title(title)
     _shares(axes, "x", top=1.12)
-
-
-def models_png(table: ModelTable) -> bytes:
-    """Draw scores of several models as bars beside one another, with their standard deviations.
-
-    Raises:
-        UsageError: They are more than a page shows.
-    """
-    count = len(table.scores) * len(table.models)
-    if count > MOST_BARS:
-        raise UsageError(f"--figure: {count} bars are too many for a picture, {MOST_BARS} at most. Narrow with --only.")
-    places, thick = np.arange(len(table.scores)), 0.8 / len(table.models)
-    tops = [cell.mean + (0 if isnan(cell.std) else cell.std) for cell in table.cells.values() if cell]
-
-    def draw(figure: Figure) -> None:
-        from matplotlib import colormaps
-
-        axes = figure.subplots()
-        colours = colormaps["tab10" if len(table.models) <= 10 else "turbo"]
-        for number, model in enumerate(table.models):
-            cells = [table.cells[score, model] for score in table.scores]
-            at = places + thick * (number - (len(table.models) - 1) / 2)
-            means = [_or_zero(cell.mean if cell else None) for cell in cells]
-            colour = colours(number if len(table.models) <= 10 else number / (len(table.models) - 1))
-            axes.barh(at, means, 0.92 * thick, color=colour, label=model)
-            for place, mean, cell in zip(at, means, cells, strict=True):
-                if cell and not isnan(cell.std):
-                    ends = [max(0.0, mean - cell.std), mean + cell.std]
-                    axes.plot(ends, [place, place], color=INK, linewidth=1.2, solid_capstyle="butt")
-        axes.set_yticks(places, [_short(score) for score in table.scores])
-        axes.invert_yaxis()
-        axes.set_title(table.title)
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        _shares(axes, "x", top=max(1.0, 1.05 * max((top for top in tops if not isnan(top)), default=1.0)))
-
-    return _png(draw, 1.2 + 0.17 * max(count + len(table.scores), 10))
 
 
 def shares_png(table: Table) -> bytes:

@@ -18,6 +18,7 @@ from .scores import Cell, Spread, Table
 
 HEADLINE = "headline"
 STD, SETTINGS = " std", "settings"
+GREATEST = 1e6
 FAULTS = (LookupError, TypeError, ValueError, AttributeError)
 
 Label = tuple[str, ...]
@@ -86,7 +87,11 @@ def _is_score(cell: Any) -> bool:
 
 def _number(cell: Any) -> float:
     value = cell["value"] if isinstance(cell, dict) else cell
-    return nan if value is None else float(value)
+    if value is None:
+        return nan
+    if not abs(value) < GREATEST:
+        raise ValueError(f"{value} is no score")
+    return float(value)
 
 
 def spread(values: Sequence[Value]) -> Spread:
@@ -167,6 +172,11 @@ def model_table(models: Mapping[str, Sequence[Scored]], of: str = HEADLINE, only
         for label, value in values_of(scored, of).items():
             whole = (str(scored.about["config"]), *label)
             found.setdefault(whole, {}).setdefault(model, []).append(value)
+    if len({len(label) for label in found}) != 1:
+        raise InputError(
+            f"{', '.join(dict.fromkeys(scored.name for _, scored in runs))}: table {of!r} has no scores, or not the "
+            "same columns in all. Score again."
+        )
     kept, shared = chosen(list(found), only)
     spreads = {
         (" ".join(part for part in name if part), model): spread(found[label][model]) if model in found[label] else None

@@ -7,10 +7,8 @@ import pytest
 from figures import keep_drawn
 from stressreel.data_cards import score_figures as figures
 from stressreel.data_cards import shift_figure
-from stressreel.errors import UsageError
 from stressreel.metrics.bootstrap import Estimate, tally
-from stressreel.metrics.model_table import ModelTable
-from stressreel.metrics.scores import Scores, Spread, Table
+from stressreel.metrics.scores import Scores, Table
 
 NONE = float("nan")
 
@@ -47,26 +45,6 @@ def test_scores_above_one_are_drawn_as_shares_of_their_best(drawn: list[Any]) ->
 def test_a_title_promises_no_intervals_where_there_are_none(drawn: list[Any]) -> None:
     figures.score_figures(scores("causal", {"A": Estimate(0.5, NONE, NONE)}))
     assert drawn[0].axes[0].get_title("left") == "Scores"
-
-
-def test_models_are_bars_beside_one_another(drawn: list[Any]) -> None:
-    cells = {
-        ("E", "A"): Spread(0.5, 0.1, 2),
-        ("E", "B"): Spread(1.1, NONE, 1),
-        ("BA", "A"): None,
-        ("BA", "B"): Spread(0.25, 0.5, 2),
-    }
-    figures.models_png(ModelTable("title", ("A", "B"), ("E", "BA"), cells, over_settings=False))
-    axes = drawn[0].axes[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["E", "BA"]
-    assert [bar.get_width() for bar in axes.patches] == [0.5, 0, 1.1, 0.25]
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["A", "B"]
-    assert [list(line.get_xdata()) for line in axes.lines] == [pytest.approx([0.4, 0.6]), [0, 0.75]]
-    assert axes.get_xlim()[1] > 1.1
-    names = tuple(map(str, range(200)))
-    many = ModelTable("", ("A",), names, {(name, "A"): None for name in names}, over_settings=False)
-    with pytest.raises(UsageError, match="200 bars are too many"):
-        figures.models_png(many)
 
 
 def test_shares_are_stacked_to_one(drawn: list[Any]) -> None:

@@ -164,7 +164,7 @@ def printed(done: dict[str, Ran], *parts: str) -> str:
 
 @pytest.mark.usefixtures("done")
 def test_pictures_are_drawn(folder: Path) -> None:
-    for name in ("text.png", "types.png", "sim-a.scores/pairs.png", "sim-a.scores/severity.png"):
+    for name in ("text.png", "types.png", "scatter.png", "sim-a.scores/pairs.png", "sim-a.scores/severity.png"):
         assert (folder / name).is_file(), name
 
 

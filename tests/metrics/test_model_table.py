@@ -111,7 +111,14 @@ def test_what_is_not_there_is_wrong_usage() -> None:
         model_table({"A": [scored(0.5)]}, only=["x"])
 
 
-@pytest.mark.parametrize("broken", [{"headline": [1]}, {"headline": {"accuracy": {}}}, {"headline": {"a": "b"}}])
+@pytest.mark.parametrize("broken", [{"headline": [1]}, {"headline": {"accuracy": {}}}, {"headline": {"a": 1e300}}])
 def test_damaged_scores_are_told(broken: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"is damaged .*Score again"):
         model_table({"A": [scored(0.5, **broken)]})
+
+
+def test_a_table_without_scores_or_with_other_columns_is_told() -> None:
+    empty, other = ({"tables": {"fine": rows}} for rows in ([], [{"type": "E", "accuracy": 1.0}]))
+    for runs in ([scored(0.5, **empty)], [scored(0.5), scored(0.5, **other)]):
+        with pytest.raises(InputError, match="table 'fine' has no scores, or not the same columns"):
+            model_table({"A": runs}, "fine")
