@@ -36,8 +36,7 @@ def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[s
     Raises:
         InputError: A row says no set, or a set lacks ids, has them twice or has unknown ones.
     """
-    for name in ("permuted", "seed"):
-        column(given, (name, name))
+    _look_for(given, "permuted", "seed")
     kept = of_output(given, items.config, items.fingerprint) if items.config else given
     groups: dict[tuple[str, str], list[dict[str, object]]] = {}
     for number, row in enumerate(kept.rows, 1):
@@ -62,8 +61,9 @@ def categories_of(given: Predictions, items: Items) -> list[str]:
     Raises:
         InputError: An item has none.
     """
-    name, kind = column(given, ID_NAMES) or "", column(given, ("category", "category")) or ""
-    found = {str(row.get(name)).strip(): str(row.get(kind) or "").strip() for row in given.rows}
+    name = column(given, ID_NAMES) or ""
+    _look_for(given, "category")
+    found = {str(row.get(name)).strip(): str(row.get("category") or "").strip() for row in given.rows}
     missing = [item for item in items.ids if not found.get(item)]
     if missing:
         raise InputError(
@@ -71,6 +71,14 @@ def categories_of(given: Predictions, items: Items) -> list[str]:
             "Give what `stressreel score modalities --items FILE` wrote for the same questions."
         )
     return [found[item] for item in items.ids]
+
+
+def _look_for(given: Predictions, *names: str) -> None:
+    """Refuse a file that lacks a column."""
+    seen = {name for row in given.rows for name in row}
+    for name in names:
+        if name not in seen:
+            raise InputError(f"{given.path} has no column {name!r}; it has {', '.join(sorted(map(str, seen)))}.")
 
 
 def permutation_table(
