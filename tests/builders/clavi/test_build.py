@@ -323,7 +323,8 @@ def test_links_of_questions_point_back_to_the_right_video_and_time() -> None:
 
 
 def test_phrases_with_braces_are_taken_literally() -> None:
-    pair = {"pair_id": "0", "phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}
+    phrases = {"phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}
+    pair = {"pair_id": "0", "source_id": "v", **phrases}
     worded = [row["question"] for row in question_rows(pair, 0)]
     assert worded[0] == "Was someone holding {x}?"
     assert "Did holding {x} happen before holding {y}?" in worded
