@@ -32,10 +32,10 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
     from ..data_cards.card import render_card
     from ..errors import InputError
     from ..metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
+    from ..progress import Progress
     from ..records.files import write_atomic, write_json
     from ..records.output import reading, writable
     from ..records.source import source_of
-    from ..runtime.progress import Progress
 
     writable(out)
     with reading(out) as output:

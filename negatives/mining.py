@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Literal
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..progress import tracked
 from ..seeds import digest_for, rng_for
 from .content_words import content_words, says_no_more
 from .search import Indices, nearest
@@ -33,7 +34,6 @@ Cosines = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Draws = NDArray[np.uint64]
 Kind = Literal["answer", "explanation"]
-Progress = Callable[[int, int], None]
 
 COSINE_DIGITS = 4  # cosines are rounded before anything is decided, so that noise in the last places decides nothing
 SCORE_DIGITS = 8
@@ -150,7 +150,6 @@ def mine(
     seed: int = 0,
     kept_apart: Mapping[str, Sequence[str]] | None = None,
     ranked_by: Floats | None = None,
-    progress: Progress | None = None,
 ) -> tuple[Mined, ...]:
     """Choose the wrong options of every item.
 
@@ -178,7 +177,6 @@ def mine(
         kept_apart: By id, the ids of items that must not lend their text, such as those on the same part of a video.
         ranked_by: Embeddings whose cosine scores the texts in place of their own. The released options of CausalChaos
             were ranked by their explanations, answers too.
-        progress: Called with the tiles of the search that are done and all of them, for each pool anew.
 
     Returns:
         What was found for each item, in the order of `items`.
@@ -202,7 +200,7 @@ def mine(
             kept_apart or {},
             seed,
         )
-        mined = pool.random(seed) if settings.negatives == "random" else pool.hard(progress)
+        mined = pool.random(seed) if settings.negatives == "random" else pool.hard()
         found |= dict(zip(places, mined, strict=True))
     return tuple(found[place] for place in range(len(items)))
 
@@ -241,13 +239,13 @@ class _Pool:
     draws: Draws
     settings: MiningSettings
 
-    def hard(self, progress: Progress | None) -> list[Mined]:
+    def hard(self) -> list[Mined]:
         """Return the hard negatives of each row."""
         reach = REACH * self.settings.top_k
-        near, _ = nearest(self.asked, reach, below=self._limit, progress=progress)
+        near, _ = nearest(self.asked, reach, below=self._limit)
         askers = (_Asker(self, row, near[int(self.question_of[row])]) for row in range(len(self.items)))
         if self.settings.max_lend == 0:
-            return [asker.fill().mined() for asker in askers]
+            return [asker.fill().mined() for asker in tracked(list(askers), "mining wrong options", "question")]
         return self._shared(list(askers))
 
     def _shared(self, askers: Sequence[_Asker]) -> list[Mined]:
@@ -277,7 +275,7 @@ class _Pool:
     def random(self, seed: int) -> Iterator[Mined]:
         """Draw the negatives of each row from all that may be taken."""
         lent = [0] * len(self.lendable)
-        for row, item in enumerate(self.items):
+        for row, item in enumerate(tracked(self.items, "drawing wrong options", "question")):
             taken: list[int] = []
             full: list[int] = []
             looked_at = 0

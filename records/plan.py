@@ -25,6 +25,7 @@ class Unit:
         payload: Everything that decides the result, as JSON values.
         cost: About how much work it is, in any measure; the longest are begun first.
         tables: The configs that it has rows for; empty if it may have some for each.
+        pieces: How many videos or texts it makes, as progress counts them.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Unit:
     payload: dict[str, Any]
     cost: float = 0.0
     tables: tuple[str, ...] = ()
+    pieces: int = 1
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Plan:
         units: The work, sorted by id.
         configs: The tables that the rows fill.
         noun: What a unit is called in messages.
+        piece: What progress counts, of which a unit has `pieces`; units by default.
         advice: What to look at if there is no unit at all.
         reports: Files that other commands leave in the output and that go with it.
         notes: What reading and selecting met, as counts for people (clamped ends, unusable sentences, …).
@@ -77,6 +80,7 @@ class Plan:
     units: tuple[Unit, ...]
     configs: tuple[Config, ...]
     noun: str = "unit"
+    piece: str = ""
     advice: str = "Check the inputs and --split."
     reports: tuple[str, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)

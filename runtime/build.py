@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BuildError, InputError
+from ..progress import Progress, Working, keep, tracked
 from ..records.files import write_json
 from ..records.plan import Builder, Plan, Skip, Unit
 from ..records.share import Share
@@ -17,7 +18,6 @@ from .executor import Inline
 from .interrupt import check
 from .output import Journal, Output, Say, read_state
 from .pack import pack
-from .progress import Progress
 from .rendering import Executor
 from .space import Needs, check_space
 from .store import Store
@@ -141,7 +141,8 @@ def finish(
         "fingerprints": fingerprint.parts(),
         "fingerprint": fingerprint.hexdigest(),
     }
-    write_card(output.path, content)
+    with Working("writing the card"):
+        write_card(output.path, content)
     write_json(output.done, content)
     output.forget_shares()
     shutil.rmtree(output.staging, ignore_errors=True)
@@ -182,6 +183,7 @@ def render(
         for unit in work
         if not _has_receipt(unit, journal, store) or journal.stamps[unit.id] != builder.stamp(unit)
     ]
+    keep(plan.noun, len(work) - len(todo))
     if len(todo) < len(work):
         say(f"taking up an earlier run: {len(work) - len(todo)} of {len(work)} are done")
     if absent is None:
@@ -192,12 +194,15 @@ def render(
             if unit.id in skips:
                 journal.add_result(unit, skips[unit.id], builder.stamp(unit))
     todo = [unit for unit in todo if unit.id not in skips]
-    with Progress(f"build-{plan.builder}", len(todo), plan.noun, shown=options.progress) as progress:
+    pieces = sum(unit.pieces for unit in todo)
+    with Progress(f"build-{plan.builder}", pieces, plan.piece or plan.noun, shown=options.progress) as progress:
         for unit, result in options.executor.execute(builder, todo, store):
             journal.add_result(unit, result, builder.stamp(unit))
             if isinstance(result, Skip):
                 skips[unit.id] = result
-            progress.advance()
+            else:
+                keep(plan.noun)
+            progress.advance(unit.pieces)
             check()
     return in_order(plan, journal, skips)
 
@@ -226,7 +231,7 @@ def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
     """Look at every source video once, before work starts."""
     seen: dict[str, Skip | None] = {}
     absent = []
-    for unit in units:
+    for unit in tracked(units, "looking at the source videos", "unit"):
         if unit.source_id not in seen:
             seen[unit.source_id] = builder.missing(unit)
         first = seen[unit.source_id]

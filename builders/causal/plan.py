@@ -21,6 +21,7 @@ from ...negatives.confused_options import confuse_options
 from ...negatives.confuser import Confuser
 from ...negatives.confusion import Confusion, Kind, Unconfused
 from ...negatives.mining import COSINE_DIGITS, Item, Mined, Negative, OptionSet, arrange, mine, text_key
+from ...progress import tracked
 from ...records.files import sha256_text
 from ...records.options import content
 from ...records.plan import Plan, Unit
@@ -200,7 +201,7 @@ class Drafts:
         found: dict[Target, dict[str, OptionSet]] = {target: {} for target in TARGETS}
         outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}
         for target in TARGETS:
-            for row in tested:
+            for row in tracked(tested, f"confusing {target}s", "question"):
                 right = text_of(row, target)
                 choice, results = confuse_options(
                     right,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from ...benchmark import Prepared
 from ...errors import InputError, UsageError
@@ -14,10 +12,10 @@ from ...negatives.embeddings_cache import embed
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
 from ...negatives.settings import advice, columns_of
+from ...progress import Progress, keep
 from ...records.files import user_cache
 from ...records.plan import Plan
 from ...records.versions import tool_versions
-from ...runtime.progress import progress_bar
 from ...samples.cache import cached_sample
 from ...samples.causal import ANNOTATIONS
 from ...sources.causalchaos import (
@@ -66,25 +64,18 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         if generator:
             versions["language model"] = generator.model_name
     if generator and confuser and not dry_run:
-        generated = ask(rows, settings, generator, confuser.cast, progress)
-    with ExitStack() as stack:
-
-        def vectors(texts: Sequence[str]) -> Any:
-            return embed(
-                texts, settings.model, progress=progress_bar(stack, f"embedding {len(texts):,} texts", progress)
-            )
-
-        plan = plan_causal(
-            rows,
-            settings,
-            embed=vectors,
-            confuser=confuser,
-            generated=generated,
-            timing=read.timing,
-            limit=settings.limit,
-            identity=causal_identity(settings.version, versions, read.hashes, columns, source.as_json()),
-            notes=read.counts,
-        )
+        generated = ask(rows, settings, generator, confuser.cast)
+    plan = plan_causal(
+        rows,
+        settings,
+        embed=lambda texts: embed(texts, settings.model),
+        confuser=confuser,
+        generated=generated,
+        timing=read.timing,
+        limit=settings.limit,
+        identity=causal_identity(settings.version, versions, read.hashes, columns, source.as_json()),
+        notes=read.counts,
+    )
     if not plan.units:
         raise InputError(f"the annotations have no question of split {settings.split!r}.")
     cost = estimate_cost(confused_texts(rows, settings)) if generator and dry_run else ""
@@ -148,18 +139,15 @@ def confused_texts(rows: Sequence[CausalRow], settings: CausalSettings) -> list[
     return list(dict.fromkeys(text_of(row, target) for target in TARGETS for row in tested))
 
 
-def ask(
-    rows: Sequence[CausalRow], settings: CausalSettings, generator: Generator, cast: Cast, progress: bool
-) -> Generated:
+def ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generator, cast: Cast) -> Generated:
     """Let the language model confuse every right option of the test."""
     texts = confused_texts(rows, settings)
     made = {}
-    with ExitStack() as stack:
-        show = progress_bar(stack, "asking the language model", progress)
+    with Progress("asking the language model", len(texts), "text", brief=True) as progress:
         for text, found in ask_all(texts, generator, cast, user_cache() / "llm"):
             made[text] = found
-            if show:
-                show(len(made), len(texts))
+            keep("asked text")
+            progress.advance()
     return made
 
 

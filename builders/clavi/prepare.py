@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 from ...benchmark import Prepared
 from ...errors import UsageError
 from ...records.plan import Plan
 from ...records.versions import tool_versions
-from ...runtime.progress import progress_bar
 from ...sources.causalchaos import read_causalchaos
 from ...sources.files import find_file, video_folder
 from ...templates import load_questions
@@ -48,17 +46,14 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     places = [video_folder(settings.videos)] if settings.videos else annotation_folders(path)
     timing = timing_of(settings, places) if collection.framed else Timing()
     same_by = sameness_by(settings)
-    with ExitStack() as stack:
-        show = progress_bar(stack, "embedding phrases", progress) if same_by == "sbert" else None
-        plan = read_plan(
-            Given(path, settings, splits, settings.charades_sta, timing),
-            pairs=settings.pairs,
-            limit=settings.limit,
-            version=settings.version,
-            tools=tool_versions(render=settings.render),
-            same_by=same_by,
-            progress=show,
-        )
+    plan = read_plan(
+        Given(path, settings, splits, settings.charades_sta, timing),
+        pairs=settings.pairs,
+        limit=settings.limit,
+        version=settings.version,
+        tools=tool_versions(render=settings.render),
+        same_by=same_by,
+    )
     wanted = {unit.source_id for unit in plan.units}
     found = videos_in(places, wanted, collection) if settings.render else {}
 

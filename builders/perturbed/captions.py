@@ -74,7 +74,7 @@ def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator
             block = found[start : start + BLOCK]
             for name in names:
                 payload = {"text": name, "captions": block}
-                yield Unit(f".text.{name}.{split}.{number:05d}", split, "", payload, tables=(name,))
+                yield Unit(f".text.{name}.{split}.{number:05d}", split, "", payload, tables=(name,), pieces=len(block))
 
 
 def is_text(unit: Unit) -> bool:
