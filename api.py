@@ -93,6 +93,7 @@ def _run_build(
     from .runtime.collection import uncollected
     from .runtime.estimates import in_words
     from .runtime.executor import executor_for
+    from .runtime.missing import list_beside
     from .runtime.shares import run_share
 
     with uncollected(), Working("reading the annotations and planning"):
@@ -127,7 +128,15 @@ def _run_build(
     out = options.out or Path()
     tools = plan.identity.get("tools", {})
     executor = executor_for(options.workers, options.executor, ray_address=options.ray_address, tools=tools)
-    how = Options(executor, settings.max_skip, settings.allow_missing, options.progress, needs)
+    how = Options(
+        executor,
+        settings.max_skip,
+        settings.allow_missing,
+        options.progress,
+        needs,
+        prepared.searched,
+        list_beside(out),
+    )
     if options.share:
         return run_share(plan, prepared.builder, out, options.share, how, info=info, write_card=card, say=say)
     with _claim(out) as output:

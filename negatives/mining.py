@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Literal
 
@@ -44,6 +44,14 @@ FEW = 64  # that many numbers are drawn one by one before a permutation of the p
 
 APOSTROPHES = re.compile("['’‘`´]")
 MARKS = re.compile(r"[^\w\s]|_")
+
+REFUSALS = {
+    "about the same part of a video": "--no-keep-apart",
+    "asking the same": "a higher --same-question",
+    "right in train": "--pool all",
+    "saying the same": "a higher --same-text",
+}
+"""Why questions of the pool lend nothing, and what changes it."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +102,13 @@ class Mined:
         id: The question.
         negatives: The best first; fewer than wanted if the whole pool has no more.
         looked_at: How many questions were looked at: top_k, or more if these gave too few.
+        refused: If it has fewer than wanted, how many of the pool each rule kept from it; see `REFUSALS`.
     """
 
     id: str
     negatives: tuple[Negative, ...]
     looked_at: int
+    refused: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -403,6 +413,26 @@ class _Pool:
             or _cosine(self.texts[one], self.texts[other]) >= self.settings.same_text
         )
 
+    def refused(self, row: int, taken: Collection[int]) -> dict[str, int]:
+        """Count the rows that did not lend to a row that was offered all, each under the first rule of `REFUSALS`."""
+        left = np.ones(len(self.items), np.bool_)
+        left[[row, *taken]] = False
+        number = int(self.question_of[row])
+        same = np.zeros(len(self.items), np.bool_)
+        if self._limit is not None:
+            same = (_cosines(self.asked, self.asked[number]) >= self._limit)[self.question_of]
+        rules = (
+            np.isin(np.arange(len(self.items)), list(self.kept_apart[row])),
+            same,
+            ~np.fromiter((item.lends for item in self.items), np.bool_, len(self.items)),
+            np.ones(len(self.items), np.bool_),  # what is left says the same as the right option, or as one taken
+        )
+        counts = {}
+        for name, barred in zip(REFUSALS, rules, strict=True):
+            counts[name] = int((left & barred).sum())
+            left &= ~barred
+        return {name: count for name, count in counts.items() if count}
+
     def _score(self, cos_question: Cosines | float, cos_text: Cosines | float) -> Cosines:
         penalty = np.where(np.asarray(cos_text) >= self.settings.tau, self.settings.beta, 1.0)
         product = self.settings.alpha * np.maximum(cos_question, 0) * np.maximum(cos_text, 0) * penalty
@@ -466,6 +496,8 @@ class _Asker:
 
     def mined(self) -> Mined:
         """Return what is held."""
+        held = [int(self.rows[place]) for place in sorted(self.held)]
+        short = len(held) < self.pool.settings.num_options - 1
         return Mined(
             self.pool.items[self.row].id,
             tuple(
@@ -475,6 +507,7 @@ class _Asker:
                 for place in sorted(self.held)
             ),
             self.looked_at,
+            self.pool.refused(self.row, held) if short else {},
         )
 
     def _widen(self) -> bool:

@@ -73,6 +73,7 @@ class Plan:
         advice: What to look at if there is no unit at all.
         reports: Files that other commands leave in the output and that go with it.
         notes: What reading and selecting met, as counts for people (clamped ends, unusable sentences, …).
+        remedies: Of the counts in `notes` that say what was left out, the option that changes it; empty if none does.
     """
 
     builder: str
@@ -84,6 +85,7 @@ class Plan:
     advice: str = "Check the inputs and --split."
     reports: tuple[str, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)
+    remedies: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def hash(self) -> str:
@@ -97,6 +99,25 @@ class Plan:
         order = ("train", "validation", "test")
         found = sorted({unit.split for unit in self.units})
         return tuple(sorted(found, key=lambda split: order.index(split) if split in order else len(order)))
+
+
+def noted(plan: Plan) -> list[str]:
+    """Write the counts in a plan's notes, each with the option that changes it, if one does."""
+    return [
+        f"{name.replace('_', ' ')}: {count:,}" + (f" ({plan.remedies[name]})" if plan.remedies.get(name) else "")
+        for name, count in plan.notes.items()
+        if isinstance(count, int) and count
+    ]
+
+
+def nothing_qualifies(plan: Plan) -> str:
+    """Describe why a plan has no units: what every rule left out, and which option changes it."""
+    left_out = [line for line in noted(plan) if line.partition(":")[0].replace(" ", "_") in plan.remedies]
+    read = [line for line in noted(plan) if line not in left_out]
+    parts = [f"nothing in the annotations qualifies, so there is nothing to build. {plan.advice}"]
+    parts += ["Read:", *(f"  {line}" for line in read)] if read else []
+    parts += ["Left out:", *(f"  {line}" for line in left_out)] if left_out else []
+    return "\n".join(parts)
 
 
 class Builder(Protocol):

@@ -180,7 +180,8 @@ def test_videos_are_a_table_only_if_they_are_made(render: bool, names: str) -> N
 def test_pairs_without_a_negative_control_are_left_out_and_counted() -> None:
     made = plan_clavi(VIDEOS_READ, {"train": POOL[:3], "test": POOL}, ClaviSettings(), notes={"videos": 3})
     assert {unit.split for unit in made.units} == {"test"}
-    assert made.notes == {"videos": 3, "pairs_without_negative_control": 1}
+    read = {"videos": 3, "segments": 7, "segments_too_short_or_long": 2, "pairs_in_reach": 4}
+    assert made.notes == {**read, "pairs_without_negative_control": 1}
     assert plan(notes={"videos": 3}).notes == {"videos": 3}
 
 
