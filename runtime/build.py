@@ -200,7 +200,8 @@ def render(
                 journal.add_result(unit, skips[unit.id], builder.stamp(unit))
     todo = [unit for unit in todo if unit.id not in skips]
     pieces = sum(unit.pieces for unit in todo)
-    with Progress(f"build-{plan.builder}", pieces, plan.piece or plan.noun, shown=options.progress) as progress:
+    noun = plan.piece or plan.noun
+    with Progress(f"build-{plan.builder}", pieces, noun, shown=options.progress, ticks=True) as progress:
         for unit, result in options.executor.execute(builder, todo, store):
             journal.add_result(unit, result, builder.stamp(unit))
             if isinstance(result, Skip):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from stressreel import progress
-from stressreel.progress import Progress, Working, counted, forget, keep, kept, showing, tracked
+from stressreel.progress import Progress, Working, counted, forget, keep, kept, showing, tick, tracked
 
 
 @pytest.fixture(autouse=True)
@@ -81,18 +80,25 @@ def test_only_what_is_kept_is_named() -> None:
     assert kept() == "1 pair, 2,000 shards"
 
 
-def stopped(tmp_path: Path, *arguments: object, after: str) -> str:
-    """Start a build, interrupt it when a file is there or a line was printed, and return what it said."""
-    command = [
-        sys.executable,
-        "-c",
-        "from stressreel.cli.main import run, load_command; import sys\n"
-        "run(load_command('build-perturbed'), 'build-perturbed')",
-        *map(str, arguments),
-    ]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
+def test_parts_of_larger_pieces_count_before_these_are_done(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("build", 6, "render", shown=True, ticks=True) as shown:
+        tick()
+        tick()
+        assert shown.seen == 2
+        time.sleep(0.12)
+        tick()
+        shown.advance(3)
+        assert shown.seen == 3
+    assert "build: 2/6 renders, " in capsys.readouterr().err
+
+
+def stopped(tmp_path: Path, *arguments: object, when: Callable[[], bool]) -> str:
+    """Start a build, interrupt it when something is so, and return what it said."""
+    code = "from stressreel.cli.main import run, load_command; run(load_command('build-perturbed'), 'build-perturbed')"
+    command = [sys.executable, "-c", code, *map(str, arguments), "--out", str(tmp_path / "o"), "--preset", "ultrafast"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     began = time.monotonic()
-    while not list(tmp_path.glob(after)) and process.poll() is None and time.monotonic() - began < 60:
+    while not when() and process.poll() is None and time.monotonic() - began < 60:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
@@ -101,13 +107,14 @@ def stopped(tmp_path: Path, *arguments: object, after: str) -> str:
 
 
 def test_an_interrupted_build_names_what_is_kept(tmp_path: Path) -> None:
-    arguments = ("--msrvtt", "sample", "--perturbations", "jpeg,freeze", "--workers", 1, "--out", tmp_path / "o")
-    err = stopped(tmp_path, *arguments, after="o/.build/journal.jsonl")
+    journal = tmp_path / "o" / ".build" / "journal.jsonl"
+    arguments = ("--msrvtt", "sample", "--perturbations", "freeze", "--severity", 3, "--workers", 1)
+    err = stopped(tmp_path, *arguments, when=lambda: journal.is_file() and journal.read_bytes().count(b"\n") > 1)
     assert "source video" in err.partition("Stopped. Kept: ")[2]
     assert "the same command goes on from there" in err
 
 
 def test_an_interrupted_build_that_finished_nothing_says_nothing_of_it(tmp_path: Path) -> None:
-    arguments = ("--msrvtt", "sample", "--workers", 1, "--out", tmp_path / "o")
-    err = stopped(tmp_path, *arguments, after="o/.build/staging/*")
+    plan = tmp_path / "o" / ".build" / "plan.json"
+    err = stopped(tmp_path, "--msrvtt", "sample", "--workers", 1, when=plan.is_file)
     assert err.rstrip().endswith("Stopped.")
