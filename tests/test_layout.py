@@ -482,3 +482,18 @@ def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
         assert out.startswith(begins[program]), program
         assert "click" in loaded
         assert [name for name in HEAVY if name in loaded] == [], program
+
+
+def test_the_citation_is_of_this_version_and_place() -> None:
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    project = PROJECT["project"]
+    assert f"\nversion: {project['version']}\n" in cited
+    assert f"\nrepository-code: {project['urls']['Homepage']}\n" in cited
+    assert f"name: {project['authors'][0]['name']}\n" in cited
+    assert f"\nlicense: {project['license']}\n" in cited
+
+
+def test_the_source_distribution_has_all_that_belongs_to_it() -> None:
+    lines = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").split()
+    beside = {path.name for path in ROOT.iterdir() if path.suffix in (".md", ".cff", ".txt")} - {"README.md"}
+    assert beside | {"docs", "examples", "tests", "benchmarks"} <= set(lines)

@@ -76,6 +76,7 @@ def folder(page: str, tmp_path: Path, built: Path, build_once: Callable[..., Pat
 @pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page) and page not in ELSEWHERE])
 def test_python_blocks_run(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", folder / "cache")  # else another run's rows are read
     names: dict[str, Any] = {}
     for number, block in enumerate(python_blocks(page)):
         exec(compile(block, f"{page}, block {number + 1}", "exec"), names)
