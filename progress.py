@@ -107,7 +107,7 @@ class Progress:
         if self.shown:
             if sys.stderr.isatty():
                 wait = SILENT_S if self.brief else 0.0
-                said = {"desc": self.label, "unit": self.unit, "leave": not self.brief, "delay": wait}
+                said: dict[str, Any] = {"desc": self.label, "unit": self.unit, "leave": not self.brief, "delay": wait}
                 self._bar = tqdm(total=self.total, dynamic_ncols=True, **said)
             self._beat = _Beat(self._say, first=SILENT_S if self._bar is not None else LINE_EVERY_S)
         return self

@@ -10,7 +10,7 @@ from ...data_cards.statistics import Spread, named
 from ...records.output import FinishedOutput
 from ...records.source import source_of
 from .cues import MEANINGS
-from .figures import clavi_figures
+from .figures import clavi_figures, swap_png
 from .pairs import MARGIN_S, SPARE_S, Limits
 from .row_checks import settings_of
 from .statistics import ClaviStatistics, measure_clavi
@@ -65,7 +65,7 @@ def card() -> Card:
         measure_clavi,
         context,
         front_matter,
-        lambda output, measured: figures(measured),
+        figures,
         lambda output, measured: biases(measured),
     )
 
@@ -115,9 +115,12 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
     }
 
 
-def figures(measured: ClaviStatistics) -> dict[str, bytes]:
+def figures(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, bytes]:
     """Draw the figures of the card."""
-    return clavi_figures(measured.actions_s, measured.videos_s, measured.types, measured.kinds)
+    drawn = clavi_figures(measured.actions_s, measured.videos_s, measured.types, measured.kinds)
+    if "videos" in output.info["counts"]:
+        drawn["swap.png"] = swap_png(output, measured.example["pair_id"])
+    return drawn
 
 
 def biases(measured: ClaviStatistics) -> list[str]:
