@@ -143,7 +143,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     forget()
     try:
         try:
-            with showing("--no-progress" not in arguments), Working(" ".join([name, *arguments[:1]])):
+            with showing("--no-progress" not in arguments), Working(_label(name, arguments)):
                 result: Any = command.main(list(arguments), prog_name=name, standalone_mode=False)
         except ModuleNotFoundError as error:
             raise named(error, name) from error
@@ -181,6 +181,11 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
             err=True,
         )
         return 1
+
+
+def _label(name: str, arguments: Sequence[str]) -> str:
+    """Name what runs, such as "stressreel verify"."""
+    return " ".join([name, *(word for word in arguments[:1] if not word.startswith("-"))])
 
 
 def _stopped() -> int:
