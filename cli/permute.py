@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from .completion import complete_splits, complete_tables
+
 PERMUTED = ("video", "text")
 ENDINGS = (".parquet", ".csv", ".jsonl")
 
@@ -24,8 +26,16 @@ ENDINGS = (".parquet", ".csv", ".jsonl")
 @click.option(
     "--sets", type=click.IntRange(min=1), default=5, show_default=True, help="Sets of each kind, by seeds in a row."
 )
-@click.option("--config", help="Table to permute, where an output has several with questions. [default: the first]")
-@click.option("--split", help="Split to permute, or all. [default: test where there is one, else all]")
+@click.option(
+    "--config",
+    shell_complete=complete_tables,
+    help="Table to permute, where an output has several with questions. [default: the first]",
+)
+@click.option(
+    "--split",
+    shell_complete=complete_splits,
+    help="Split to permute, or all. [default: test where there is one, else all]",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(
     out: Path, target: Path | None, seed: int, sets: int, config: str | None, split: str | None, debug: bool

@@ -6,13 +6,18 @@ from pathlib import Path
 
 import click
 
+from .completion import complete_tables
 from .score_options import bootstrap_options, first_index_option, split_option
 
 
 @click.command("modalities")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.argument("given", nargs=-1, required=True, metavar="MODALITIES=FILE...")
-@click.option("--config", help="Table to score, where an output has several with questions. [default: the first]")
+@click.option(
+    "--config",
+    shell_complete=complete_tables,
+    help="Table to score, where an output has several with questions. [default: the first]",
+)
 @split_option
 @click.option(
     "--items",
@@ -42,13 +47,13 @@ def command(
     as_json: bool,
     debug: bool,
 ) -> None:
-    r"""Return the modality importance of OUT's questions, from predictions under every subset of modalities.
+    """Return the modality importance of OUT's questions, from predictions under every subset of modalities.
 
     OUT is an output, or a file of your own questions with id, answer and options. For instance:
 
     \b
       stressreel score modalities out/clavi video=v.jsonl text=t.jsonl video+text=both.jsonl
-    """
+    """  # noqa: D301
     import numpy as np
 
     from ..api import items_of_output

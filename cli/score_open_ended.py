@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .completion import complete_tables
 from .score_answers import common, finish, target_folder
 
 
@@ -17,7 +18,11 @@ from .score_answers import common, finish, target_folder
     required=True,
     help="JSON lines, JSON, CSV or Parquet with id, answer and, if explanations are generated, explanation.",
 )
-@click.option("--config", help="Table whose splits count, where an output has several. [default: the first]")
+@click.option(
+    "--config",
+    shell_complete=complete_tables,
+    help="Table whose splits count, where an output has several. [default: the first]",
+)
 @click.option(
     "--out",
     "folder",

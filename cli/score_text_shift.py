@@ -38,10 +38,10 @@ def command(
     from ..data_cards.shift_figure import perplexity_png
     from ..errors import InputError
     from ..metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
+    from ..progress import Progress
     from ..records.files import write_atomic, write_json
     from ..records.output import reading, writable
     from ..records.source import source_of
-    from ..runtime.progress import Progress
     from .permute import check_place
 
     if figure is not None:

@@ -27,7 +27,7 @@ RELEASED_Q, RELEASED_Q_PRIME = (0, 4, 8), (5, 9)
 VARIANT_STEP = 16
 BA_NC, ALL_BA_NC = " control, BA-NC", " BA-NC and complement"
 COLUMNS = (
-    *("question_id", "pair_id", "answer", "type", "type_id", "subset", "variant"),
+    *("question_id", "source_id", "answer", "type", "type_id", "subset", "variant"),
     *("complement_question_id", "counterpart_question_id"),
 )
 
@@ -62,16 +62,15 @@ class Questions:
     counterpart: NDArray[np.intp]
 
 
-def questions_from(columns: Mapping[str, Sequence[object]], source_of: Mapping[str, str]) -> Questions:
+def questions_from(columns: Mapping[str, Sequence[object]]) -> Questions:
     """Turn columns of config `questions` into arrays.
 
     Args:
         columns: The columns named in `COLUMNS`.
-        source_of: The source video of each pair.
     """
     ids = [str(name) for name in columns["question_id"]]
     place: dict[object, int] = {name: number for number, name in enumerate(ids)}
-    per_row = [source_of[str(pair)] for pair in columns["pair_id"]]
+    per_row = [str(name) for name in columns["source_id"]]
     sources = sorted(set(per_row))
     position = {name: number for number, name in enumerate(sources)}
     in_v = np.array(columns["type_id"], np.int64) % VARIANT_STEP
@@ -239,7 +238,6 @@ def scoring() -> Scoring:
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
     """Score answers to CLAVI's questions."""
-    pairs, _ = read_columns(output, "pairs", ("pair_id", "source_id"), ALL)
     columns, splits = read_columns(output, config, COLUMNS, ALL)
     others: frozenset[str] = frozenset()
     if options.split != ALL:
@@ -250,7 +248,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
             name: [value for value, keep in zip(values, chosen, strict=True) if keep]
             for name, values in columns.items()
         }
-    questions = questions_from(columns, dict(zip(pairs["pair_id"], pairs["source_id"], strict=True)))
+    questions = questions_from(columns)
     joined = join(predictions, questions.ids, others=others, partial=options.partial)
     counted = count(questions, joined.picks)
     return Scores(

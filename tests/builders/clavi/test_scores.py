@@ -14,13 +14,13 @@ PAIRS = {f"{number:08x}": f"SRC{number % 4}" for number in range(10)}
 @pytest.fixture(scope="module")
 def questions() -> clavi.Questions:
     rows = []
-    for pair in PAIRS:
+    for pair, source in PAIRS.items():
         phrases = {"phrase_a": "opening a door", "phrase_b": "sitting down", "phrase_c": "washing mirror"}
         for variant in range(2):
-            rows += [dict(row) for row in question_rows({"pair_id": pair, **phrases}, variant)]
+            rows += [dict(row) for row in question_rows({"pair_id": pair, "source_id": source, **phrases}, variant)]
     for row in rows:
         row["answer"] = ("no", "yes").index(row["answer"])
-    return clavi.questions_from({name: [row[name] for row in rows] for name in clavi.COLUMNS}, PAIRS)
+    return clavi.questions_from({name: [row[name] for row in rows] for name in clavi.COLUMNS})
 
 
 # accuracy; balanced; CAcc_V all, control, complement; CAcc_T all, control, complement
