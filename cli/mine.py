@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,7 +100,7 @@ def run(**values: Any) -> None:
       stressreel mine --questions Annotations.csv --imitate-release --out as-released.jsonl
     """  # noqa: D301
     from ..errors import InputError
-    from ..runtime.progress import progress_bar
+    from ..progress import showing
 
     chosen = settled(released(from_values(MineSettings, values)))
     refuse_unused(chosen)
@@ -116,15 +115,11 @@ def run(**values: Any) -> None:
     train = _train(questions, chosen.train_split) if chosen.pool == "split" or strict(chosen) else None
     items = {kind: _items(questions, kind, chosen.pool == "split", None if strict(chosen) else train) for kind in kinds}
     _refuse_few(items, chosen)
-    with ExitStack() as stack:
-
-        def show(what: str) -> Callable[[int, int], None] | None:
-            return progress_bar(stack, what, chosen.progress)
-
+    with showing(chosen.progress):
         if strict(chosen):
-            options = balance_questions(questions, kinds, chosen, train, show=show)
+            options = balance_questions(questions, kinds, chosen, train)
         else:
-            options = mine_questions(questions, items, chosen, show=show)
+            options = mine_questions(questions, items, chosen)
     _refuse_short(options.mined, chosen)
     write_rows(out, _rows(questions, options, chosen))
     click.echo(_report(out, options, chosen.mining))
@@ -169,16 +164,13 @@ def mine_questions(
     questions: Questions,
     items: Mapping[Kind, Sequence[Item]],
     choice: MineSettings,
-    *,
-    show: Callable[[str], Callable[[int, int], None] | None],
 ) -> Options:
     """Embed what is needed and find the wrong options of each kind."""
     from ..negatives.embeddings_cache import embed
     from ..negatives.mining import mine
 
     def vectors(name: str) -> NDArray[np.float32]:
-        texts = [getattr(one, name) for one in questions.questions]
-        return embed(texts, choice.model, progress=show(f"embedding {name}s"))
+        return embed([getattr(one, name) for one in questions.questions], choice.model)
 
     asked = vectors("question")
     of_kind = {kind: vectors(kind) for kind in items}
@@ -191,7 +183,6 @@ def mine_questions(
             seed=choice.seed,
             kept_apart=questions.kept_apart if choice.keep_apart else {},
             ranked_by=of_kind["explanation"] if choice.rank_by == "explanation" else None,
-            progress=show(f"mining {kind}s"),
         )
         for kind, some in items.items()
     }
@@ -203,8 +194,6 @@ def balance_questions(
     kinds: Sequence[Kind],
     choice: MineSettings,
     train: str | None,
-    *,
-    show: Callable[[str], Callable[[int, int], None] | None],
 ) -> Options:
     """Draw wrong options that blind models do not tell from the right ones."""
     from ..language.cast import derive_cast
@@ -231,12 +220,11 @@ def balance_questions(
             for one in rows
         ],
         Reader(confuser.read, cast),
-        lambda texts: embed(texts, choice.model, progress=show(f"embedding {len(texts):,} texts")),
+        lambda texts: embed(texts, choice.model),
         choice.mining,
         seed=choice.seed,
         kept_apart=kept_apart,
         train=train,
-        progress=show("balancing"),
     )
     texts = {kind: dict(zip((one.id for one in rows), found.texts[kind], strict=True)) for kind in kinds}
     return Options(texts, {kind: tuple(found.mined[kind]) for kind in kinds}, found.guessable)

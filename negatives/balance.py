@@ -23,11 +23,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..progress import Progress
 from ..seeds import rng_for
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]
-Progress = Callable[[int, int], None]
 
 FOLDS = 3
 ROUNDS = 3
@@ -61,6 +61,7 @@ class Facet:
         cues: For each row float64 of shape (1 + candidates, cues): what else can be seen of question and text.
         keys: For each row the same as `texts`, by numbers that texts saying the same in the same words share.
         rights: By split, how often each key is right there, int64 of shape (keys,).
+        lends: Of keys that are right once, whether they may be wrong elsewhere, shape (keys,).
     """
 
     vectors: NDArray[np.float32]
@@ -68,6 +69,7 @@ class Facet:
     cues: Sequence[Doubles]
     keys: Sequence[Rows]
     rights: Mapping[str, Rows]
+    lends: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,6 @@ def balance(
     groups: Sequence[str],
     splits: Sequence[str],
     seed: int = 0,
-    progress: Progress | None = None,
 ) -> Balanced:
     """Draw the wrong options of every row.
 
@@ -110,7 +111,6 @@ def balance(
             wrong in a split in proportion to how often it is right there; or else a text known as wrong from one
             split is wrong in another.
         seed: The dataset's seed.
-        progress: Called with the models learnt and to learn.
 
     Returns:
         What was drawn, in the order of `ids`.
@@ -130,18 +130,11 @@ def balance(
     lending = _Lending(facets, splits, need)
     state = _State(order, folds, features, lending.shares(), noise, need, lending)
     total = (ROUNDS + 1) * FOLDS * len(facets) + SET_ROUNDS
-    done = 0
-
-    def learnt() -> None:
-        nonlocal done
-        done += 1
-        if progress is not None:
-            progress(done, total)
-
-    for number, step in enumerate(STEPS[:ROUNDS]):
-        for feature in features.values():
-            state.learn(feature, number, step, learnt)
-    return state.sets(learnt)
+    with Progress("balancing options", total, "model", brief=True) as progress:
+        for number, step in enumerate(STEPS[:ROUNDS]):
+            for feature in features.values():
+                state.learn(feature, number, step, progress.advance)
+        return state.sets(progress.advance)
 
 
 def _shuffled(names: Sequence[str], rng: np.random.Generator) -> list[str]:
@@ -183,11 +176,12 @@ class _Lending:
     def limits(self, kind: str, split: str) -> Doubles:
         """Return how often each key may be wrong in a split.
 
-        What is right once never is: seen twice, it would be right in one of two. What is right more often is wrong as
-        many times as often as there are wrong options for a right one.
+        What is right nowhere is wrong once. What is right somewhere is never wrong, or as many times as often as there
+        are wrong options for a right one: a text that is seen twice and is right once would be worth a guess.
         """
-        often = self.need * self.facets[kind].rights[split].astype(np.float64)
-        return np.where(self.total[kind] == 0, 1.0, np.where(self.total[kind] == 1, 0.0, often))
+        facet = self.facets[kind]
+        often = self.need * facet.rights[split].astype(np.float64)
+        return np.where(self.total[kind] == 0, 1.0, np.where((self.total[kind] == 1) & ~facet.lends, 0.0, often))
 
     def shares(self) -> list[Doubles]:
         """Return the energies to begin with: a text that many rows may take is as much less likely in each."""
@@ -222,7 +216,7 @@ class _Lending:
         return np.array(found, np.int64)
 
     def even(self, drawn: Mapping[int, Rows]) -> list[Doubles]:
-        """Return what to add to the energies, so that texts that are right several times lend as often as they may."""
+        """Return what to add to the energies, so that texts that are right somewhere lend as often as they may."""
         found = [np.zeros(len(texts) - 1) for texts in next(iter(self.facets.values())).texts]
         for kind, facet in self.facets.items():
             lent = {split: np.zeros(len(rights)) for split, rights in facet.rights.items()}
@@ -230,7 +224,7 @@ class _Lending:
                 np.add.at(lent[self.splits[row]], facet.keys[row][places], 1)
             for split, counts in lent.items():
                 ratio = np.log((self.limits(kind, split) + 0.5) / (counts + 0.5)).clip(-1, 1)
-                lent[split] = np.where(self.total[kind] > 1, ratio, 0)
+                lent[split] = np.where((self.total[kind] > 1) | ((self.total[kind] == 1) & facet.lends), ratio, 0)
             for row, keys in enumerate(facet.keys):
                 found[row] = found[row] + lent[self.splits[row]][keys[1:]]
         return found
@@ -253,7 +247,7 @@ class _Left:
         free = np.ones(len(next(iter(self.lending.facets.values())).texts[row]) - 1, np.bool_)
         for kind, facet in self.lending.facets.items():
             keys = facet.keys[row][1:]
-            once = self.lending.total[kind][keys] == 1  # hardly ever drawn, but the better way out
+            once = (self.lending.total[kind][keys] == 1) & ~facet.lends[keys]  # seldom drawn, but the better way out
             free &= once | (np.minimum(self.left[kind, self.lending.splits[row]][keys], self.new[kind][keys]) >= 1)
         return free
 

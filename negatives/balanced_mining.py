@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..language.text_key import text_key
-from .balance import Balanced, Facet, Progress, balance
+from ..progress import tracked
+from ..seeds import digest_for
+from .balance import Balanced, Facet, balance
 from .candidates import Candidate, Candidates, Embed, QuestionRow, Reader
 from .content_words import content_words
 from .mining import COSINE_DIGITS, Mined, Negative
@@ -53,7 +55,6 @@ def mine_balanced(
     kept_apart: Mapping[str, Sequence[str]] | None = None,
     train: str | None = None,
     one_style: bool = True,
-    progress: Progress | None = None,
 ) -> BalancedOptions:
     """Choose wrong options that no reader of question and options tells from the right one.
 
@@ -68,7 +69,6 @@ def mine_balanced(
         kept_apart: By id, the ids of rows that must not lend their texts.
         train: The pool that models are trained on, if there is one.
         one_style: Whether all texts are written in one style.
-        progress: Called with the models learnt and to learn.
     """
     made = Candidates(
         rows,
@@ -79,12 +79,12 @@ def mine_balanced(
         kept_apart=kept_apart or {},
         one_style=one_style,
     )
-    offers = [made.of(row) for row in range(len(rows))]
+    offers = [made.of(row) for row in tracked(range(len(rows)), "making candidates", "question")]
     tables = {kind: _table(made, offers, kind) for kind in made.kinds}
     vectors = {kind: embed(table) for kind, table in tables.items()}
     numbers = {kind: {text: number for number, text in enumerate(table)} for kind, table in tables.items()}
     offers = [_true(made, row, some, numbers, vectors, settings.same_text) for row, some in enumerate(offers)]
-    keys = {kind: _Keys(made, tables[kind], kind) for kind in made.kinds}
+    keys = {kind: _Keys(made, tables[kind], kind, seed) for kind in made.kinds}
     facets = {
         kind: Facet(
             vectors[kind],
@@ -95,6 +95,7 @@ def mine_balanced(
             _Cues(made, kind, train, tables, vectors, numbers).of_all(offers),
             [keys[kind].of(row, some) for row, some in enumerate(offers)],
             keys[kind].rights,
+            keys[kind].lends,
         )
         for kind in made.kinds
     }
@@ -106,7 +107,6 @@ def mine_balanced(
         groups=[row.group or row.id for row in rows],
         splits=[row.split for row in rows],
         seed=seed,
-        progress=progress,
     )
     return BalancedOptions(
         {kind: [row.texts[kind] for row in made.rows] for kind in made.kinds},
@@ -166,14 +166,17 @@ def _true(
 class _Keys:
     """Numbers of texts that say the same in the same words, and how often these are right."""
 
-    def __init__(self, made: Candidates, table: Sequence[str], kind: str):
+    def __init__(self, made: Candidates, table: Sequence[str], kind: str, seed: int):
         self.made, self.kind = made, kind
         folded = {text: text_key(text) for text in table}
         number = {key: place for place, key in enumerate(sorted(set(folded.values())))}
         self.number = {text: number[key] for text, key in folded.items()}
         self.rights = {split: np.zeros(len(number), np.int64) for split in sorted({row.split for row in made.rows})}
+        self.lends = np.zeros(len(number), np.bool_)
         for row in made.rows:
             self.rights[row.split][self.number[row.texts[kind]]] += 1
+            # every other row, for both kinds alike
+            self.lends[self.number[row.texts[kind]]] = digest_for(seed, "lends", row.id)[0] % 2
 
     def of(self, row: int, offers: Sequence[Candidate]) -> NDArray[np.int64]:
         """Return the numbers of a row's right text and its candidates."""

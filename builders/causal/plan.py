@@ -26,10 +26,11 @@ from ...negatives.candidates import QuestionRow, Reader
 from ...negatives.confused_options import confuse_options
 from ...negatives.confuser import Confuser
 from ...negatives.confusion import KINDS, Confusion, Kind, Unconfused
-from ...negatives.mining import COSINE_DIGITS, Item, Mined, Negative, OptionSet, arrange, even_places, mine
+from ...negatives.mining import COSINE_DIGITS, REFUSALS, Item, Mined, Negative, OptionSet, arrange, even_places, mine
 from ...negatives.settings import strict
 from ...negatives.style import plain_style
 from ...negatives.twins import Told, balanced_twins
+from ...progress import tracked
 from ...records.files import sha256_text
 from ...records.options import content
 from ...records.plan import Plan, Unit
@@ -121,6 +122,11 @@ def plan_causal(
         configs=causal_configs(settings),
         noun="clip",
         notes={**(notes or {}), **drafts.counts, **found},
+        remedies={
+            f"{target}s_kept_from_these_{reason.replace(' ', '_')}": remedy
+            for target in TARGETS
+            for reason, remedy in REFUSALS.items()
+        },
     )
 
 
@@ -165,12 +171,12 @@ class Drafts:
         split_of, need = self.split_of[scheme], self.settings.mining.num_options - 1
         choices: dict[Target, dict[str, OptionSet]] = {}
         for target, mined in found.items():
-            bare = [one.id for one in mined if not one.negatives]
+            bare = [one for one in mined if not one.negatives]
             if bare:
                 pool = ", or --pool all" if self.settings.pool == "split" else ""
                 raise InputError(
-                    f"{len(bare)} questions have no wrong option in their split of {scheme} (the first is {bare[0]}): "
-                    f"it has too few questions. Give more rows{pool}."
+                    f"{len(bare)} questions have no wrong option in their split of {scheme} (the first is "
+                    f"{bare[0].id}): it has too few questions{_reasons(bare[0])}. Give more rows{pool}."
                 )
             self.counts[f"{target}s_with_fewer_options"] += sum(len(one.negatives) < need for one in mined)
             places = {}
@@ -243,6 +249,9 @@ class Drafts:
                 kept_apart=self.apart,
                 ranked_by=self.texts["explanation"] if self.settings.rank_by == "explanation" else None,
             )
+            for one in self._mined[key]:
+                for reason, count in one.refused.items():
+                    self.counts[f"{target}s_kept_from_these_{reason.replace(' ', '_')}"] += count
             if self.settings.mining.negatives == "hard":
                 wide = sum(one.looked_at > self.settings.mining.top_k for one in self._mined[key])
                 self.counts[f"{target}s_that_needed_more_candidates"] += wide
@@ -268,7 +277,7 @@ class Drafts:
             if settings.twins == "balanced":
                 self._twins(tested, target, choices, confuser, generated, found, outcomes)
                 continue
-            for row in tested:
+            for row in tracked(tested, f"confusing {target}s", "question"):
                 right = self.right(row.qid, target)
                 choice, results = confuse_options(
                     right,
@@ -458,6 +467,12 @@ class Drafts:
 
 def _stacked(vectors: Mapping[str, Floats], texts: Sequence[str]) -> Floats:
     return np.stack([vectors[text] for text in texts])
+
+
+def _reasons(one: Mined) -> str:
+    """Describe why the other questions of its pool lend a question nothing."""
+    counts = [f"{count:,} {reason} ({REFUSALS[reason]})" for reason, count in one.refused.items()]
+    return f"; of its split it cannot have {', '.join(counts)}" if counts else ""
 
 
 def text_of(row: CausalRow, target: Target) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from stressreel.negatives.effects import may_be_right
 
 QUESTION = "Why did Tom hit Jerry?"

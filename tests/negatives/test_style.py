@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from stressreel.language.text_key import text_key
 from stressreel.negatives.style import plain_style
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-
 from stressreel.language.cast import Cast
 from stressreel.language.tagger import load_tagger
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.entities import entities
 from stressreel.negatives.transfer import carry_over, read_roles
 
-CAST = Cast(("Tom", "Jerry", "Spike", "Toodles"), {"tom": "male", "jerry": "male", "spike": "male", "toodles": "female"})
+CAST = Cast(
+    ("Tom", "Jerry", "Spike", "Toodles"), {"tom": "male", "jerry": "male", "spike": "male", "toodles": "female"}
+)
 CONFUSER = Confuser(tagger=load_tagger("pattern"), cast=CAST)
 
 
@@ -36,9 +37,7 @@ def carried(source: str, answer: str, target: str, inject: bool = False) -> str 
         ),
     ],
 )
-def test_who_and_what_a_question_names_takes_the_places(
-    source: str, answer: str, target: str, expected: str
-) -> None:
+def test_who_and_what_a_question_names_takes_the_places(source: str, answer: str, target: str, expected: str) -> None:
     assert carried(source, answer, target) == expected
 
 
