@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from ..language.text_key import text_key
 from ..progress import tracked
 from ..seeds import digest_for
-from .balance import Balanced, Facet, balance
+from .balance import Balanced, balance
 from .candidates import Candidate, Candidates, Embed, QuestionRow, Reader
 from .content_words import content_words
+from .facets import Facet
 from .mining import COSINE_DIGITS, Mined, Negative
 from .settings import MiningSettings
 
