@@ -25,7 +25,6 @@ class Facet:
         cues: For each row float64 of shape (1 + candidates, cues): what else can be seen of question and text.
         keys: For each row the same as `texts`, by numbers that texts saying the same in the same words share.
         rights: By split, how often each key is right there, int64 of shape (keys,).
-        lends: Of keys that are right once, whether they may be wrong elsewhere, shape (keys,).
     """
 
     vectors: NDArray[np.float32]
@@ -33,7 +32,6 @@ class Facet:
     cues: Sequence[Doubles]
     keys: Sequence[Rows]
     rights: Mapping[str, Rows]
-    lends: NDArray[np.bool_]
 
 
 class Features:

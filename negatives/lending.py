@@ -28,12 +28,11 @@ class Lending:
     def limits(self, kind: str, split: str) -> Doubles:
         """Return how often each key may be wrong in a split.
 
-        What is right nowhere is wrong once. What is right somewhere is never wrong, or as many times as often as there
-        are wrong options for a right one: a text that is seen twice and is right once would be worth a guess.
+        What is right nowhere is wrong once, and what is right once is never wrong: seen twice, it would be right in one
+        of two. What is right several times is wrong as many times as often as there are wrong options for a right one.
         """
-        facet = self.facets[kind]
-        often = self.need * facet.rights[split].astype(np.float64)
-        return np.where(self.total[kind] == 0, 1.0, np.where((self.total[kind] == 1) & ~facet.lends, 0.0, often))
+        often = self.need * self.facets[kind].rights[split].astype(np.float64)
+        return np.where(self.total[kind] == 0, 1.0, np.where(self.total[kind] == 1, 0.0, often))
 
     def shares(self) -> list[Doubles]:
         """Return the energies to begin with: a text that many rows may take is as much less likely in each."""
@@ -68,7 +67,7 @@ class Lending:
         return np.array(found, np.int64)
 
     def even(self, drawn: Mapping[int, Rows]) -> list[Doubles]:
-        """Return what to add to the energies, so that texts that are right somewhere lend as often as they may."""
+        """Return what to add to the energies, so that texts that are right several times lend as often as they may."""
         found = [np.zeros(len(texts) - 1) for texts in next(iter(self.facets.values())).texts]
         for kind, facet in self.facets.items():
             lent = {split: np.zeros(len(rights)) for split, rights in facet.rights.items()}
@@ -76,7 +75,7 @@ class Lending:
                 np.add.at(lent[self.splits[row]], facet.keys[row][places], 1)
             for split, counts in lent.items():
                 ratio = np.log((self.limits(kind, split) + 0.5) / (counts + 0.5)).clip(-1, 1)
-                lent[split] = np.where((self.total[kind] > 1) | ((self.total[kind] == 1) & facet.lends), ratio, 0)
+                lent[split] = np.where(self.total[kind] > 1, ratio, 0)
             for row, keys in enumerate(facet.keys):
                 found[row] = found[row] + lent[self.splits[row]][keys[1:]]
         return found
@@ -100,7 +99,7 @@ class Left:
         free = np.ones(len(next(iter(self.lending.facets.values())).texts[row]) - 1, np.bool_)
         for kind, facet in self.lending.facets.items():
             keys = facet.keys[row][1:]
-            once = (self.lending.total[kind][keys] == 1) & ~facet.lends[keys]  # seldom drawn, but the better way out
+            once = self.lending.total[kind][keys] == 1  # hardly ever drawn, but the better way out
             free &= once | (np.minimum(self.left[kind, self.lending.splits[row]][keys], self.new[kind][keys]) >= 1)
         return free
 
