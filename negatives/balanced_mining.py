@@ -173,7 +173,6 @@ class _Keys:
         self.rights = {split: np.zeros(len(number), np.int64) for split in sorted({row.split for row in made.rows})}
         for row in made.rows:
             self.rights[row.split][self.number[row.texts[kind]]] += 1
-            self.lends[self.number[row.texts[kind]]] = digest_for(seed, "lends", row.id)[0] % LENDS == 0
         total = np.sum(list(self.rights.values()), axis=0)
         self.often = total > 1  # what will be seen more than once
 
