@@ -30,8 +30,8 @@ Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 FOLDS = 3
-ROUNDS = 3
-STEPS = (1.0, 0.7, 0.5)  # how much of a model's log-odds is added in each round
+ROUNDS = 4
+STEPS = (1.0, 0.8, 0.6, 0.5)  # how much of a model's log-odds is added in each round
 CONTRAST = 6  # drawn candidates that a right option is told from
 SETS = 48  # option sets of a row that the second stage chooses among
 SET_ROUNDS = 8

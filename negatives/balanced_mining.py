@@ -28,6 +28,7 @@ OPENINGS = 24  # so many first words are told apart
 HARD = "hard"
 CARRIED = "carried"
 MOST_LEFT_OUT = 0.25
+LENDS = 4  # of so many rows one lends what is right once, answer and explanation alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,7 @@ def mine_balanced(
                 np.array([numbers[kind][made.rows[row].texts[kind]], *(numbers[kind][o.texts[kind]] for o in some)])
                 for row, some in enumerate(offers)
             ],
-            _Cues(made, kind, train, tables, vectors, numbers).of_all(offers),
+            _Cues(made, keys[kind], train, tables, vectors, numbers).of_all(offers),
             [keys[kind].of(row, some) for row, some in enumerate(offers)],
             keys[kind].rights,
             keys[kind].lends,
@@ -175,8 +176,9 @@ class _Keys:
         self.lends = np.zeros(len(number), np.bool_)
         for row in made.rows:
             self.rights[row.split][self.number[row.texts[kind]]] += 1
-            # every other row, for both kinds alike
-            self.lends[self.number[row.texts[kind]]] = digest_for(seed, "lends", row.id)[0] % 2
+            self.lends[self.number[row.texts[kind]]] = digest_for(seed, "lends", row.id)[0] % LENDS == 0
+        total = np.sum(list(self.rights.values()), axis=0)
+        self.often = (total > 1) | ((total == 1) & self.lends)  # what will be seen more than once
 
     def of(self, row: int, offers: Sequence[Candidate]) -> NDArray[np.int64]:
         """Return the numbers of a row's right text and its candidates."""
@@ -190,13 +192,14 @@ class _Cues:
     def __init__(
         self,
         made: Candidates,
-        kind: str,
+        keys: _Keys,
         train: str | None,
         tables: Mapping[str, Sequence[str]],
         vectors: Mapping[str, Floats],
         numbers: Mapping[str, Mapping[str, int]],
     ):
-        self.made, self.kind, self.train = made, kind, train
+        kind = keys.kind
+        self.made, self.keys, self.kind, self.train = made, keys, kind, train
         self.vectors, self.numbers = vectors, numbers
         self.asked = [content_words(row.question) for row in made.rows]
         found = Counter(word for words in self.asked for word in words)
@@ -219,7 +222,7 @@ class _Cues:
         total = sum(self.weight[word] for word in sorted(asked)) + 1e-6
         rare = max(sorted(asked), key=lambda word: self.weight[word], default="")
         texts = [made.rows[row].texts, *(offer.texts for offer in offers)]
-        found = np.zeros((len(texts), 12 + len(self.pools) + OPENINGS))
+        found = np.zeros((len(texts), 13 + len(self.pools) + OPENINGS))
         for place, one in enumerate(texts):
             text = one[kind]
             words = self.words[text]
@@ -248,10 +251,11 @@ class _Cues:
                 known,
                 text.count(",") + text.count("'"),
             )
-            found[place, 12 + self.pools.index(made.rows[row].pool)] = known
+            found[place, 12] = self.keys.often[self.keys.number[text]]
+            found[place, 13 + self.pools.index(made.rows[row].pool)] = known
             opening = self.opening.get(_first(text))
             if opening is not None:
-                found[place, 12 + len(self.pools) + opening] = 1
+                found[place, 13 + len(self.pools) + opening] = 1
         return found.round(COSINE_DIGITS)
 
 

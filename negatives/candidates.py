@@ -21,7 +21,7 @@ from .transfer import Roles, carry_over, read_roles
 Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
 
-CARRIED = 48  # questions whose answers are carried over
+CARRIED = 72  # questions whose answers are carried over
 OWN = 24  # questions of the same pool whose answers are taken as they are
 FEWEST = 24  # candidates of a row at the least, if its pool has as many
 ALIKE = 10  # rows that ask the very same and are looked at
@@ -133,15 +133,16 @@ class Candidates:
         """Return the candidates of a row, each different from the others and from what is right."""
         asked = self.rows[row]
         right = {kind: text_key(text) for kind, text in asked.texts.items()}
-        all_right = tuple(asked.texts.values())
         found: dict[tuple[str, ...], Candidate] = {}
 
         def offer(source: int, texts: Mapping[str, str]) -> None:
             keys = tuple(text_key(texts[kind]) for kind in self.kinds)
             if keys in found or any(key == right[kind] for kind, key in zip(self.kinds, keys, strict=True)):
                 return
-            if any(may_be_right(text, asked.question, all_right) for text in texts.values()):
-                return
+            for kind, text in texts.items():
+                others = (asked.texts[other] for other in self.kinds if other != kind)
+                if may_be_right(text, asked.question, (asked.texts[kind], *others)):
+                    return
             found[keys] = Candidate(source, dict(texts), dict(texts) != dict(self.rows[source].texts))
 
         for source in self._sources(row):

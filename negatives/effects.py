@@ -7,8 +7,9 @@ from pathlib import Path
 
 import yaml
 
-from .content_words import content_words, says_no_more
+from .content_words import NEGATIONS, content_words, says_no_more
 
+STATES = frozenset(("scared", "scare", "angry", "happy", "sad", "hurt", "tired", "hungry", "confuse"))
 INTENT = frozenset(
     ("want", "try", "make", "go", "come", "start", "begin", "feel", "become", "think", "know", "inflict")
 )
@@ -40,9 +41,21 @@ def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
     Args:
         candidate: A text that may become a wrong option.
         question: The question.
-        right: What is known to be right: the answer, and the explanation if there is one.
+        right: What is known to be right: the text whose place it may take, then others, such as the explanation.
     """
-    words = said(candidate)
-    if not words or words <= said(question):
+    words, asked = said(candidate), said(question)
+    more = words - asked
+    if not more:
         return True  # it says no more than the question does
+    if _is_state(candidate) and not _is_state(right[0]):
+        return True  # "Tom was shocked" goes with whatever made him scream
+    known = frozenset[str]().union(*(said(text) for text in right))
+    if more <= known and not (words ^ known) & NEGATIONS:
+        return True
     return any(says_no_more(words, said(text)) for text in right)
+
+
+def _is_state(text: str) -> bool:
+    """Return whether a text says how somebody feels and no more."""
+    words = said(text)
+    return bool(words & STATES) and len(words - STATES) <= 1  # and who

@@ -6,7 +6,7 @@ Spike."
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..language.agreement import full_form
@@ -230,7 +230,7 @@ def carry_over(
     for entity in found:  # "Tom and Jerry" where Tom alone is moved
         if entity.parts and entity.key not in moved and any(part.key in moved for part in entity.parts):
             return None
-    if not _put_things(caption, moved, known, changes, put):
+    if not _put_things(caption, moved, known, (target.subject.key,) if target.subject else (), changes, put):
         return None
     if not used:
         return caption.text
@@ -271,6 +271,7 @@ def _put_things(
     caption: Caption,
     moved: Mapping[tuple[str, ...], Player],
     known: Mapping[tuple[str, ...], Player],
+    subjects: Container[tuple[str, ...]],
     changes: Mapping[int, str],
     put: Callable[[int, int, Player, Player | None], None],
 ) -> bool:
@@ -290,7 +291,11 @@ def _put_things(
             start -= 1
         if start and tokens[start - 1].tag in ("DT", "PRP$", "CD") and (start - 1) not in changes:
             start -= 1
-        elif not player.plural or (start and tokens[start - 1].tag == "POS"):
+        if start == 0 and player.key not in subjects:
+            return False  # "The oar wanted to kick Tom"
+        if tokens[start].tag not in ("DT", "PRP$", "CD") and (
+            not player.plural or (start and tokens[start - 1].tag == "POS")
+        ):
             return False
         put(start, number + 1, player, known[(token.lower,)])
     return True
