@@ -272,6 +272,7 @@ def _mined(
         negatives = []
         for place in balanced.chosen[row].tolist():
             offer = some[place]
+            lent = made.rows[offer.source].texts[kind]
             cos_question = float(
                 made.questions[row].astype(np.float64) @ made.questions[offer.source].astype(np.float64)
             )
@@ -283,7 +284,7 @@ def _mined(
                     round(cos_question, COSINE_DIGITS),
                     round(cos_text, COSINE_DIGITS),
                     0.0,
-                    CARRIED if offer.texts[kind] != made.rows[offer.source].texts[kind] else HARD,
+                    HARD if text_key(offer.texts[kind]) == text_key(lent) else CARRIED,
                 )
             )
         found.append(Mined(made.rows[row].id, tuple(negatives), len(some)))

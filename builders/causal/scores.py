@@ -100,6 +100,12 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
     return score_rows(rows, splits, predictions, options)
 
 
+def kind_of(source: Mapping[str, Any], qid: str) -> str:
+    """Return what kind of option a source stands for: "negation" and "swap" are those of the right option alone."""
+    turned = source["kind"] in KINDS_OF_CONFUSIONS and str(source.get("qid", qid)) != qid
+    return f"{source['kind']} of a wrong option" if turned else str(source["kind"])
+
+
 def score_rows(
     rows: Sequence[Mapping[str, Any]], splits: Sequence[str], predictions: Predictions, options: ScoreOptions
 ) -> Scores:
@@ -143,7 +149,7 @@ def score_rows(
     elif explains:
         notes = ("no column `explanation`: protocol 2 (A+E) is not scored.",)
     kinds = {
-        letter: [[str(each["kind"]) for each in row[name]] for row in asked]
+        letter: [[kind_of(each, str(row["qid"])) for each in row[name]] for row in asked]
         for letter, name in KINDS
         if letter in joined and asked and asked[0].get(name)
     }
