@@ -225,6 +225,7 @@ def balance_questions(
         seed=choice.seed,
         kept_apart=kept_apart,
         train=train,
+        one_style=choice.mining.style == "one",
     )
     texts = {kind: dict(zip((one.id for one in rows), found.texts[kind], strict=True)) for kind in kinds}
     return Options(texts, {kind: tuple(found.mined[kind]) for kind in kinds}, found.guessable)

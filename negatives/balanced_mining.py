@@ -67,7 +67,7 @@ def mine_balanced(
         settings: How many options, and which questions ask the same.
         seed: The dataset's seed.
         kept_apart: By id, the ids of rows that must not lend their texts.
-        train: The pool that models are trained on, if there is one.
+        train: The split that models are trained on, if there is one.
         one_style: Whether all texts are written in one style.
     """
     made = Candidates(
@@ -200,7 +200,7 @@ class _Cues:
         self.asked = [content_words(row.question) for row in made.rows]
         found = Counter(word for words in self.asked for word in words)
         self.weight = {word: math.log(len(made.rows) / count) for word, count in found.items()}
-        self.trained = Counter(text_key(row.texts[kind]) for row in made.rows if row.pool == train)
+        self.trained = Counter(text_key(row.texts[kind]) for row in made.rows if row.split == train)
         self.words = {text: content_words(text) for text in tables[kind]}
         self.pools = sorted({row.pool for row in made.rows})
         first = Counter(_first(row.texts[kind]) for row in made.rows)
@@ -225,7 +225,7 @@ class _Cues:
             shared = sorted(asked & words)
             number = self.numbers[kind][text]
             names = sum(token[:1].isupper() for token in WORD.findall(text)[1:])
-            known = self.trained[text_key(text)] > (place == 0 and made.rows[row].pool == self.train)
+            known = self.trained[text_key(text)] > (place == 0 and made.rows[row].split == self.train)
             pair = 0.0
             if len(made.kinds) > 1:
                 other = next(k for k in made.kinds if k != kind)
@@ -268,6 +268,7 @@ def _mined(
         negatives = []
         for place in balanced.chosen[row].tolist():
             offer = some[place]
+            lent = made.rows[offer.source].texts[kind]
             cos_question = float(
                 made.questions[row].astype(np.float64) @ made.questions[offer.source].astype(np.float64)
             )
@@ -279,7 +280,7 @@ def _mined(
                     round(cos_question, COSINE_DIGITS),
                     round(cos_text, COSINE_DIGITS),
                     0.0,
-                    CARRIED if offer.texts[kind] != made.rows[offer.source].texts[kind] else HARD,
+                    HARD if text_key(offer.texts[kind]) == text_key(lent) else CARRIED,
                 )
             )
         found.append(Mined(made.rows[row].id, tuple(negatives), len(some)))

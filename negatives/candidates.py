@@ -150,8 +150,10 @@ class Candidates:
                 texts = self.carried(source, row, inject)
                 if texts is None:
                     continue
-                if texts == self.rows[source].texts and self.rows[source].pool != asked.pool:
-                    continue  # an answer of another split, as it is
+                lender = self.rows[source]
+                same = any(text_key(texts[kind]) == text_key(lender.texts[kind]) for kind in self.kinds)
+                if same and lender.pool != asked.pool:
+                    continue  # a text of another split, as it is
                 offer(source, texts)
         own = [other for other in self._near_own[row] if self._may_lend(row, other)]
         for other in own[:OWN]:

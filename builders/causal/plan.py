@@ -216,6 +216,7 @@ class Drafts:
             seed=self.settings.seed,
             kept_apart=self.apart,
             train="train",
+            one_style=self.settings.mining.style == "one",
         )
         self.guessable[scheme] = found.guessable
         for split in SPLITS:

@@ -17,9 +17,10 @@ from ...metrics.inputs import ALL, ScoreOptions, read_whole
 from ...metrics.predictions import MISSING, Joined, Predictions, identity, join, options_by_id
 from ...metrics.scores import Cell, Scores, Table
 from ...metrics.scoring import Scoring
+from ...negatives.confusion import KINDS as CONFUSIONS
 from ...records.output import FinishedOutput
 
-RIGHT = "right answer"
+BALANCED = ", balanced"
 KINDS = (("A", "sources"), ("E", "explanation_sources"))
 
 
@@ -28,6 +29,7 @@ def count(
     answer: tuple[NDArray[np.int64], NDArray[np.int64]],
     explanation: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
     kinds: Mapping[str, Sequence[Sequence[str]]] | None = None,
+    balanced: NDArray[np.bool_] | None = None,
 ) -> Tally:
     """Sum what is right, and which kind of option was chosen, by source video.
 
@@ -37,23 +39,29 @@ def count(
         explanation: The same for explanations; None if they are not asked.
         kinds: Under "A" and "E": for each question the kind of each option, such as "hard" or "negation"; the right
             option's is not looked at.
+        balanced: Which questions are in the balanced subset; None if there is none.
 
     Returns:
-        Cells "A", "E" and "A+E" (both right; a question without one of the two picks is left out), and
-        "A chose <kind>" over the questions that have an option of the kind.
+        Cells "A", "E" and "A+E" (both right; a question without one of the two picks is left out), the same as
+        "A, balanced" over the balanced subset, and "A chose <kind>" over the questions that have an option of the kind.
     """
     names = sorted(set(sources))
     position = {name: number for number, name in enumerate(names)}
     where = np.array([position[name] for name in sources], np.intp)
     cells: dict[str, tuple[NDArray[np.intp], Floats]] = {}
+    kept: dict[str, NDArray[np.bool_]] = {}
     asked = {"A": answer} | ({"E": explanation} if explanation else {})
     for letter, (picks, truth) in asked.items():
-        there = picks != MISSING
+        kept[letter] = there = picks != MISSING
         cells[letter] = (where[there], (picks == truth)[there].astype(np.float64))
     if explanation:
-        there = (answer[0] != MISSING) & (explanation[0] != MISSING)
+        kept["A+E"] = there = (answer[0] != MISSING) & (explanation[0] != MISSING)
         both = (answer[0] == answer[1]) & (explanation[0] == explanation[1])
         cells["A+E"] = (where[there], both[there].astype(np.float64))
+    if balanced is not None:
+        for name, (at, values) in list(cells.items()):
+            there = kept[name]
+            cells[name + BALANCED] = (at[balanced[there]], values[balanced[there]])
     for letter, of_options in (kinds or {}).items():
         picks, truth = asked[letter]
         found = sorted(
@@ -73,6 +81,31 @@ def count(
 def measure(means: Means) -> dict[str, Floats]:
     """Return A (protocol 1), E, and A+E (protocol 2)."""
     return {name: means[name] for name in ("A", "E", "A+E") if name in means}
+
+
+def measure_balanced(means: Means) -> dict[str, Floats]:
+    """Return A, E and A+E over the balanced subset."""
+    return {name: means[name + BALANCED] for name in ("A", "E", "A+E") if name + BALANCED in means}
+
+
+def subset(counted: Tally, options: ScoreOptions) -> tuple[Table, ...]:
+    """Describe the scores on the balanced subset, where there is one."""
+    found = estimates(counted, measure_balanced, seed=options.seed, resamples=options.resamples)
+    totals = counted.totals()
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, score, totals[name + BALANCED], totals[name]) for name, score in found.items()
+    )
+    if not rows:
+        return ()
+    return (
+        Table(
+            "balanced",
+            "Balanced subset",
+            ("asked", "right", "questions", "of"),
+            rows,
+            "Without the questions that models get right that see no video (`blind_guessable`).",
+        ),
+    )
 
 
 def tables(counted: Tally) -> tuple[Table, ...]:
@@ -100,6 +133,12 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
     return score_rows(rows, splits, predictions, options)
 
 
+def kind_of(source: Mapping[str, Any], qid: str) -> str:
+    """Return what kind of option a source stands for: "negation" and "swap" are those of the right option alone."""
+    turned = source["kind"] in CONFUSIONS and str(source.get("qid", qid)) != qid
+    return f"{source['kind']} of a wrong option" if turned else str(source["kind"])
+
+
 def score_rows(
     rows: Sequence[Mapping[str, Any]], splits: Sequence[str], predictions: Predictions, options: ScoreOptions
 ) -> Scores:
@@ -108,7 +147,7 @@ def score_rows(
     Args:
         rows: `qid`, `options`, `answer_index`, the clip's `source_id` (or `episode`), and where explanations are asked
             `explanation_options` and `explanation_index`; `sources` and `explanation_sources` hold for each option
-            a `kind`.
+            a `kind` and the `qid` it comes from; `blind_guessable` says what is outside of the balanced subset.
         splits: The split of each row.
         predictions: `id`, `answer` and, for protocol 2, `explanation`.
         options: How to score.
@@ -143,12 +182,14 @@ def score_rows(
     elif explains:
         notes = ("no column `explanation`: protocol 2 (A+E) is not scored.",)
     kinds = {
-        letter: [[str(each["kind"]) for each in row[name]] for row in asked]
+        letter: [[kind_of(each, str(row["qid"])) for each in row[name]] for row in asked]
         for letter, name in KINDS
         if letter in joined and asked and asked[0].get(name)
     }
     pair = {letter: (joined[letter].picks, truth[letter]) for letter in joined}
-    counted = count(sources, pair["A"], pair.get("E"), kinds)
+    flags = [row.get("blind_guessable") for row in asked]
+    balanced = None if None in flags else np.array([not flag for flag in flags], np.bool_)
+    counted = count(sources, pair["A"], pair.get("E"), kinds, balanced)
     answers = joined["A"].summary()
     if "E" in joined:
         answers |= {
@@ -160,7 +201,7 @@ def score_rows(
         split=options.split,
         answers=answers,
         headline=estimates(counted, measure, seed=options.seed, resamples=options.resamples),
-        tables=tables(counted),
+        tables=(*subset(counted, options), *tables(counted)),
         tally=counted,
         notes=notes,
     )

@@ -31,7 +31,8 @@ def rows(path: Path) -> list[dict]:
 
 
 def test_the_sample_as_json_lines_and_parquet(mine, tmp_path: Path) -> None:
-    done = mine("--questions", "sample", "--out", tmp_path / "a.jsonl")
+    plain = ("--questions", "sample", "--balance", "none")
+    done = mine(*plain, "--out", tmp_path / "a.jsonl")
     assert done.code == 0, done.err
     assert "60 questions with 5 options" in done.out
     found = rows(tmp_path / "a.jsonl")
@@ -50,15 +51,18 @@ def test_the_sample_as_json_lines_and_parquet(mine, tmp_path: Path) -> None:
                     assert source["id"] != row["id"]
                     lender = by_id[source["id"]]
                     assert option == lender[options][lender[index]]
-    assert mine("--questions", "sample", "--out", tmp_path / "b.parquet").code == 0
+                    assert source["score"] > 0
+    assert mine(*plain, "--out", tmp_path / "b.parquet").code == 0
     table = pq.read_table(tmp_path / "b.parquet")
     assert table.to_pylist() == found
     assert set(Counter(row["answer_index"] for row in found)) == set(range(5))
+    assert "blind_guessable" not in found[0]
 
 
 def test_the_result_follows_the_seed_only_in_what_is_drawn(mine, tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        assert mine("--questions", "sample", "--seed", seed, "--out", tmp_path / f"{name}.jsonl").code == 0
+        plain = ("--questions", "sample", "--balance", "none", "--seed", seed)
+        assert mine(*plain, "--out", tmp_path / f"{name}.jsonl").code == 0
     a, b, c = (rows(tmp_path / f"{name}.jsonl") for name in "abc")
     assert a == b != c
     assert [sorted(row["options"]) for row in a] == [sorted(row["options"]) for row in c]
@@ -67,9 +71,12 @@ def test_the_result_follows_the_seed_only_in_what_is_drawn(mine, tmp_path: Path)
 def test_settings_reach_the_miner(mine, tmp_path: Path) -> None:
     out = tmp_path / "a.jsonl"
     arguments = ["--questions", "sample", "--out", out]
+    assert mine(*arguments, "--num-options", 3).code == 0
+    assert {len(row["options"]) for row in rows(out)} == {3}
     assert mine(*arguments, "--num-options", 3, "--negatives", "random").code == 0
     assert {len(row["options"]) for row in rows(out)} == {3}
     assert {s["kind"] for row in rows(out) for s in row["sources"] if s} == {"random"}
+    arguments += ["--balance", "none"]
     assert mine(*arguments, "--same-text", 0.7, "--top-k", 20, "--tau", 0.5, "--beta", 0).code == 0
     assert max(s["cos_text"] for row in rows(out) for s in row["sources"] if s) < 0.7
     assert mine(*arguments, "--rank-by", "explanation").code == 0

@@ -1,15 +1,19 @@
 """Plans of causal questions with embeddings made up by hashing words, so that no model is needed."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from stressreel.builders.causal.checks import causal_checks, chi_square_tail
+from stressreel.builders.causal.inputs import make_confuser
 from stressreel.builders.causal.plan import Drafts, Timing, plan_causal, tally
 from stressreel.builders.causal.render import clip_frames
 from stressreel.builders.causal.settings import CausalSettings, settings_of
@@ -26,13 +30,17 @@ from stressreel.seeds import rng_for
 from stressreel.sources.causalchaos import CausalRow, read_causalchaos
 from stressreel.video.index import FrameIndex
 
-PLAIN = CausalSettings(render=False, confuse=0, mining=MiningSettings(num_options=4))
+PLAIN = CausalSettings(render=False, confuse=0, mining=MiningSettings(num_options=4, balance="none"))
+STRICT = replace(PLAIN, mining=MiningSettings())
+
+
+@cache
+def vector(word: str) -> NDArray[np.float64]:
+    return rng_for(0, word).normal(size=48)
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    vectors = np.stack(
-        [sum(rng_for(0, word).normal(size=48) for word in text_key(text).split()) + np.zeros(48) for text in texts]
-    )
+    vectors = np.stack([sum((vector(word) for word in text_key(text).split()), np.zeros(48)) for text in texts])
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
@@ -156,10 +164,10 @@ class TestAudit:
                 assert ("right_in_train" in blind["right"]) == (split != "train")
                 assert {"longest", "near_question", "twin"} <= set(blind["right"])
         wrong, of = notes["wrong_options_right_in_train"]["ud"]["test"]["answer"]
-        assert wrong == 0 < of  # --pool split lends none of them
+        assert wrong == 0 < of  # --pool split lends none of them, where options are chosen by their scores
 
     def test_drafts_keep_the_right_options_of_train(self, rows: tuple[CausalRow, ...]) -> None:
-        drafts = Drafts(rows, PLAIN, embed)
+        drafts = Drafts(rows, PLAIN, embed, None)
         assert text_key(rows[0].answer) in {key for key in drafts.keys["answer"].values()}
         assert len(drafts.trained("ud", "answer")) <= 42
 
@@ -177,6 +185,77 @@ class TestAudit:
 @pytest.mark.parametrize(("value", "degrees", "tail"), [(9.488, 4, 0.05), (0, 4, 1), (23.513, 4, 1e-4), (900, 4, 0)])
 def test_chi_square_tail(value: float, degrees: int, tail: float) -> None:
     assert chi_square_tail(value, degrees) == pytest.approx(tail, rel=1e-3, abs=1e-12)
+
+
+@pytest.fixture(scope="module")
+def strict(rows: tuple[CausalRow, ...]) -> Plan:
+    return plan_causal(rows, replace(STRICT, confuse=2), embed=embed, confuser=make_confuser(rows, None, "pattern"))
+
+
+class TestBalanced:
+    def test_every_option_is_right_somewhere_or_carried_over(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
+        by_id = {row.qid: row for row in rows}
+        found = tables(strict)
+        kinds = set()
+        for (config, split), members in found.items():
+            for row in members if config in STRICT.splits else []:
+                for options, sources, right in (
+                    ("options", "sources", "answer"),
+                    ("explanation_options", "explanation_sources", "explanation"),
+                ):
+                    assert len({text_key(text) for text in row[options]}) == 5
+                    for text, source in zip(row[options], row[sources], strict=True):
+                        kinds.add(source["kind"])
+                        same = text_key(text) == text_key(getattr(by_id[source["qid"]], right))
+                        assert same == (source["kind"] != "carried")
+                        assert same <= (split in found_splits(found, config, source["qid"]))
+                answers, explanations = (
+                    Counter(source["qid"] for source in row[name]) for name in ("sources", "explanation_sources")
+                )
+                assert answers == explanations  # a wrong answer comes together with its explanation
+        assert kinds == {"right", "hard", "carried"}
+
+    def test_places_are_even_in_every_split(self, strict: Plan) -> None:
+        for (config, _), members in tables(strict).items():
+            for index in ("answer_index", "explanation_index") if config in STRICT.splits else ():
+                counts = Counter(row[index] for row in members)
+                assert max(counts.values()) - min(counts[place] for place in range(5)) <= 1
+
+    def test_a_plan_does_not_depend_on_the_order_of_rows(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
+        settings = replace(STRICT, confuse=2, splits=("ud",))
+        again = tables(
+            plan_causal(rows[::-1], settings, embed=embed, confuser=make_confuser(rows, None, "pattern"))
+        )
+        expected = tables(strict)
+        for name in (("ud", "train"), ("ud", "test"), ("causal_confusion", "test")):
+            found, known = (sorted(some[name], key=lambda row: row["qid"]) for some in (again, expected))
+            assert found == known
+
+    def test_style(self, rows: tuple[CausalRow, ...]) -> None:
+        """Options of a question are written alike, or all as annotated: the right one never stands out."""
+        odd = [replace(row, answer=f"because {row.answer[0].lower()}{row.answer[1:]}") for row in rows]
+        confuser = make_confuser(odd, None, "pattern")
+        kept = replace(STRICT, splits=("ud",), mining=MiningSettings(style="keep"))
+        shares = {}
+        for name, settings in (("one", replace(STRICT, splits=("ud",))), ("keep", kept)):
+            found = tables(plan_causal(odd, settings, embed=embed, confuser=confuser))
+            texts = [text for split in ("train", "test") for row in found["ud", split] for text in row["options"]]
+            shares[name] = sum(text.startswith("because") and text.endswith(".") for text in texts) / len(texts)
+        assert shares == {"one": 0, "keep": 1}
+
+    def test_without_a_tagger_it_is_said_what_to_do(self, rows: tuple[CausalRow, ...]) -> None:
+        with pytest.raises(InputError, match="--balance none"):
+            plan_causal(rows, STRICT, embed=embed)
+
+    def test_rows_outside_of_the_balanced_subset_are_counted(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
+        found = tables(strict)
+        for scheme in STRICT.splits:
+            for split in ("train", "validation", "test"):
+                flags = [row["blind_guessable"] for row in found[scheme, split]]
+                assert strict.notes[f"blind_guessable/{scheme}/{split}"] == sum(flags) <= len(flags) / 4
+        assert {row["blind_guessable"] for row in found["causal_confusion", "test"]} == {None}
+        scored = tables(plan_causal(rows, PLAIN, embed=embed))
+        assert {row["blind_guessable"] for row in scored["ud", "test"]} == {None}
 
 
 class TestChecks:
@@ -233,6 +312,46 @@ class TestChecks:
         if check == "divisions":
             tables(plan)["open_ended", "test"][0].update(qid="61")
         assert check in self.problems(self.write(plan, tmp_path))
+
+    def test_a_balanced_plan_passes(self, strict: Plan, tmp_path: Path) -> None:
+        assert self.problems(self.write(strict, tmp_path)) == {}
+
+    @pytest.mark.parametrize("kind", ["hard", "carried"])
+    def test_a_balanced_option_that_is_replaced_is_found(self, strict: Plan, tmp_path: Path, kind: str) -> None:
+        plan = deepcopy(strict)
+        row, place = next(
+            (row, place)
+            for row in tables(plan)["ud", "test"]
+            for place, one in enumerate(row["sources"])
+            if one["kind"] == kind
+        )
+        lender = next(
+            other
+            for members in tables(plan).values()
+            for other in members
+            if other["qid"] == row["sources"][place]["qid"] and "options" in other
+        )
+        row["options"][place] = {
+            "hard": "It rained all day",
+            "carried": lender["options"][lender["answer_index"]],  # as it stands in the question it comes from
+        }[kind]
+        assert "pool" in self.problems(self.write(plan, tmp_path))
+
+    def test_uneven_places_are_found(self, strict: Plan, tmp_path: Path) -> None:
+        plan = deepcopy(strict)
+        row = next(one for one in tables(plan)["un", "train"] if one["answer_index"] != 0)
+        for name in ("options", "sources"):
+            row[name].insert(0, row[name].pop(row["answer_index"]))
+        row["answer_index"] = 0
+        found = Counter(one["answer_index"] for one in tables(plan)["un", "train"])
+        if max(found.values()) - min(found.values()) < 2:  # the remainder hides it: take one more
+            row = next(one for one in tables(plan)["un", "train"] if one["answer_index"] != 0)
+            for name in ("options", "sources"):
+                row[name].insert(0, row[name].pop(row["answer_index"]))
+            row["answer_index"] = 0
+        assert self.problems(self.write(plan, tmp_path))["answer_index"] == [
+            "un, train: the places of the right answer are not equally frequent"
+        ]
 
     def test_an_index_that_stands_still_is_found(self, rows: tuple[CausalRow, ...], tmp_path: Path) -> None:
         plan = plan_causal(rows, PLAIN, embed=embed)

@@ -88,3 +88,35 @@ def test_without_explanations_there_is_protocol_1_alone() -> None:
     counted = count(["a"], (np.array([1]), np.array([1])), None)
     assert list(estimates(counted, measure)) == ["A"]
     assert tables(counted) == ()
+
+
+def test_a_twin_of_a_wrong_option_is_no_confusion_of_the_right_one() -> None:
+    turned = [{"kind": "right", "qid": "q"}, {"kind": "negation", "qid": "q"}, {"kind": "negation", "qid": "other"}]
+    rows = [{**row, "qid": f"q{n}", "sources": [{**one, "qid": one["qid"].replace("q", f"q{n}")} for one in turned]}
+            for n, row in enumerate(ROWS)]  # fmt: skip
+    found = score_rows(
+        rows, SPLITS, predict(("q0", "A"), ("q1", "hid"), ("q2", "slept"), ("q3", "slept")), ScoreOptions("all")
+    )
+    assert found.tables[0].rows == (("A", "negation", 0.25, 4), ("A", "negation of a wrong option", 0.5, 4))
+
+
+def test_the_balanced_subset_is_scored_on_its_own() -> None:
+    given = predict(("q0", "A", "joy"), ("q1", "A", "C"), ("q2", "B", "joy"), ("q3", "A", "A"))
+    rows = [{**row, "blind_guessable": number == 0} for number, row in enumerate(ROWS)]
+    found = score_rows(rows, SPLITS, given, ScoreOptions("all"))
+    assert found.headline["A"].value == 0.75
+    table = found.tables[0]
+    assert table.name == "balanced"
+    assert [(name, pytest.approx(score.value), part, of) for name, score, part, of in table.rows] == [
+        ("A", 2 / 3, 3, 4),
+        ("E", 1 / 3, 3, 4),
+        ("A+E", 0, 3, 4),
+    ]
+    nothing = score_rows([{**row, "blind_guessable": None} for row in ROWS], SPLITS, given, ScoreOptions("all"))
+    assert [table.name for table in nothing.tables] == ["kinds"]
+
+
+def test_missing_answers_leave_the_balanced_subset_in_step() -> None:
+    rows = [{**row, "blind_guessable": number == 1} for number, row in enumerate(ROWS)]
+    found = score_rows(rows, SPLITS, predict(("q1", "A"), ("q2", "B"), ("q3", "A")), ScoreOptions("all", partial=True))
+    assert [(score.value, part, of) for _, score, part, of in found.tables[0].rows] == [(0.5, 2, 3)]
