@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ..language.text_key import text_key
 from ..progress import tracked
-from ..seeds import digest_for
-from .balance import Balanced, Facet, balance
+from .balance import Balanced, balance
 from .candidates import Candidate, Candidates, Embed, QuestionRow, Reader
 from .content_words import content_words
+from .facets import Facet
 from .mining import COSINE_DIGITS, Mined, Negative
 from .settings import MiningSettings
 
@@ -28,7 +28,6 @@ OPENINGS = 24  # so many first words are told apart
 HARD = "hard"
 CARRIED = "carried"
 MOST_LEFT_OUT = 0.25
-LENDS = 4  # of so many rows one lends what is right once, answer and explanation alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +84,7 @@ def mine_balanced(
     vectors = {kind: embed(table) for kind, table in tables.items()}
     numbers = {kind: {text: number for number, text in enumerate(table)} for kind, table in tables.items()}
     offers = [_true(made, row, some, numbers, vectors, settings.same_text) for row, some in enumerate(offers)]
-    keys = {kind: _Keys(made, tables[kind], kind, seed) for kind in made.kinds}
+    keys = {kind: _Keys(made, tables[kind], kind) for kind in made.kinds}
     facets = {
         kind: Facet(
             vectors[kind],
@@ -96,7 +95,6 @@ def mine_balanced(
             _Cues(made, keys[kind], train, tables, vectors, numbers).of_all(offers),
             [keys[kind].of(row, some) for row, some in enumerate(offers)],
             keys[kind].rights,
-            keys[kind].lends,
         )
         for kind in made.kinds
     }
@@ -167,18 +165,16 @@ def _true(
 class _Keys:
     """Numbers of texts that say the same in the same words, and how often these are right."""
 
-    def __init__(self, made: Candidates, table: Sequence[str], kind: str, seed: int):
+    def __init__(self, made: Candidates, table: Sequence[str], kind: str):
         self.made, self.kind = made, kind
         folded = {text: text_key(text) for text in table}
         number = {key: place for place, key in enumerate(sorted(set(folded.values())))}
         self.number = {text: number[key] for text, key in folded.items()}
         self.rights = {split: np.zeros(len(number), np.int64) for split in sorted({row.split for row in made.rows})}
-        self.lends = np.zeros(len(number), np.bool_)
         for row in made.rows:
             self.rights[row.split][self.number[row.texts[kind]]] += 1
-            self.lends[self.number[row.texts[kind]]] = digest_for(seed, "lends", row.id)[0] % LENDS == 0
         total = np.sum(list(self.rights.values()), axis=0)
-        self.often = (total > 1) | ((total == 1) & self.lends)  # what will be seen more than once
+        self.often = total > 1  # what will be seen more than once
 
     def of(self, row: int, offers: Sequence[Candidate]) -> NDArray[np.int64]:
         """Return the numbers of a row's right text and its candidates."""

@@ -9,7 +9,7 @@ import yaml
 
 from .content_words import NEGATIONS, content_words, says_no_more
 
-STATES = frozenset(("scared", "scare", "angry", "happy", "sad", "hurt", "tired", "hungry", "confuse"))
+STATES = frozenset(("scared", "angry", "happy", "sad", "hurt", "confuse"))
 INTENT = frozenset(
     ("want", "try", "make", "go", "come", "start", "begin", "feel", "become", "think", "know", "inflict")
 )
