@@ -1,0 +1,166 @@
+"""Balancing on made data, where it is known what gives the right option away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from stressreel.negatives.balance import Balanced, Facet, balance, conditional_logit
+from stressreel.negatives.mining import even_places
+
+ROWS, OFFERED, NEED = 120, 16, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Rows whose right text has a cue that a candidate has now and then."""
+
+    ids: list[str]
+    questions: NDArray[np.float32]
+    facet: Facet
+    splits: list[str]
+
+    def balanced(self, seed: int = 0, order: list[int] | None = None) -> dict[str, list[int]]:
+        """Return the numbers of the wrong texts by row."""
+        order = order if order is not None else list(range(len(self.ids)))
+        found = self.result(seed, order)
+        return {
+            self.ids[row]: self.facet.texts[row][1 + found.chosen[place]].tolist() for place, row in enumerate(order)
+        }
+
+    def result(self, seed: int, order: list[int]) -> Balanced:
+        facet = replace(
+            self.facet,
+            texts=[self.facet.texts[row] for row in order],
+            cues=[self.facet.cues[row] for row in order],
+            keys=[self.facet.keys[row] for row in order],
+        )
+        ids = [self.ids[row] for row in order]
+        splits = [self.splits[row] for row in order]
+        return balance(
+            ids, self.questions[order], {"answer": facet}, need=NEED, groups=ids, splits=splits, seed=seed
+        )
+
+
+def made(offered: list[list[int]], rights: list[int], splits: list[str], cue: NDArray[np.float64]) -> Made:
+    """Make rows of which each is offered texts by number; `cue` has the cues of texts, shape (texts, 1)."""
+    rng = np.random.default_rng(5)
+    vectors = rng.standard_normal((len(cue), 16))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    questions = rng.standard_normal((len(rights), 16))
+    questions /= np.linalg.norm(questions, axis=1, keepdims=True)
+    texts = [np.array([right, *some], np.int64) for right, some in zip(rights, offered, strict=True)]
+    known = {split: np.zeros(len(cue), np.int64) for split in sorted(set(splits))}
+    for right, split in zip(rights, splits, strict=True):
+        known[split][right] += 1
+    facet = Facet(vectors.astype(np.float32), texts, [cue[some] for some in texts], texts, known,
+                  np.ones(len(cue), np.bool_))  # fmt: skip
+    return Made([f"q{row:03}" for row in range(len(rights))], questions.astype(np.float32), facet, splits)
+
+
+@pytest.fixture(scope="module")
+def planted() -> Made:
+    """Right texts have the cue; of the new texts offered one in three has it."""
+    rng = np.random.default_rng(1)
+    cue = np.concatenate([np.ones(ROWS), rng.random(ROWS * OFFERED) < 1 / 3]).reshape(-1, 1)
+    cue = np.hstack([cue, rng.standard_normal((len(cue), 6))])  # what says nothing
+    offered = [[ROWS + row * OFFERED + place for place in range(OFFERED)] for row in range(ROWS)]
+    return made(offered, list(range(ROWS)), ["train"] * ROWS, cue.astype(np.float64))
+
+
+def judge(found: dict[str, list[int]], data: Made) -> float:
+    """Return how often a judge is right that takes any of the options with the cue; chance is one in five."""
+    cue = {int(text): table[0] for texts, cues in zip(data.facet.texts, data.facet.cues, strict=True)
+           for text, table in zip(texts, cues, strict=True)}  # fmt: skip
+    return float(np.mean([1 / (1 + sum(cue[text] > 0.5 for text in wrong)) for wrong in found.values()]))
+
+
+def test_a_planted_cue_gives_nothing_away_any_more(planted: Made) -> None:
+    rng = np.random.default_rng(2)
+    drawn = {name: rng.choice(texts[1:], NEED, replace=False).tolist()
+             for name, texts in zip(planted.ids, planted.facet.texts, strict=True)}  # fmt: skip
+    assert judge(drawn, planted) > 0.4
+    assert judge(planted.balanced(), planted) < 0.27
+
+
+def test_rows_may_come_in_any_order_and_the_seed_decides(planted: Made) -> None:
+    first = planted.balanced()
+    assert planted.balanced(order=np.random.default_rng(3).permutation(ROWS).tolist()) == first
+    other = planted.balanced(seed=1)
+    assert sum(other[name] != first[name] for name in first) > ROWS / 2
+
+
+def test_rows_are_guessable_by_what_networks_see_that_did_not_learn_from_them(planted: Made) -> None:
+    likely = planted.result(0, list(range(ROWS))).guessable["answer"]
+    assert likely.shape == (ROWS,)
+    assert ((likely == 0) | (likely > 1 / (NEED + 1) - 1e-3)).all()  # what is first of five has a fifth at least
+    assert 0 < (likely > 0).mean() < 0.5
+
+
+@pytest.fixture(scope="module")
+def shared_texts() -> Made:
+    """Two splits that are offered the same new texts, and texts that are right in several rows."""
+    rng = np.random.default_rng(4)
+    rights = [row if row >= 24 else row // 8 for row in range(60)]  # texts 0, 1 and 2 are right in eight rows each
+    splits = ["train" if row % 3 else "test" for row in range(60)]
+    new = list(range(60, 460))
+    offered = [[t for t in (0, 1, 2) if t != rights[row]] + rng.choice(new, 40, replace=False).tolist()
+               for row in range(60)]  # fmt: skip
+    offered[7] = offered[7][2:4]  # too few
+    return made(offered, rights, splits, np.zeros((460, 2)))
+
+
+def test_a_new_text_is_wrong_once_and_others_as_often_as_they_are_right(shared_texts: Made) -> None:
+    found = shared_texts.balanced()
+    lent = Counter(text for wrong in found.values() for text in wrong if text >= 60)
+    assert max(lent.values()) == 1
+    split_of = dict(zip(shared_texts.ids, shared_texts.splits, strict=True))
+    for split, rights in shared_texts.facet.rights.items():
+        for text in (0, 1, 2):
+            times = sum(text in wrong for name, wrong in found.items() if split_of[name] == split)
+            assert 0 < times <= NEED * rights[text]
+
+
+def test_option_sets_are_distinct_and_rows_with_few_candidates_keep_them(shared_texts: Made) -> None:
+    found = shared_texts.balanced()
+    for row, name in enumerate(shared_texts.ids):
+        wrong = found[name]
+        assert len({*wrong, int(shared_texts.facet.texts[row][0])}) == 1 + len(wrong)
+        assert len(wrong) == (2 if row == 7 else NEED)
+    assert sorted(found["q007"]) == sorted(shared_texts.facet.texts[7][1:].tolist())
+    likely = shared_texts.result(0, list(range(60))).guessable["answer"]
+    assert likely[7] == 1
+
+
+def test_texts_that_say_the_same_are_never_options_together() -> None:
+    """Candidates differ as texts, and share keys by twos."""
+    data = made([[30 + row * 10 + n for n in range(10)] for row in range(30)], list(range(30)), ["train"] * 30,
+                np.zeros((330, 1)))  # fmt: skip
+    keys = [np.array([some[0], *(30 + (some[1:] - 30) // 2)]) for some in data.facet.texts]
+    data = replace(data, facet=replace(data.facet, keys=keys))
+    for place, chosen in enumerate(data.result(0, list(range(30))).chosen):
+        assert len(set(keys[place][1 + chosen].tolist())) == NEED
+
+
+def test_the_conditional_logit_finds_the_weights_that_made_the_choices() -> None:
+    rng = np.random.default_rng(6)
+    weights = np.array([1.5, -0.7, 0.0])
+    table = rng.standard_normal((4000, 5, 3))
+    picked = np.argmax(table @ weights + rng.gumbel(size=(4000, 5)), axis=1)
+    for row, right in enumerate(picked.tolist()):
+        table[row, [0, right]] = table[row, [right, 0]]
+    assert conditional_logit(table, ridge=1e-6, steps=200) == pytest.approx(weights, abs=0.08)
+
+
+@pytest.mark.parametrize("rows", [5, 61, 742])
+def test_places_are_exactly_even(rows: int) -> None:
+    ids = [f"q{n}" for n in range(rows)]
+    places = even_places(ids, 5, 0, "ud/answer")
+    counts = Counter(places.values())
+    assert max(counts.values()) - min(counts[place] for place in range(5)) == (rows % 5 > 0)
+    assert even_places(ids[::-1], 5, 0, "ud/answer") == places
+    assert rows == 5 or even_places(ids, 5, 1, "ud/answer") != places
+    assert rows == 5 or even_places(ids, 5, 0, "ud/explanation") != places

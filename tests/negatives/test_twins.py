@@ -1,0 +1,134 @@
+"""Confusions of right and wrong options."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import ceil
+
+import pytest
+from stressreel.language.cast import Cast
+from stressreel.language.tagger import load_tagger
+from stressreel.language.text_key import text_key
+from stressreel.negatives.confuser import Confuser
+from stressreel.negatives.confusion import Confusion
+from stressreel.negatives.effects import may_be_right
+from stressreel.negatives.mining import Negative, OptionSet
+from stressreel.negatives.twins import Paired, Told, balanced_twins
+
+GENDERS = {"tom": "male", "jerry": "male", "spike": "male"}
+CONFUSER = Confuser(load_tagger("pattern"), Cast(("Tom", "Jerry", "Spike"), GENDERS))
+DID = ("chasing", "hitting", "hugging", "pulling", "pushing", "calling", "helping", "carrying", "washing", "feeding")
+WITHOUT = ("It was raining.", "The roof fell down.")
+ROWS = 40
+
+
+def told(number: int, *, alone: bool = False) -> Told:
+    """A question whose options can all be turned round; the right one cannot, where it is to be alone."""
+    some = [DID[(number + step) % len(DID)] for step in range(5)]
+    right = f"Tom was {some[0]} Jerry."
+    if alone:
+        right = "Hello there, everybody!"
+    wrong = [f"Spike was {verb} Tom." if number % 2 else f"Jerry was not {verb} Spike." for verb in some[1:]]
+    options = [right, *wrong]
+    place = number % 5
+    options.insert(place, options.pop(0))
+    sources = tuple(
+        None if n == place else Negative(f"lender{n}", text, 0.5, 0.4, 0.2, "carried")
+        for n, text in enumerate(options)
+    )
+    return Told(f"q{number:02}", "Why did the alarm ring?", (right, "The bell broke."),
+                OptionSet(tuple(options), place, sources))  # fmt: skip
+
+
+def looks(found: dict[str, Paired]) -> Counter[tuple[int, bool]]:
+    """Count sets by how many pairs they have, and whether the right option is in one."""
+    return Counter(
+        (
+            sum(turned.place is not None for turned in paired.turned),
+            any(turned.place is not None and turned.of == "right" for turned in paired.turned),
+        )
+        for paired in found.values()
+    )
+
+
+@pytest.mark.parametrize("rows", [5, 23, ROWS])
+def test_of_two_pairs_the_right_option_is_in_one_four_times_of_five(rows: int) -> None:
+    found = looks(balanced_twins([told(n) for n in range(rows)], CONFUSER, seed=0, kind="answer"))
+    two, one = (found[pairs, True] + found[pairs, False] for pairs in (2, 1))
+    assert two + one + found[0, False] == rows
+    assert found[2, True] == two * 4 // 5
+    assert found[1, False] == ceil(one * 3 / 5)
+    assert two >= rows / 2  # all could be turned round
+
+
+def test_with_one_pair_at_most_the_right_option_is_in_it_two_times_of_five() -> None:
+    found = looks(balanced_twins([told(n) for n in range(ROWS)], CONFUSER, most=1, seed=0, kind="answer"))
+    assert {pairs for pairs, _ in found} <= {0, 1}
+    assert found[1, False] == ceil((found[1, True] + found[1, False]) * 3 / 5)
+    assert found[1, True] > 0
+
+
+def test_rights_that_cannot_be_turned_round_have_no_twin_and_the_rule_holds() -> None:
+    some = [told(n, alone=n % 4 == 0) for n in range(ROWS)]
+    paired = balanced_twins(some, CONFUSER, seed=0, kind="answer")
+    found = looks(paired)
+    assert found[2, True] == (found[2, True] + found[2, False]) * 4 // 5
+    assert found[1, False] == ceil((found[1, True] + found[1, False]) * 3 / 5)
+    for row in some[::4]:
+        assert all(turned.place is None for turned in paired[row.id].turned if turned.of == "right")
+
+
+def test_what_is_said_of_the_twins_is_what_stands_there() -> None:
+    some = [told(n) for n in range(ROWS)]
+    for row in some:
+        after = balanced_twins(some, CONFUSER, seed=0, kind="answer")[row.id] if row is some[0] else None
+        if after is None:
+            break
+        assert after.choice.answer_index == row.choice.answer_index
+    for name, paired in balanced_twins(some, CONFUSER, seed=0, kind="answer").items():
+        before = next(row.choice for row in some if row.id == name)
+        after = paired.choice
+        assert after.options[after.answer_index] == before.options[before.answer_index]
+        differing = {n for n in range(5) if after.options[n] != before.options[n]}
+        placed = {turned.place: turned for turned in paired.turned if turned.place is not None}
+        assert set(placed) == differing
+        assert len({text_key(text) for text in after.options}) == 5
+        for place, turned in placed.items():
+            source = after.sources[place]
+            assert isinstance(turned.result, Confusion)
+            assert source is not None
+            assert (after.options[place], source.kind) == (turned.result.text, turned.result.kind)
+            assert (source.id == name) == (turned.of == "right")
+            bases = [text for n, text in enumerate(after.options) if n != place]
+            ways = [way(text) for text in bases for way in (CONFUSER.swap, CONFUSER.negation)]
+            assert turned.result.text in {way.text for way in ways if isinstance(way, Confusion)}
+
+
+def test_no_twin_says_what_may_be_right() -> None:
+    """Each wrong option turned round says what the question or a right text says."""
+    right, other = "Tom was angry.", "Spike was chasing Jerry."
+    options = (right, "Jerry was not furious.", "Jerry was chasing Spike.", "It rained.", "The roof fell.")
+    sources = (None, *(Negative(f"x{n}", text, 0.5, 0.4, 0.2, "hard") for n, text in enumerate(options[1:])))
+    rows = [
+        Told(f"q{n}", "Why did Tom push Jerry?", (right, other), OptionSet(options, 0, sources)) for n in range(15)
+    ]
+    twins = 0
+    for paired in balanced_twins(rows, CONFUSER, seed=0, kind="answer").values():
+        for turned in paired.turned:
+            if turned.of == "wrong" and isinstance(turned.result, Confusion):
+                twins += 1
+                assert not may_be_right(turned.result.text, rows[0].question, rows[0].rights)
+    assert twins > 0
+
+
+def test_rows_in_any_order_and_the_seed() -> None:
+    some = [told(n) for n in range(ROWS)]
+    found = balanced_twins(some, CONFUSER, seed=0, kind="answer")
+    assert balanced_twins(some[::-1], CONFUSER, seed=0, kind="answer") == found
+    assert balanced_twins(some, CONFUSER, seed=1, kind="answer") != found
+
+
+def test_sets_of_another_size_stay_as_they_are() -> None:
+    row = told(0)
+    small = Told(row.id, row.question, row.rights, OptionSet(row.choice.options[:3], 0, row.choice.sources[:3]))
+    assert balanced_twins([small], CONFUSER, seed=0, kind="answer") == {row.id: Paired(small.choice, ())}
