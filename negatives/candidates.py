@@ -22,7 +22,7 @@ Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
 
 CARRIED = 72  # questions whose answers are carried over
-OWN = 24  # questions of the same pool whose answers are looked at, if there are too few
+OWN = 12  # questions of the same pool whose answers are taken as they are
 FEWEST = 16  # candidates of a row at the least, if its pool has as many
 ALIKE = 10  # rows that ask the very same and are looked at
 SOMEBODY = "somebody"
@@ -155,11 +155,9 @@ class Candidates:
                 if same and lender.pool != asked.pool:
                     continue  # a text of another split, as it is
                 offer(source, texts)
-        for other in self._near_own[row]:  # the way out: what is right once gives itself away where it is wrong
-            if len(found) >= FEWEST:
-                break
-            if self._may_lend(row, other):
-                offer(other, self.rows[other].texts)
+        own = [other for other in self._near_own[row] if self._may_lend(row, other)]
+        for other in own[:OWN]:
+            offer(other, self.rows[other].texts)
         if len(found) < FEWEST:
             members = self._pools[asked.pool]
             for number in rng_for(self._seed, "candidates", asked.id).permutation(len(members)).tolist():
