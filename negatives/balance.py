@@ -129,7 +129,7 @@ class _State:
         return self.lending.distinct(row, 1 + np.argsort(-key, kind="stable"), count)
 
     def draw_set(self, row: int, spent: Doubles | float = 0.0) -> Rows:
-        """Draw as many candidates as are needed; where those drawn first exclude too many others, the first by place."""
+        """Draw as many candidates as are needed; where those drawn exclude too many others, the first by place."""
         found = self.draw(row, self.need, spent)
         every = np.arange(1, 1 + len(self.energies[row]))
         return found if len(found) == self.need else self.lending.distinct(row, every, self.need)
