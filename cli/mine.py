@@ -102,8 +102,9 @@ def run(**values: Any) -> None:
     from ..errors import InputError
     from ..progress import showing
 
-    chosen = settled(released(from_values(MineSettings, values)))
-    refuse_unused(chosen)
+    given = released(from_values(MineSettings, values))
+    refuse_unused(given)
+    chosen = settled(given)
     out = chosen.out
     if out.suffix.lower() not in ENDINGS:
         raise click.BadParameter(f"{out.name}: expected the ending {', '.join(ENDINGS)}", param_hint="--out")

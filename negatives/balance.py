@@ -127,6 +127,12 @@ class _State:
         key = energy + self.noise[row].gumbel(size=len(energy))
         return self.lending.distinct(row, 1 + np.argsort(-key, kind="stable"), count)
 
+    def draw_set(self, row: int, spent: Doubles | float = 0.0) -> Rows:
+        """Draw as many candidates as are needed; where those drawn exclude too many others, the first by place."""
+        found = self.draw(row, self.need, spent)
+        every = np.arange(1, 1 + len(self.energies[row]))
+        return found if len(found) == self.need else self.lending.distinct(row, every, self.need)
+
     def learn(self, features: Features, number: int, step: float, learnt: Callable[[], None]) -> None:
         """Learn on some rows what tells right options from drawn ones, and add it to the energies of the others."""
         drawn = {row: self.draw(row, CONTRAST) for row in self.order}
@@ -157,7 +163,7 @@ class _State:
         proposals: list[Rows] = []
         tables: list[Doubles] = []
         for row in rows:
-            proposals.append(np.stack([self.draw(row, self.need) for _ in range(SETS)]))
+            proposals.append(np.stack([self.draw_set(row) for _ in range(SETS)]))
             sets = proposals[-1]
             tables.append(np.concatenate([set_features(self.features[k], row, sets) for k in self.features], axis=2))
         chosen: list[Rows] = [
@@ -187,12 +193,14 @@ class _State:
                 chance[here] = _chance(found[fold], table[here])
             standing = (standing - SET_STEP * chance).round(ENERGY_DIGITS)
             learnt()
+        for row in sorted(set(self.order).difference(rows)):
+            self.lending.take(row, 1 + chosen[row])
         sets = np.zeros((len(rows), *shape[2:]))
         for split in self.lending.order:
             for place in (n for n, row in enumerate(rows) if self.lending.splits[row] == split):
                 row = rows[place]
                 spent = np.where(self.lending.free(row), 0.0, -TAKEN)
-                drawn = np.stack([self.draw(row, self.need, spent) for _ in range(SETS)])
+                drawn = np.stack([self.draw_set(row, spent) for _ in range(SETS)])
                 seen = np.concatenate([set_features(self.features[k], row, drawn) for k in self.features], axis=2)
                 seen = (seen - mean) / scale
                 value = gumbel[place].copy()

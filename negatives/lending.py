@@ -17,8 +17,8 @@ FREE = -1
 class Lending:
     """Keeps texts that are right nowhere inside one split, and the texts of a set different.
 
-    A text that is wrong in train and right nowhere would be wrong in the test too, to whoever remembers it. Splits choose
-    in the order of their size, the smallest first.
+    A text that is wrong in train and right nowhere would be wrong in the test too, to whoever remembers it. Splits
+    choose in the order of their size, the smallest first.
 
     Attributes:
         order: The splits, in the order in which they choose.

@@ -253,19 +253,15 @@ def _paired(draft: _Row, look: Look, seed: int, kind: str) -> Paired:
     free.sort(key=lambda place: not _has_not(options[place]))  # options with "not" make room first
     turned: dict[Kind, Turned] = {way: Turned(draft.own[way], "right", None) for way in KINDS}
     others: list[Turned] = []
-    if of_right and draft.way is not None:
-        place, result = free.pop(0), draft.own[draft.way]
-        assert isinstance(result, Confusion)
-        options[place], sources[place] = (
-            result.text,
-            Negative(draft.told.id, result.text, 1.0, 0.0, 0.0, draft.way),
-        )
-        turned[draft.way] = replace(turned[draft.way], place=place)
+    own = draft.own[draft.way] if of_right and draft.way else None
+    if isinstance(own, Confusion):
+        place = free.pop(0)
+        options[place], sources[place] = own.text, Negative(draft.told.id, own.text, 1.0, 0.0, 0.0, own.kind)
+        turned[own.kind] = replace(turned[own.kind], place=place)
     for base, result in used:
         place, source = free.pop(0), choice.sources[base]
-        assert source is not None
         options[place] = result.text
-        sources[place] = replace(source, text=result.text, kind=result.kind)
+        sources[place] = replace(source, text=result.text, kind=result.kind) if source else None
         others.append(Turned(result, "wrong", place))
     return Paired(
         OptionSet(tuple(options), choice.answer_index, tuple(sources)), (*(turned[way] for way in KINDS), *others)

@@ -14,6 +14,7 @@ from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
 from ...data_cards.statistics import Spread, named
 from ...metrics.blind.options import MEANINGS
 from ...negatives.mining import REFUSALS
+from ...negatives.settings import strict
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...records.source import source_of
@@ -179,7 +180,7 @@ def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
         for text, source in zip(row[options], row[sources], strict=True)
         if source["kind"] != RIGHT
     ]
-    mined = [source for _, source in wrong if source["kind"] in ("hard", "random")]
+    mined = [source for _, source in wrong if source["kind"] in ("hard", "random", "carried")]
     lenders = Counter(source["qid"] for source in mined)
     return Wrong(
         table,
@@ -258,7 +259,11 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any]:
     """Return the fields of the template."""
     info = output.info
-    plain = {name: count for name, count in info["notes"].items() if isinstance(count, int)}
+    plain = {
+        name: count
+        for name, count in info["notes"].items()
+        if isinstance(count, int) and not name.startswith("blind_guessable/")  # in a table of its own
+    }
     settings = settings_of(info)
     return {
         "origin": source_of(output.info).key,
@@ -268,6 +273,7 @@ def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any
         "splits": list(dict.fromkeys(split for counts in info["counts"].values() for split in counts)),
         "rendered": CLIPS in info["counts"],
         "confused": CONFUSED in info["counts"],
+        "balanced": strict(settings),
         "frames": Spread.of(measured.frames),
         "blind": guesses(info),
         "guessers": MEANINGS,

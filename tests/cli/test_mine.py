@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import json
 import os
 from collections import Counter
@@ -8,6 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from commands import refuses, run
+from stressreel.language.text_key import text_key
 
 pytest.importorskip("sentence_transformers")
 
@@ -51,12 +53,65 @@ def test_the_sample_as_json_lines_and_parquet(mine, tmp_path: Path) -> None:
                     assert source["id"] != row["id"]
                     lender = by_id[source["id"]]
                     assert option == lender[options][lender[index]]
-                    assert source["score"] > 0
     assert mine(*plain, "--out", tmp_path / "b.parquet").code == 0
     table = pq.read_table(tmp_path / "b.parquet")
     assert table.to_pylist() == found
     assert set(Counter(row["answer_index"] for row in found)) == set(range(5))
     assert "blind_guessable" not in found[0]
+
+
+@pytest.fixture(scope="module")
+def balanced(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample with the defaults, and what is to be read of it."""
+    folder = tmp_path_factory.mktemp("balanced")
+    files = ("--out", folder / "a.jsonl", "--review", folder / "review.csv", "--review-count", 7)
+    done = run("stressreel", "mine", QUIET, "--questions", "sample", *files, env=environment)
+    assert done.code == 0, done.err
+    guessable = sum(row["blind_guessable"] for row in rows(folder / "a.jsonl"))
+    assert f"{guessable} questions are blind_guessable" in done.out
+    return folder
+
+
+def test_balanced_options_of_the_sample(balanced: Path, mine, tmp_path: Path) -> None:
+    found = rows(balanced / "a.jsonl")
+    by_id = {row["id"]: row for row in found}
+    kinds = Counter()
+    for row in found:
+        for options, index, sources in (
+            ("options", "answer_index", "sources"),
+            ("explanation_options", "explanation_index", "explanation_sources"),
+        ):
+            assert len({text_key(option) for option in row[options]}) == 5
+            assert [place for place, source in enumerate(row[sources]) if source is None] == [row[index]]
+            for option, source in zip(row[options], row[sources], strict=True):
+                if source:
+                    kinds[source["kind"]] += 1
+                    lender = by_id[source["id"]]
+                    same = text_key(option) == text_key(lender[options][lender[index]])
+                    assert same == (source["kind"] == "hard")
+        assert Counter(s and s["id"] for s in row["sources"]) == Counter(
+            s and s["id"] for s in row["explanation_sources"]
+        )
+    assert set(kinds) == {"hard", "carried"}
+    for index in ("answer_index", "explanation_index"):
+        assert set(Counter(row[index] for row in found).values()) == {12}
+    assert mine("--questions", "sample", "--out", tmp_path / "b.parquet").code == 0
+    assert pq.read_table(tmp_path / "b.parquet").to_pylist() == found
+
+
+def test_a_review_has_questions_with_their_options_side_by_side(balanced: Path) -> None:
+    with (balanced / "review.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    found = {row["id"]: row for row in rows(balanced / "a.jsonl")}
+    assert [line["kind"] for line in lines] == ["answer", "explanation"] * 7
+    assert len({line["id"] for line in lines}) == 7
+    for line in lines:
+        row = found[line["id"]]
+        options = row["options" if line["kind"] == "answer" else "explanation_options"]
+        right = options[row["answer_index" if line["kind"] == "answer" else "explanation_index"]]
+        assert line["right"] == right
+        assert sorted([right, *(line[f"wrong_{n}"] for n in range(1, 5))]) == sorted(options)
+        assert line["also_right"] == line["ungrammatical"] == ""
 
 
 def test_the_result_follows_the_seed_only_in_what_is_drawn(mine, tmp_path: Path) -> None:
@@ -71,8 +126,6 @@ def test_the_result_follows_the_seed_only_in_what_is_drawn(mine, tmp_path: Path)
 def test_settings_reach_the_miner(mine, tmp_path: Path) -> None:
     out = tmp_path / "a.jsonl"
     arguments = ["--questions", "sample", "--out", out]
-    assert mine(*arguments, "--num-options", 3).code == 0
-    assert {len(row["options"]) for row in rows(out)} == {3}
     assert mine(*arguments, "--num-options", 3, "--negatives", "random").code == 0
     assert {len(row["options"]) for row in rows(out)} == {3}
     assert {s["kind"] for row in rows(out) for s in row["sources"] if s} == {"random"}
@@ -126,8 +179,9 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(mine, tmp_path: Path
     assert "--no-keep-apart" not in done.err
     refuses(mine(*named, "--num-options", 11), "10 of 10 questions find fewer than 10")
     refuses(mine(*named, "--train-split", "learn"), "no split 'learn'", "test", code=2)
-    refuses(mine(*named, "--rank-by", "explanation"), "needs explanations")
+    refuses(mine(*named, "--balance", "none", "--rank-by", "explanation"), "needs explanations")
     refuses(mine(*named, "--tau", 3), "tau is -1 to 1", code=2)
+    refuses(mine(*named, "--tau", 0.5, "--ties", "id"), "--tau, --ties", "--balance none", code=2)
     refuses(mine(*named, "--model", "/nowhere/at all"), "no folder", code=2)
     refuses(mine("--questions", source, "--out", out), "id, question are missing")
     refuses(mine("--questions", "nowhere.csv", "--out", out), "cannot read nowhere.csv", code=2)
@@ -142,6 +196,7 @@ def test_what_is_right_in_train_is_no_wrong_option_elsewhere(mine, tmp_path: Pat
     text = source.read_text(encoding="utf-8").replace("ran test.", "ran learn.").replace("slept test.", "slept learn.")
     source.write_text(text, encoding="utf-8")
     arguments = ["--questions", source, "--columns", "id=key,question=Q", "--same-question", 1.5, "--same-text", 1]
+    arguments += ["--balance", "none"]
     known = {"Pip ran learn.", "Pip slept learn."}
 
     def wrong() -> set[str]:
@@ -164,7 +219,7 @@ def test_few_questions_asked_often_borrow_from_many_and_what_still_tells_is_said
     ]
     (tmp_path / "q.csv").write_text("\n".join(lines), encoding="utf-8")
     out = tmp_path / "a.jsonl"
-    arguments = ["--questions", tmp_path / "q.csv", "--out", out, "--same-text", 2]
+    arguments = ["--questions", tmp_path / "q.csv", "--out", out, "--same-text", 2, "--balance", "none"]
     assert mine(*arguments).code == 0
     lent = Counter(s["id"] for row in rows(out) for s in row["sources"] if s)
     assert len(lent) > 150

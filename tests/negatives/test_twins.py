@@ -33,8 +33,7 @@ def told(number: int, *, alone: bool = False) -> Told:
     place = number % 5
     options.insert(place, options.pop(0))
     sources = tuple(
-        None if n == place else Negative(f"lender{n}", text, 0.5, 0.4, 0.2, "carried")
-        for n, text in enumerate(options)
+        None if n == place else Negative(f"lender{n}", text, 0.5, 0.4, 0.2, "carried") for n, text in enumerate(options)
     )
     return Told(f"q{number:02}", "Why did the alarm ring?", (right, "The bell broke."),
                 OptionSet(tuple(options), place, sources))  # fmt: skip
@@ -80,14 +79,10 @@ def test_rights_that_cannot_be_turned_round_have_no_twin_and_the_rule_holds() ->
 
 def test_what_is_said_of_the_twins_is_what_stands_there() -> None:
     some = [told(n) for n in range(ROWS)]
-    for row in some:
-        after = balanced_twins(some, CONFUSER, seed=0, kind="answer")[row.id] if row is some[0] else None
-        if after is None:
-            break
-        assert after.choice.answer_index == row.choice.answer_index
     for name, paired in balanced_twins(some, CONFUSER, seed=0, kind="answer").items():
         before = next(row.choice for row in some if row.id == name)
         after = paired.choice
+        assert after.answer_index == before.answer_index
         assert after.options[after.answer_index] == before.options[before.answer_index]
         differing = {n for n in range(5) if after.options[n] != before.options[n]}
         placed = {turned.place: turned for turned in paired.turned if turned.place is not None}
@@ -107,11 +102,9 @@ def test_what_is_said_of_the_twins_is_what_stands_there() -> None:
 def test_no_twin_says_what_may_be_right() -> None:
     """Each wrong option turned round says what the question or a right text says."""
     right, other = "Tom was angry.", "Spike was chasing Jerry."
-    options = (right, "Jerry was not furious.", "Jerry was chasing Spike.", "It rained.", "The roof fell.")
+    options = (right, "Jerry was not furious.", "Jerry was chasing Spike.", "Tom did not run away.", "The roof fell.")
     sources = (None, *(Negative(f"x{n}", text, 0.5, 0.4, 0.2, "hard") for n, text in enumerate(options[1:])))
-    rows = [
-        Told(f"q{n}", "Why did Tom push Jerry?", (right, other), OptionSet(options, 0, sources)) for n in range(15)
-    ]
+    rows = [Told(f"q{n}", "Why did Tom push Jerry?", (right, other), OptionSet(options, 0, sources)) for n in range(15)]
     twins = 0
     for paired in balanced_twins(rows, CONFUSER, seed=0, kind="answer").values():
         for turned in paired.turned:

@@ -223,9 +223,7 @@ class TestBalanced:
 
     def test_a_plan_does_not_depend_on_the_order_of_rows(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
         settings = replace(STRICT, confuse=2, splits=("ud",))
-        again = tables(
-            plan_causal(rows[::-1], settings, embed=embed, confuser=make_confuser(rows, None, "pattern"))
-        )
+        again = tables(plan_causal(rows[::-1], settings, embed=embed, confuser=make_confuser(rows, None, "pattern")))
         expected = tables(strict)
         for name in (("ud", "train"), ("ud", "test"), ("causal_confusion", "test")):
             found, known = (sorted(some[name], key=lambda row: row["qid"]) for some in (again, expected))

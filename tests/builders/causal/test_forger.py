@@ -65,8 +65,14 @@ def annotations() -> Path:
 
 @pytest.fixture(scope="module")
 def built(annotations: Path, build_once: Callable[..., Path]) -> Path:
-    """All tables but the clips; read only."""
-    return build_once("build-causal", "--annotations", annotations, "--no-render")
+    """All tables but the clips, with options chosen by their scores, which are planned fast; read only."""
+    return build_once("build-causal", "--annotations", annotations, "--no-render", "--balance", "none")
+
+
+@pytest.fixture(scope="module")
+def balanced(annotations: Path, build_once: Callable[..., Path]) -> Path:
+    """One division with balanced options; read only."""
+    return build_once("build-causal", "--annotations", annotations, "--no-render", "--splits", "UD")
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +100,7 @@ def write_episodes(folder: Path, bars: type[Bars], track: type[Track]) -> None:
 def clips(episodes: Path, build_once: Callable[..., Path]) -> Path:
     """The clips of these questions; read only."""
     options = ("--splits", "UD", "--pool", "all", "--num-options", 3, "--no-keep-apart", "--confuse", 0)
+    options = (*options, "--balance", "none")
     encoding = ("--audio", "keep", "--preset", "ultrafast", "--workers", 1)
     return build_once("build-causal", "--annotations", episodes, *options, *encoding)
 
@@ -160,6 +167,7 @@ def choice_faults(table: str) -> dict[str, Change]:
         f"{table}.question": put(table, question="Why did it rain?"),
         f"{table}.options": in_test(table, lend),
         f"{table}.answer_index": in_test(table, turned),
+        f"{table}.blind_guessable": put(table, blind_guessable=True),
         f"{table}.explanation_options": in_test(
             table, lambda row: lend(row, "explanation_options", "explanation_index")
         ),
@@ -253,6 +261,7 @@ REANNOTATED: dict[str, Change] = {
 TABLES: dict[str, Change] = {
     **{name: fault for table in CHOICES for name, fault in choice_faults(table).items()},
     "causal_confusion.confusions.target": confusion("target", "explanation"),
+    "causal_confusion.confusions.of": confusion("of", "wrong"),
     "causal_confusion.confusions.kind": confusion("kind", "swap"),
     "causal_confusion.confusions.place": confusion("place", 4),
     "causal_confusion.confusions.text": confusion("text", "It did not rain."),
@@ -385,6 +394,76 @@ def test_fault_in_a_table_is_found(built: Path, annotations: Path, tmp_path: Pat
     alone = caught(copy, None)
     assert alone != (name in ONLY_WITH_SOURCES)
     assert alone or caught(copy, annotations)
+
+
+def carried(forged: Forgery) -> tuple[Row, int]:
+    """Return a row of the test and the place of an answer that was carried over to it."""
+    return next(
+        (row, place)
+        for row in forged.tables["ud"]["test"]
+        for place, one in enumerate(row["sources"])
+        if one["kind"] == "carried"
+    )
+
+
+def replaced(forged: Forgery) -> None:
+    row, place = carried(forged)
+    row["options"][place] = "It rained all day"
+
+
+def named_anew(forged: Forgery) -> None:
+    row, place = carried(forged)
+    row["sources"][place]["kind"] = "hard"
+
+
+def flagged(forged: Forgery) -> None:
+    """Say that a question cannot be guessed, or can, in its row and in the count."""
+    row = forged.tables["ud"]["test"][0]
+    row["blind_guessable"] = not row["blind_guessable"]
+    forged.info["notes"]["blind_guessable/ud/test"] += 1 if row["blind_guessable"] else -1
+
+
+def uneven(forged: Forgery) -> None:
+    """Put the right answer of every row of the test in the first two places."""
+    for number, row in enumerate(forged.tables["ud"]["test"]):
+        for name in ("options", "sources"):
+            row[name].insert(number % 2, row[name].pop(row["answer_index"]))
+        row["answer_index"] = number % 2
+
+
+def a_twin_taken_back(forged: Forgery) -> None:
+    """Put the option back that the twin of a wrong option replaced, and leave the note."""
+    row, made = next(
+        (row, made)
+        for row in forged.tables["causal_confusion"]["test"]
+        for made in row["confusions"]
+        if made["of"] == "wrong" and made["target"] == "answer"
+    )
+    before = next(one for one in forged.tables["ud"]["test"] if one["qid"] == row["qid"])
+    for name in ("options", "sources"):
+        row[name][made["place"]] = before[name][made["place"]]
+
+
+BALANCED: dict[str, tuple[Change, str]] = {
+    "a carried option replaced": (replaced, "mined"),
+    "a carried option called hard": (named_anew, "pool"),
+    "blind_guessable turned": (flagged, "mined"),
+    "uneven places": (uneven, "answer_index"),
+    "a twin taken back": (a_twin_taken_back, "confusions"),
+}
+
+
+def test_a_forger_who_changes_nothing_of_balanced_options_passes(
+    balanced: Path, annotations: Path, tmp_path: Path
+) -> None:
+    found = outcomes(forge(balanced, tmp_path / "copy", lambda forged: None), VerifyOptions(sources=annotations))
+    assert {name: outcome.problems for name, outcome in found.items() if not outcome.passed} == {}
+
+
+@pytest.mark.parametrize("name", BALANCED)
+def test_fault_in_balanced_options_is_found(balanced: Path, tmp_path: Path, name: str) -> None:
+    change, check = BALANCED[name]
+    assert check in failed(forge(balanced, tmp_path / "copy", change), VerifyOptions())
 
 
 @pytest.mark.parametrize("name", CLIPS)
