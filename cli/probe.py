@@ -71,7 +71,7 @@ LEGEND = "* a drop of two points or more, as the paper marks it, whose interval,
 @click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(out: Path, to: Path, **options: Any) -> None:
-    r"""Ask a model the questions of OUT with its fusion impaired, and show what its scores lose (QUAG).
+    """Ask a model the questions of OUT with its fusion impaired, and show what its scores lose (QUAG).
 
     Rows are those of the paper's Table 1: nothing changed; the question without frames, and frames without the
     question; attention short-circuited within modalities, across them, and over each. Differences are paired over
@@ -80,7 +80,7 @@ def command(out: Path, to: Path, **options: Any) -> None:
     \b
     Example:
       stressreel probe out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to probe
-    """
+    """  # noqa: D301
     from ..asking.journal import Journal
     from ..asking.local import LocalModel
     from ..asking.probed import ProbedModel, conditions, mean_effects

@@ -36,13 +36,13 @@ def command(
     as_json: bool,
     debug: bool,
 ) -> None:
-    r"""Return the modality importance of OUT's questions, from predictions under every subset of modalities.
+    """Return the modality importance of OUT's questions, from predictions under every subset of modalities.
 
     OUT is an output, or a file of your own questions with id, answer and options. For instance:
 
     \b
       stressreel score modalities out/clavi video=v.jsonl text=t.jsonl video+text=both.jsonl
-    """
+    """  # noqa: D301
     import numpy as np
 
     from ..api import items_of_output

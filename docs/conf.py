@@ -38,7 +38,7 @@ html_theme_options = {"navigation_with_keys": True}
 
 
 def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the reference of the commands behind the text of cli.md, and pages that index.md does not list behind its own."""
+    """Put the commands behind the text of cli.md, and the pages that index.md does not list behind its own."""
     if page == "cli":
         source[0] += command_reference()
     if page == "index":
