@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -25,6 +26,7 @@ highlight_language = "text"  # indented blocks are commands, listings and formul
 myst_heading_anchors = 4  # the anchors that GitHub makes
 myst_enable_extensions = ["deflist"]
 
+default_role = "code"  # of docstrings, whose code stands between single backticks
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_mock_imports = ["torch", "transformers", "scipy"]  # the site needs no extra but `docs`
@@ -47,6 +49,14 @@ def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
             source[0] += "\n".join(["", "```{toctree}", ":caption: More", ":maxdepth: 1", "", *unlisted, "```", ""])
 
 
+def mend_dashes(app: Sphinx, page: nodes.document) -> None:
+    """Write the dashes that Sphinx puts behind the names of arguments as dashes."""
+    for text in list(page.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
+
+
 def setup(app: Sphinx) -> None:
-    """Have pages read through `fill_in`."""
+    """Have pages read through `fill_in` and `mend_dashes`."""
     app.connect("source-read", fill_in)
+    app.connect("doctree-read", mend_dashes)
