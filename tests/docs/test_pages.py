@@ -15,6 +15,7 @@ from stressreel.samples.cache import cached_sample
 
 ELSEWHERE = {
     "docs/decode.md": "test_decode.py runs them",
+    "docs/guide.md": "test_guide.py runs them, between the commands",
 }
 
 
