@@ -42,6 +42,8 @@ def statements() -> Iterator[tuple[Block, str]]:
     for block in blocks():
         if block.language == "python":  # test_pages.py runs all of these
             continue
+        if block.language == "bibtex":  # no example; test_references_are_those_of_the_cards compares them
+            continue
         if block.page == "docs/guide.md" and block.language == "text":  # test_guide.py looks for it in what is printed
             continue
         python = re.search(r"^(from|import) ", block.text, re.M)
@@ -106,3 +108,11 @@ def test_no_reason_is_idle() -> None:
 )
 def test_what_is_not_there_is_a_fault(statement: str) -> None:
     assert fault(Block("README.md", "", statement), statement)
+
+
+def test_references_are_those_of_the_cards() -> None:
+    cards = "".join(path.read_text("utf-8") for path in (ROOT / "builders").glob("*/card.md.j2"))
+    references = [block.text for block in blocks() if block.language == "bibtex"]
+    entries = [entry for text in references for entry in re.split(r"\n(?=@)", text.strip())]
+    assert len(entries) >= 3
+    assert [entry for entry in entries if entry not in cards] == []
