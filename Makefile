@@ -27,9 +27,10 @@ lint: .venv/dev
 	rm -rf .venv/typed && mkdir -p .venv/typed && ln -s ../.. .venv/typed/stressreel
 	cd .venv/typed && MYPYPATH=. ../bin/mypy --config-file ../../pyproject.toml -p stressreel
 
-# Warnings are errors: a link to a page or an anchor that is not there ends the build.
+# Warnings are errors: a link to a page or an anchor that is not there ends the build. All pages are made anew, as they
+# also change with the code.
 docs: .venv/docs
-	$(BIN)/python -m sphinx -q -W --keep-going docs build/docs
+	$(BIN)/python -m sphinx -q -E -a -W --keep-going docs build/docs
 	@echo "The site is in build/docs/index.html."
 
 .venv/core: pyproject.toml constraints.txt

@@ -42,7 +42,7 @@ def _section(path: str, command: click.Command, context: click.Context) -> str:
         parts.append(f"Commands: {', '.join(f'`{name}`' for name in names)}.")
     options = [each for each in command.get_params(context) if isinstance(each, click.Option) and not each.hidden]
     rows = [_row(each, context) for each in options]
-    parts.append("\n".join(["| option | | default | range |", "|---|---|---|---|", *rows]))
+    parts.append("\n".join(["| option | | default, range |", "|---|---|---|", *rows]))
     return "\n\n".join(filter(None, parts))
 
 
@@ -52,7 +52,8 @@ def _row(option: click.Option, context: click.Context) -> str:
     if not option.is_flag and not option.count:
         spelt += f" {option.make_metavar(context)}"
     extra = option.get_help_extra(context)
-    cells = (f"`{spelt}`", _prose(option.help or ""), _prose(extra.get("default", "")), _prose(extra.get("range", "")))
+    bounds = extra.get("range", "").replace("<=", "≤").replace(">=", "≥")
+    cells = (f"`{spelt}`", _prose(option.help or ""), _prose(", ".join(filter(None, (extra.get("default"), bounds)))))
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
 
 
