@@ -27,7 +27,7 @@ from ..records.shards import open_shard
 from ..runtime.interrupt import check
 from ..runtime.progress import Progress
 from ..video.decode import decode_at, with_index
-from ..video.index import FrameIndex, index_frames
+from ..video.index import FrameIndex, index_frames, open_video
 from ..video.pyav import to_rgb
 from .media import identity
 from .resumable import ExportFolder, Receipt, open_folder
@@ -197,6 +197,8 @@ def _write_film(place: ExportFolder, film: Stored, content: bytes, *, videos: bo
             path.write_bytes(content)
         try:
             about, picture = with_index(path, lambda index: (described(index), _middle(index)), index_frames)
+            with open_video(path) as (container, _):
+                about["sound"] = bool(container.streams.audio)
         except VideoError as error:
             place.files.pop(_thumb(film.sha256))
             return {"file": _file(film) if videos else None, "poster": None, "fault": str(error)}

@@ -61,7 +61,8 @@ def read_given(
         InputError: One cannot be read, is of another output, or the predictions of the scores are not found.
     """
     fingerprint = output.info["fingerprint"]
-    shown, remark, identity = None, "", {}
+    shown, remark = None, ""
+    identity: dict[str, Any] = {}
     if scores is not None:
         scored = read_scores(scores)
         about = scored.about
@@ -81,7 +82,9 @@ def read_given(
             predictions = _beside(folder, about["predictions"])
         if predictions is not None and _of_similarities(predictions):
             predictions = None
-            remark = "The scores are of similarities, by which no single item is right or wrong: tables alone are shown."
+            remark = (
+                "The scores are of similarities, by which no single item is right or wrong: tables alone are shown."
+            )
     rows = None
     if predictions is not None:
         rows = of_output(read_predictions(predictions, expected=output.num_rows), config, fingerprint)
@@ -102,7 +105,9 @@ def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
     name = str(named["file"]).rstrip("/")
     path = folder.absolute().parent / name
     if name != Path(name).name or not path.exists():
-        raise InputError(f"{folder} is of the predictions {name}, which are not beside it. Name them with --predictions.")
+        raise InputError(
+            f"{folder} is of the predictions {name}, which are not beside it. Name them with --predictions."
+        )
     if path.is_file() and "sha256" in named and sha256_file(path) != named["sha256"]:
         raise InputError(f"{path} has changed since {folder} was written. Score it again, or name --predictions.")
     return path

@@ -49,7 +49,7 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
             for number in mine:
                 yield _exhibit(table, rows[number], splits[number], films, said, texts, answers.guesses)
 
-    return Gallery(sum(counts), exhibits, "question", FACETS, ASKED_FACETS)
+    return Gallery(sum(counts), exhibits, "question", FACETS, ASKED_FACETS if answers.predictions else ())
 
 
 def _said(output: FinishedOutput, table: str, rows: Sequence[Row], answers: Answers) -> list[Mapping[str, Said]]:

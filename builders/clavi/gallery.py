@@ -47,7 +47,8 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
             name = pair["pair_id"]
             yield _exhibit(pair, splits[place], questions.get(name, []), films.get(name, {}), said)
 
-    return Gallery(len(pairs), exhibits, "pair", FACETS, ASKED_FACETS)
+    asked = ASKED_FACETS if answers.predictions else ASKED_FACETS[:1]  # all pairs have the same questions
+    return Gallery(len(pairs), exhibits, "pair", FACETS, asked)
 
 
 def _exhibit(

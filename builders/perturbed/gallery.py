@@ -78,9 +78,7 @@ def _read_films(output: FinishedOutput, table: str, chosen: Mapping[str, Shown])
                 chosen[name].films[table, severity] = sha256
 
 
-def _exhibit(
-    output: FinishedOutput, clip: Row, split: str, shown: Shown, verdicts: Mapping[Setting, str]
-) -> Exhibit:
+def _exhibit(output: FinishedOutput, clip: Row, split: str, shown: Shown, verdicts: Mapping[Setting, str]) -> Exhibit:
     info = output.info
     texts = caption_tables(info)
     visual = [name for name in visual_tables(info) if name != CLEAN]
@@ -132,7 +130,7 @@ def _exhibit(
                 *([["Cut", f"{clip['start_s']:g} s to {clip['end_s']:g} s"]] if clip["start_s"] is not None else []),
             ],
         },
-        [Film(CLEAN, clean)] * bool(clean)
+        ([Film(CLEAN, clean)] if clean else [])
         + [Film(table, sha256) for (table, _), sha256 in shown.films.items() if table != CLEAN],
         [
             *(Asked(text) for text in clip["captions"]),
@@ -153,9 +151,7 @@ def _caption(clip: Row, number: int, texts: Sequence[str], shown: Shown) -> dict
     return {"id": name, "text": clip["captions"][number], "changes": changes}
 
 
-def _pairs(
-    info: Mapping[str, Any], pairs: Sequence[Pair], verdicts: Mapping[Setting, str]
-) -> dict[str, Any] | None:
+def _pairs(info: Mapping[str, Any], pairs: Sequence[Pair], verdicts: Mapping[Setting, str]) -> dict[str, Any] | None:
     """Return the combinations as a matrix; None if there are none."""
     if not pairs:
         return None
@@ -200,7 +196,7 @@ def judged_settings(output: FinishedOutput, predictions: Predictions | None) -> 
     captions = read_captions(output, ALL)
     known, clips = {setting.name: setting for setting in suite_settings(output.info)}, set(captions.clips)
     correct = any("correct" in row for row in predictions.rows)
-    id_name = column(predictions, ("clip_id", *ID_NAMES))
+    id_name = column(predictions, ("clip_id", *ID_NAMES)) or ""
     answer_name = "correct" if correct else answer_column(predictions)
     about: dict[str, dict[str, set[str]]] = {}
     found: dict[str, dict[Setting, str]] = {}

@@ -291,6 +291,7 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
 
 
 def truth_of(value: Any) -> bool | None:
+    """Read whether an answer is right, as users write it; None if that cannot be told."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     text = str(value).strip().casefold()

@@ -40,7 +40,37 @@ const Diff = (() => {
         put("removed", a[i++]);
       } else put("added", b[j++]);
     }
-    return found;
+    return whole(found);
+  }
+
+  /**
+   * Put changes with nothing but space between them into one, so that phrases stand whole.
+   * @param {["same" | "removed" | "added", string][]} found
+   */
+  function whole(found) {
+    /** @type {["same" | "removed" | "added", string][]} */
+    const merged = [];
+    let removed = "";
+    let added = "";
+    const flush = () => {
+      if (removed) merged.push(["removed", removed]);
+      if (added) merged.push(["added", added]);
+      removed = added = "";
+    };
+    found.forEach(([kind, text], at) => {
+      const between = at > 0 && at < found.length - 1;
+      if (kind === "removed") removed += text;
+      else if (kind === "added") added += text;
+      else if (between && !text.trim() && removed && added) {
+        removed += text;
+        added += text;
+      } else {
+        flush();
+        merged.push(["same", text]);
+      }
+    });
+    flush();
+    return merged;
   }
 
   /**

@@ -166,17 +166,15 @@ def judged(
     Returns:
         What was said to each question that has an answer, by id.
     """
-    id_name = column(predictions, ID_NAMES) if predictions else None
-    if predictions is None or {str(row.get(id_name)).strip() for row in predictions.rows}.isdisjoint(items.ids):
+    if predictions is None:
+        return {}
+    id_name = column(predictions, ID_NAMES) or ""
+    if {str(row.get(id_name)).strip() for row in predictions.rows}.isdisjoint(items.ids):
         return {}
     given = match(predictions, items.ids, others=items.others, answer=answer, partial=True).given
-    joined = join(
-        predictions, items.ids, items.options, others=items.others, answer=answer, partial=True, first=first
-    )
+    joined = join(predictions, items.ids, items.options, others=items.others, answer=answer, partial=True, first=first)
     return {
-        name: Said(
-            str(given[name]), int(pick) if pick >= 0 else None, RIGHT if pick == truth else WRONG
-        )
+        name: Said(str(given[name]), int(pick) if pick >= 0 else None, RIGHT if pick == truth else WRONG)
         for name, pick, truth in zip(items.ids, joined.picks, items.truth, strict=True)
         if pick != MISSING and truth >= 0
     }

@@ -26,9 +26,7 @@ def item_gallery(
         configs: All tables; the videos are in the first that has some, named by its first column.
         answers: What was answered.
     """
-    parts = [
-        (table, split, read_items(output, table, split)) for table in tables for split in output.splits(table)
-    ]
+    parts = [(table, split, read_items(output, table, split)) for table in tables for split in output.splits(table)]
     starts = [0, *accumulate(len(items.ids) for _, _, items in parts)]
     several = len(tables) > 1
     films = _films(output, configs)

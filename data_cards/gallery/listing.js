@@ -140,7 +140,7 @@ const Listing = (() => {
     const element = el(
       "div",
       { class: "listing" },
-      el("div", { class: "intro" }, el("h1", {}, texts.heading), texts.line && el("p", {}, texts.line)),
+      el("div", { class: "intro" }, el("h1", {}, texts.line || texts.heading)),
       el("div", { class: "tools" }, el("div", { class: "search" }, icon("search"), search, el("kbd", { "aria-hidden": "true" }, "/")), filters),
       count,
       list,

@@ -7,7 +7,7 @@
  */
 (() => {
   const { el, icon } = Dom;
-  /** @type {Record<string, (content: any, films: Record<string, Film>) => HTMLElement>} */
+  /** @type {Record<string, (content: any, films: Record<string, Film>, query: Query) => HTMLElement>} */
   const VIEWS = {
     complement: ComplementView.draw,
     grid: GridView.draw,
@@ -84,7 +84,7 @@
     try {
       const { item, films } = await Data.item(place);
       if (mine !== turn) return;
-      drawn = VIEWS[item.view](item.content, films);
+      drawn = VIEWS[item.view](item.content, films, query);
     } catch (error) {
       if (mine !== turn) return;
       drawn = el("p", {}, `The data of this ${index.noun} could not be loaded: ${error instanceof Error ? error.message : error}.`);

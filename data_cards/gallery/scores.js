@@ -33,6 +33,15 @@ const ScoresPage = (() => {
     return found;
   }
 
+  /** The split and the table that were scored, where the index tells them apart. @param {Index} index @param {ScorePage} scores */
+  function scored(index, scores) {
+    const of = /** @type {[string, string][]} */ ([
+      ["split", scores.split],
+      ["table", scores.config],
+    ]);
+    return Object.fromEntries(of.filter(([name, value]) => index.facets.some((facet) => facet.name === name && facet.values.includes(value))));
+  }
+
   /**
    * @param {Index} index
    * @param {(query: Query) => string} link
@@ -56,10 +65,10 @@ const ScoresPage = (() => {
             el(
               "tbody",
               {},
-              ...table.rows.map((row) => {
+              ...table.rows.map((row, at) => {
                 const about = chosen(index, table, row);
-                const query = { q: "", chosen: about, verdict };
-                const linked = Object.keys(about).length > 0 || table.name === "headline";
+                const query = { q: "", chosen: { ...scored(index, scores), ...about }, verdict };
+                const linked = Object.keys(about).length > 0 || (table.name === "headline" && at === 0 && verdict);
                 const count = linked ? Search.run(index, query).length : 0;
                 return el(
                   "tr",

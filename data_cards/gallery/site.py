@@ -102,7 +102,7 @@ def page(about: About) -> bytes:
     """Return the page, which the scripts fill."""
     source = about.source
     heading, _, line = about.summary.partition(": ")
-    return (
+    text: str = (
         _environment()
         .get_template("index.html.j2")
         .render(
@@ -116,8 +116,8 @@ def page(about: About) -> bytes:
             styles=f"gallery/{STYLES}",
             scripts=[*(f"gallery/{name}" for name in SCRIPTS), INDEX, f"gallery/{MAIN}"],
         )
-        .encode()
     )
+    return text.encode()
 
 
 def _web(link: str) -> str:
@@ -242,7 +242,7 @@ def search_words(texts: Iterable[str]) -> str:
     """Return the different words of texts, in lower case and without accents, as `search.js` looks for them."""
     plain = unicodedata.normalize("NFKD", " ".join(texts).lower())
     words = "".join(letter for letter in plain if not unicodedata.category(letter).startswith("M")).split()
-    return " ".join(dict.fromkeys(filter(None, (word.strip(".,;:!?\"“”()[]") for word in words))))
+    return " ".join(dict.fromkeys(filter(None, (word.strip('.,;:!?"“”()[]') for word in words))))
 
 
 def score_page(about: Mapping[str, Any]) -> dict[str, Any]:

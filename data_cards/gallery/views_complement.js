@@ -64,8 +64,19 @@ const ComplementView = (() => {
     );
   }
 
-  /** @param {any} content */
-  function questions(content) {
+  /** Whether a question is one of those that the index was filtered by. @param {any} question @param {Query} query */
+  function sought(question, query) {
+    const { type, wording } = query.chosen;
+    return (
+      (type !== undefined || wording !== undefined || Boolean(query.verdict)) &&
+      (type === undefined || type === question.type) &&
+      (wording === undefined || wording === question.wording) &&
+      (!query.verdict || question.answers.some((/** @type {any} */ each) => each.verdict === query.verdict))
+    );
+  }
+
+  /** @param {any} content @param {Query} query */
+  function questions(content, query) {
     const status = el("p", { class: "relation", role: "status" });
     /** @type {HTMLElement[][]} */
     const cells = [];
@@ -118,7 +129,7 @@ const ComplementView = (() => {
       });
       return el(
         "tr",
-        { class: question.control ? "control" : "" },
+        { class: sought(question, query) ? "sought" : "" },
         el("td", { class: "type" }, el("span", { class: "tag" }, question.type), question.wording !== "-" && el("small", {}, question.wording)),
         el("th", { scope: "row" }, question.text, question.control && el("span", { class: "tag negative" }, "negative control")),
         ...cells[row].map((cell) => el("td", { class: "value" }, cell)),
@@ -143,8 +154,8 @@ const ComplementView = (() => {
     );
   }
 
-  /** @param {any} content @param {Record<string, Film>} films */
-  function draw(content, films) {
+  /** @param {any} content @param {Record<string, Film>} films @param {Query} query what the index was filtered by, which is marked */
+  function draw(content, films, query) {
     const players = content.variants.map((/** @type {any} */ variant) =>
       Players.make(variant.film ? films[variant.film] : undefined, `${variant.label}, the ${variant.name} video`),
     );
@@ -161,7 +172,7 @@ const ComplementView = (() => {
       ),
       el("div", { class: "variants" }, ...columns),
       Blocks.controls(group),
-      questions(content),
+      questions(content, query),
       Dom.facts(content.facts),
     );
   }

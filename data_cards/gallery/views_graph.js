@@ -11,6 +11,8 @@
  */
 const GraphView = (() => {
   const { el, svg } = Dom;
+  const WIDTH = 232; // of a box, and between two, in pixels; the styles have the same
+  const GAP = 24;
 
   /** @param {any} node @param {() => void} pick */
   function box(node, pick) {
@@ -20,7 +22,7 @@ const GraphView = (() => {
       { type: "button", class: classes, onclick: pick, onfocus: pick },
       el("span", { class: "kind" }, node.kind),
       el("span", { class: "text" }, node.text),
-      el("span", { class: "said" }, node.answer === null ? el("em", {}, "answer not known") : el("b", {}, node.answer), node.said !== null && el("span", {}, ` said: ${node.said}`)),
+      el("span", { class: "said" }, node.answer === null ? el("em", {}, "answer not known") : el("b", {}, node.answer), node.said !== null && el("span", {}, ` · said “${node.said}”`)),
       el("span", { class: "marks" }, Blocks.mark(node.verdict), node.contradicts && Blocks.mark("contradictory")),
     );
   }
@@ -38,6 +40,40 @@ const GraphView = (() => {
     if (node.options.length) facts.push(["Options", node.options.join(", ")]);
     if (node.said !== null) facts.push(["The model says", node.said]);
     return el("div", {}, el("h3", {}, node.text), Dom.facts(facts));
+  }
+
+  /**
+   * Put every question below the middle of its parents, as far as its neighbours leave room.
+   * @param {any} content
+   * @param {HTMLElement[]} boxes
+   */
+  function arrange(content, boxes) {
+    /** @type {Map<number, number[]>} */
+    const parents = new Map();
+    for (const edge of content.edges)
+      for (const child of edge.children) parents.set(child, [...(parents.get(child) ?? []), edge.parent]);
+    /** @type {Map<number, number>} */
+    const left = new Map();
+    for (const row of content.rows) {
+      /** @type {number[]} */
+      const wanted = row.map((/** @type {number} */ place) => {
+        const above = (parents.get(place) ?? []).filter((parent) => left.has(parent));
+        return above.length ? above.reduce((sum, parent) => sum + (left.get(parent) ?? 0), 0) / above.length : 0;
+      });
+      const placed = [...wanted];
+      for (let at = 1; at < placed.length; at++) placed[at] = Math.max(placed[at], placed[at - 1] + WIDTH + GAP);
+      const shift = placed.reduce((sum, x, at) => sum + x - wanted[at], 0) / placed.length;
+      row.forEach((/** @type {number} */ place, /** @type {number} */ at) => left.set(place, placed[at] - shift));
+    }
+    const first = Math.min(...left.values());
+    for (const row of content.rows) {
+      let end = first;
+      for (const place of row) {
+        const x = left.get(place) ?? 0;
+        boxes[place].style.marginLeft = `${x - end}px`;
+        end = x + WIDTH;
+      }
+    }
   }
 
   /**
@@ -82,7 +118,7 @@ const GraphView = (() => {
             const cx = from.left - origin.left + from.width / 2;
             const cy = from.top - origin.top;
             const kind = edge.errors.includes(child) ? "error" : edge.contradicts ? "against" : "plain";
-            const bend = Math.max(18, (cy - y) * 0.45);
+            const bend = Math.max(24, (cy - y) * 0.6);
             lines.push(svg("path", { class: `arrow ${kind}`, d: `M${cx} ${cy}C${cx} ${cy - bend} ${x} ${y + bend} ${x} ${y + 2}`, "marker-end": `url(#${head}-${kind})` }));
           }
           const tag = el("span", { class: edge.contradicts ? "rule against" : "rule" }, edge.rule, edge.contradicts && " ↯");
@@ -145,6 +181,7 @@ const GraphView = (() => {
     const rows = content.rows.map((/** @type {number[]} */ row) =>
       el("div", { class: "row" }, ...row.map((place) => (boxes[place] = box(content.nodes[place], () => pick(place))))),
     );
+    arrange(content, boxes);
     const { layer, names, draw: lines } = arrows(content, boxes);
     const canvas = el("div", { class: "canvas" }, layer, names, ...rows);
     new ResizeObserver(() => lines()).observe(canvas);

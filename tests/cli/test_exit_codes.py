@@ -29,6 +29,10 @@ CASES: dict[tuple[str, str], str] = {
     ("stressreel diff", "a"): "MISSING OUT",
     ("stressreel diff", "b"): "OUT MISSING",
     ("stressreel export inspect", "out"): "MISSING --to NEW",
+    ("stressreel gallery", "out"): "MISSING --to NEW",
+    ("stressreel gallery", "--scores"): "OUT --to NEW --scores MISSING",
+    ("stressreel gallery", "--predictions"): "OUT --to NEW --predictions MISSING",
+    ("stressreel gallery", "--audit"): "OUT --to NEW --audit MISSING",
     ("stressreel export files", "out"): "MISSING --to NEW",
     ("stressreel export lmms-eval", "out"): "MISSING --to NEW",
     ("stressreel export released", "out"): "MISSING --to NEW",
@@ -91,6 +95,9 @@ VALUES = (
     "stressreel diff OUT OUT --no-decode --limit-videos 1",
     "stressreel export inspect OUT --to NEW --name a-b",
     "stressreel export inspect OUT --to OUT/tasks",
+    "stressreel gallery OUT --to OUT/gallery",
+    "stressreel gallery OUT --to NEW --limit 0",
+    "stressreel gallery OUT --to NEW --embed all",
     "stressreel export lmms-eval OUT --to NEW --name a-b",
     "stressreel export lmms-eval OUT --to OUT/tasks",
     "stressreel export files OUT --to OUT/files",
@@ -218,6 +225,9 @@ def test_an_unknown_value_is_wrong_usage(line: str, places: dict[str, str]) -> N
     [
         "stressreel card FOLDER",
         "stressreel export files OUT --to NEW",
+        "stressreel gallery OUT --to FOLDER",
+        "stressreel gallery OUT --to NEW --scores FOLDER",
+        "stressreel gallery OUT --to NEW --predictions QUESTIONS --embed none",
         "stressreel push FOLDER org/name --dry-run",
         "stressreel push OUT org/name --dry-run",
         "stressreel verify FOLDER",
@@ -242,6 +252,7 @@ WRONG = {
     ("probe",): ("nowhere", "--transformers", "x", "--to", "y"),
     ("push",): ("nowhere", "a/b", "--dry-run"),
     ("export", "files"): ("nowhere", "--to", "y"),
+    ("gallery",): ("nowhere", "--to", "y"),
     ("export", "webdataset"): ("nowhere", "--to", "y"),
 }
 
