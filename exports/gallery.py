@@ -196,7 +196,8 @@ def _write_film(place: ExportFolder, film: Stored, content: bytes, *, videos: bo
             path = Path(folder) / f"clip{film.suffix}"
             path.write_bytes(content)
         try:
-            about, picture = with_index(path, lambda index: (described(index), _middle(index)), index_frames)
+            about, picture, size = with_index(path, lambda index: (described(index), *_middle(index)), index_frames)
+            about["size"] = size
             with open_video(path) as (container, _):
                 about["sound"] = bool(container.streams.audio)
         except VideoError as error:
@@ -221,8 +222,8 @@ def described(index: FrameIndex) -> dict[str, Any]:
     return found | {"times": [round(float(index.seconds(number)), 6) for number in range(index.num_frames)]}
 
 
-def _middle(index: FrameIndex) -> bytes:
-    """Return the middle frame as a small JPEG."""
+def _middle(index: FrameIndex) -> tuple[bytes, tuple[int, int]]:
+    """Return the middle frame as a small JPEG, and the width and height that frames have."""
     from PIL import Image
 
     (frame,) = decode_at(index, [index.num_frames // 2])
@@ -231,4 +232,4 @@ def _middle(index: FrameIndex) -> bytes:
     size = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
     file = io.BytesIO()
     picture.resize(size, Image.Resampling.BICUBIC).save(file, "JPEG", quality=QUALITY)
-    return file.getvalue()
+    return file.getvalue(), picture.size

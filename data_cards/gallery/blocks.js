@@ -73,8 +73,9 @@ const Blocks = (() => {
     );
   }
 
-  /** One film with its controls. @param {Film | undefined} film @param {string} label */
+  /** One film with its controls; nothing if the gallery has none. @param {Film | undefined} film @param {string} label */
   function single(film, label) {
+    if (!film) return null;
     const player = Players.make(film, label);
     const group = Sync.group([player]);
     return el("section", { class: "single", "aria-label": label }, player.element, controls(group));

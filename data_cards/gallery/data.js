@@ -4,7 +4,7 @@
 /**
  * The data: script tags call `galleryIndex` once and `galleryItems` for each file of exhibits.
  *
- * @typedef {{ frames?: number, seconds?: number, rate?: [number, number], times?: number[], sound?: boolean,
+ * @typedef {{ size?: [number, number], frames?: number, seconds?: number, rate?: [number, number], times?: number[], sound?: boolean,
  *   file: string | null, poster: string | null, fault?: string }} Film
  * @typedef {{ name: string, label: string, headings: string[], values: string[] }} Facet
  * @typedef {[string, string, string | null, number[][], number[], string]} Entry

@@ -74,6 +74,7 @@ const Players = (() => {
    */
   function make(film, label, how = {}) {
     const element = Dom.el("div", { class: "player" }, picture(film, label));
+    if (film?.size) element.style.aspectRatio = `${film.size[0]} / ${film.size[1]}`; // so that nothing moves as it loads
     /** @type {Player} */
     const player = { element, film: film ?? { file: null, poster: null }, video: null, wake, onwake: null };
 

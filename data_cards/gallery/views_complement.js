@@ -58,7 +58,7 @@ const ComplementView = (() => {
       "section",
       { class: "variant", "aria-label": `${variant.label}, ${variant.name}` },
       el("h2", {}, el("span", { class: "sign" }, variant.label), " ", el("span", { class: "quiet" }, variant.name)),
-      player.element,
+      player.film.frames || player.film.fault ? player.element : null,
       el("div", { class: "line" }, el("div", { class: "pieces", role: "group", "aria-label": "Pieces" }, ...bars), inFrames && player.film.file && cursor),
       now,
     );

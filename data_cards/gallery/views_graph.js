@@ -192,7 +192,7 @@ const GraphView = (() => {
       el("h1", {}, content.text),
       el(
         "div",
-        { class: "graph-top" },
+        { class: film ? "graph-top" : "" },
         Blocks.single(film, "the video"),
         el("section", { class: "picked-node", "aria-label": "The question that is picked" }, detail),
       ),

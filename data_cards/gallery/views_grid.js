@@ -83,17 +83,18 @@ const GridView = (() => {
       show();
     }
 
+    const shown = rows.some((row) => row.cells.some((cell) => filmOf(films, cell.film)));
     const element = el(
       "section",
       { class: "comparison", "aria-label": "Clean beside perturbed" },
-      stage,
+      shown && stage,
       Blocks.controls(group),
       el(
         "div",
         { class: "choose" },
         el("label", {}, el("span", {}, "Perturbation"), choice),
         content.severities.length > 1 && el("label", { class: "severity" }, el("span", {}, "Severity"), severity, marks),
-        el("label", { class: "tick" }, split, "wipe"),
+        shown && el("label", { class: "tick" }, split, "wipe"),
       ),
       title,
     );
@@ -165,7 +166,7 @@ const GridView = (() => {
             chosen.element.scrollIntoView({ block: "start", behavior: Dom.still() ? "auto" : "smooth" });
           },
         },
-        player.element,
+        filmOf(films, found.film) ? player.element : el("span", { class: "level" }, found.level),
         Blocks.mark(found.verdict),
       );
       byElement.set(button, player);

@@ -21,7 +21,7 @@ const OptionsView = (() => {
     const film = content.film ? films[content.film] : undefined;
     return el(
       "div",
-      { class: "view beside" },
+      { class: film ? "view beside" : "view" },
       Blocks.single(film, "the clip"),
       el(
         "div",

@@ -14,7 +14,7 @@ const QuestionView = (() => {
     const film = content.film ? films[content.film] : undefined;
     return el(
       "div",
-      { class: "view beside" },
+      { class: film ? "view beside" : "view" },
       Blocks.single(film, "the video"),
       el(
         "div",
