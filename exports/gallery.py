@@ -26,7 +26,7 @@ from ..records.output import FinishedOutput
 from ..records.shards import open_shard
 from ..runtime.interrupt import check
 from ..runtime.progress import Progress
-from ..video.decode import decode_at, with_index
+from ..video.decode import decode_at, upright, with_index
 from ..video.index import FrameIndex, index_frames, open_video
 from ..video.pyav import to_rgb
 from .media import identity
@@ -227,7 +227,7 @@ def _middle(index: FrameIndex) -> tuple[bytes, tuple[int, int]]:
     from PIL import Image
 
     (frame,) = decode_at(index, [index.num_frames // 2])
-    picture = Image.fromarray(to_rgb(frame))
+    picture = Image.fromarray(to_rgb(upright(frame)))
     scale = min(1.0, SIDE / max(picture.size))
     size = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
     file = io.BytesIO()

@@ -54,7 +54,7 @@ const Listing = (() => {
    * @param {Index} index
    * @param {Query} query
    * @param {{ heading: string, line: string }} texts
-   * @param {{ change: (query: Query, typing?: boolean) => void, link: (id: string) => string }} act
+   * @param {{ change: (query: Query, typing?: boolean) => void, link: (query: Query, id: string) => string }} act
    */
   function draw(index, query, texts, act) {
     const list = el("ul", { class: "cards" });
@@ -68,13 +68,12 @@ const Listing = (() => {
     function extend() {
       const next = found.slice(shown, shown + AT_ONCE);
       shown += next.length;
-      list.append(...next.map((place) => card(index, place, act.link)));
+      list.append(...next.map((place) => card(index, place, (id) => act.link(query, id))));
       end.hidden = shown >= found.length;
     }
 
-    /** @param {Query} now */
-    function refresh(now) {
-      found = Search.run(index, now);
+    function refresh() {
+      found = Search.run(index, query);
       shown = 0;
       list.replaceChildren();
       extend();
@@ -94,7 +93,7 @@ const Listing = (() => {
       "aria-label": "Search",
       oninput: () => {
         query = { ...query, q: search.value };
-        refresh(query);
+        refresh();
         act.change(query, true);
       },
     });
@@ -108,7 +107,7 @@ const Listing = (() => {
           if (value === undefined) delete chosen[facet.name];
           else chosen[facet.name] = value;
           query = { ...query, chosen };
-          refresh(query);
+          refresh();
           act.change(query);
         });
       const verdict = el(
@@ -117,7 +116,7 @@ const Listing = (() => {
           id: "verdict",
           onchange: () => {
             query = { ...query, verdict: verdict.value };
-            refresh(query);
+            refresh();
             act.change(query);
           },
         },
@@ -135,7 +134,7 @@ const Listing = (() => {
     }
 
     drawFilters();
-    refresh(query);
+    refresh();
     new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && !end.hidden && extend(), { rootMargin: "600px" }).observe(end);
     const element = el(
       "div",

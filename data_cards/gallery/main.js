@@ -53,7 +53,7 @@
         history.replaceState(null, "", link(next));
         found = listing.found();
       },
-      link: (id) => link(read().query, { item: id }),
+      link: (now, id) => link(now, { item: id }),
     });
     found = listing.found();
     Dom.fill(page, listing.element);

@@ -115,13 +115,13 @@ const ComplementView = (() => {
           {
             type: "button",
             class: `answer ${answer.answer}`,
-            "aria-label": `${labels[side]}: ${answer.answer}${answer.verdict ? `, the model is ${answer.verdict}` : ""}`,
             onfocus: () => show(row, side),
             onblur: clear,
             onmouseenter: () => show(row, side),
             onmouseleave: clear,
             onclick: () => show(row, side),
           },
+          el("span", { class: "unseen" }, `${labels[side]}: `),
           answer.answer,
           Blocks.mark(answer.verdict),
         );
