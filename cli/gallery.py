@@ -85,7 +85,7 @@ def command(
         benchmark = benchmark_of(output)
         source = source_of(output.info)
         if notice := licence_notice(source, pictures=embed != "none"):
-            click.echo(f"Note: {notice} Keep the gallery to yourself; the page says so too.", err=True)
+            click.echo(f"Note: {notice} The pages say so too.", err=True)
         if given.remark:
             click.echo(given.remark, err=True)
         found = gallery_of(benchmark, output, given.answers)

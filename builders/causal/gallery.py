@@ -47,7 +47,8 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
             said = _said(output, table, rows, answers)
             texts = {row["qid"]: row["question"] for row in rows}
             for number in mine:
-                yield _exhibit(table, rows[number], splits[number], films, said, texts, answers.guesses)
+                guesses = answers.guesses_on(table, rows[number]["qid"])
+                yield _exhibit(table, rows[number], splits[number], films, said, texts, guesses)
 
     return Gallery(sum(counts), exhibits, "question", FACETS, ASKED_FACETS if answers.predictions else ())
 
@@ -77,11 +78,11 @@ def _exhibit(
     films: Mapping[str, Film],
     said: Sequence[Mapping[str, Said]],
     texts: Mapping[str, str],
-    guesses: Mapping[str, Sequence[Mapping[str, Any]]],
+    guesses: Sequence[Mapping[str, Any]],
 ) -> Exhibit:
     film = films.get(row["clip_id"])
     blocks = [
-        _block(row, block, said_of(given, row["qid"]), texts, guesses.get(f"{table}/{row['qid']}", ()))
+        _block(row, block, said_of(given, row["qid"]), texts, guesses)
         for block, given in zip(BLOCKS, said, strict=True)
     ]
     kinds = {option["kind"] for block in blocks for option in block["options"]} - {RIGHT}

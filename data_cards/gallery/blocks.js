@@ -10,6 +10,7 @@
  */
 const Blocks = (() => {
   const { el, icon } = Dom;
+  const FEW = 3; // guessers that are named beside an option
   const SPEEDS = ["0.25", "0.5", "1", "2"];
   let count = 0;
 
@@ -88,6 +89,9 @@ const Blocks = (() => {
     return el("span", { class: `mark ${verdict}` }, icon(signs[verdict] ?? "cross"), el("span", { class: "word" }, verdict));
   }
 
+  /** @param {string} name */
+  const words = (name) => name.replaceAll("_", " ");
+
   /** @param {string | null} text */
   const number = (text) => (text === null ? "–" : text);
 
@@ -98,12 +102,13 @@ const Blocks = (() => {
    */
   function options(block, names) {
     const title = fresh("options");
+    const all = new Set((block.guesses ?? []).map((guess) => guess.guesser)).size;
     const right = block.options[block.right]?.text;
     const shown = names.filter((_, at) => block.options.some((option) => option.numbers?.[at] !== null && option.numbers?.[at] !== undefined));
     const rows = block.options.map((option, place) => {
       const isRight = place === block.right;
       const chosen = block.choice === place;
-      const guessers = (block.guesses ?? []).filter((guess) => guess.choice === place).map((guess) => guess.guesser);
+      const guessers = (block.guesses ?? []).filter((guess) => guess.choice === place).map((guess) => words(guess.guesser));
       return el(
         "li",
         { class: ["option", isRight && "is-right", chosen && "is-chosen", option.twin && "is-twin"].filter(Boolean).join(" ") },
@@ -119,7 +124,9 @@ const Blocks = (() => {
             option.kind && option.kind !== "right" && el("span", { class: `tag kind-${option.kind}` }, option.kind),
             option.twin && el("span", { class: "tag" }, "twin of the right one"),
             chosen && el("span", { class: `tag chosen ${block.verdict}` }, "chosen by the model"),
-            ...guessers.map((name) => el("span", { class: "tag guess" }, `blind: ${name}`)),
+            ...(guessers.length > FEW
+              ? [el("span", { class: "tag guess" }, `${guessers.length} of ${all} blind guessers`)]
+              : guessers.map((name) => el("span", { class: "tag guess" }, `blind: ${name}`))),
             option.of && el("span", { class: "origin" }, `right for ${option.of}`),
           ),
         ),
@@ -139,6 +146,17 @@ const Blocks = (() => {
           ),
       );
     });
+    const guesses = all > FEW && el(
+      "details",
+      { class: "more" },
+      el("summary", {}, `What ${all} blind guessers choose`),
+      Dom.facts(
+        block.options.map((_, place) => [
+          String.fromCharCode(65 + place),
+          (block.guesses ?? []).filter((guess) => guess.choice === place).map((guess) => words(guess.guesser)).join(", ") || "nobody",
+        ]),
+      ),
+    );
     const unread = block.said !== null && block.choice === null;
     return el(
       "section",
@@ -146,6 +164,7 @@ const Blocks = (() => {
       el("h2", { id: title }, block.label, " ", mark(block.verdict)),
       unread && el("p", { class: "quiet" }, `The model said “${block.said}”, which names no option.`),
       rows.length ? el("ol", { class: "options" }, ...rows) : el("p", { class: "quiet" }, "It has no options to choose from."),
+      guesses,
     );
   }
 

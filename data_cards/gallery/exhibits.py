@@ -115,14 +115,17 @@ class Answers:
         predictions: The rows of a predictions file; None if none is given.
         config: The table that they answer; None for the first with questions.
         first: Number of the first option in answers that are numbers.
-        guesses: What models that see no video choose: for the id of a question a list of `{"guesser": name, "choice":
-            number of the option from 0}`, as an audit of the output writes them.
+        guesses: What models that see no video choose, by question; see `guesses.read_guesses`.
     """
 
     predictions: Predictions | None = None
     config: str | None = None
     first: int = 0
     guesses: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+
+    def guesses_on(self, config: str, name: str) -> Sequence[Mapping[str, Any]]:
+        """Return the guesses for a question of a table."""
+        return self.guesses.get(f"{config}/{name}") or self.guesses.get(name) or ()
 
     def on(self, config: str, tables: Sequence[str]) -> Predictions | None:
         """Return the predictions if they answer a table; those of no table answer the first."""

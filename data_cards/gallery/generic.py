@@ -51,7 +51,7 @@ def item_gallery(
                                 "label": "Answer",
                                 "right": int(items.truth[number]),
                                 "options": [{"text": text} for text in items.options[number]],
-                                "guesses": list(answers.guesses.get(name, ())),
+                                "guesses": list(answers.guesses_on(table, name)),
                                 **answer,
                             }
                         ],

@@ -1,18 +1,20 @@
 """What models that see no video choose, read from the file of an audit.
 
-The file is JSON with `choices`: for each question an object with `id`, its `config` where an output has several tables
-with questions, `asked` ("answer", the default, or "explanation"), and `choices`, a list of `{"guesser": name, "choice":
-number of the option from 0}`. What else the file says is not looked at.
+The file is JSON with `audits`, a list of `{"config": table, "part": "answer" or "explanation", "choices": {id: [{"guesser":
+name, "choice": number of the option from 0}, …]}}`; guessers of answer and explanation at once choose two numbers. What
+else the file says is not looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, UsageError
 from ...records.documents import parse_json, shortened
+
+ANSWER, EXPLANATION = "answer", "explanation"
 
 
 def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, list[dict[str, Any]]]:
@@ -23,7 +25,8 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
         fingerprint: Of the output that is shown; an audit that names another is refused.
 
     Returns:
-        The guesses for each question, by its id and, where the file names a table, by `<table>/<id>` instead.
+        The guesses for each question, `{"guesser", "choice", "asked": "answer" or "explanation"}`, by its id and, where
+        the file names a table, by `<table>/<id>` instead.
 
     Raises:
         UsageError: There is no such file.
@@ -31,18 +34,19 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
     """
     file = path / "audit.json" if path.is_dir() else path
     if not file.is_file():
-        raise UsageError(f"there is no audit {file}. Give a JSON file with `choices`, or the folder of audit.json.")
+        raise UsageError(f"there is no audit {file}. Give a JSON file with `audits`, or the folder of audit.json.")
     try:
         content = parse_json(file.read_text(encoding="utf-8"))
-        rows = content["choices"]
         found: dict[str, list[dict[str, Any]]] = {}
-        for row in rows:
-            name = f"{row['config']}/{row['id']}" if row.get("config") else str(row["id"])
-            found.setdefault(name, []).extend(_guess(each, row) for each in row["choices"])
+        for audit in content["audits"]:
+            asked = EXPLANATION if audit.get("part") == EXPLANATION else ANSWER
+            for name, choices in dict(audit["choices"]).items():
+                key = f"{audit['config']}/{name}" if audit.get("config") else name
+                found.setdefault(key, []).extend(guess for each in choices for guess in _guesses(each, asked))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{file} is no list of choices ({type(error).__name__}: {shortened(str(error))}). It needs `choices`, a "
-            'list of {"id", "config", "asked", "choices": [{"guesser", "choice"}]}.'
+            f"{file} is no audit ({type(error).__name__}: {shortened(str(error))}). It needs `audits`, a list of "
+            '{"config", "part", "choices": {id: [{"guesser", "choice"}]}}.'
         ) from error
     named = content.get("output")
     stated = named.get("fingerprint") if isinstance(named, Mapping) else content.get("fingerprint")
@@ -51,12 +55,12 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
     return found
 
 
-def _guess(given: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+def _guesses(given: Mapping[str, Any], asked: str) -> Iterator[dict[str, Any]]:
+    """Yield the guess of a guesser: two if it chooses answer and explanation at once, none if it has none (-1)."""
     choice = given["choice"]
-    if type(choice) is not int or choice < 0:
-        raise ValueError(f"choice {shortened(choice)} is no number of an option")
-    return {
-        "guesser": str(given["guesser"]),
-        "choice": choice,
-        "asked": str(given.get("asked") or row.get("asked") or "answer"),
-    }
+    both = isinstance(choice, list) and len(choice) == 2
+    for part, number in zip((ANSWER, EXPLANATION) if both else (asked,), choice if both else [choice], strict=True):
+        if type(number) is not int or number < -1:
+            raise ValueError(f"choice {shortened(choice)} is no number of an option")
+        if number >= 0:
+            yield {"guesser": str(given["guesser"]), "choice": number, "asked": part}

@@ -63,11 +63,9 @@ def causal(built_causal: Path, shown: Callable[..., Path], once: Callable[..., P
 
     def audit(folder: Path) -> None:
         folder.mkdir()
-        choices = [
-            {"config": "causal_confusion", "id": row["qid"], "choices": [{"guesser": "first", "choice": 0}]}
-            for row in rows(built_causal, "causal_confusion")
-        ]
-        (folder / "audit.json").write_text(json.dumps({"choices": choices}))
+        choices = {row["qid"]: [{"guesser": "first", "choice": 0}] for row in rows(built_causal, "causal_confusion")}
+        audits = [{"config": "causal_confusion", "part": "answer", "choices": choices}]
+        (folder / "audit.json").write_text(json.dumps({"audits": audits}))
 
     return shown("causal", built_causal, "--audit", once("gallery-audit", audit))
 

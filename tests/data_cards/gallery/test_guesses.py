@@ -17,36 +17,32 @@ def write(folder: Path, content: Any) -> Path:
 
 
 def test_choices_are_read_by_table_and_id(tmp_path: Path) -> None:
-    choices = [
-        {"config": "ud", "id": "1", "choices": [{"guesser": "longest", "choice": 2}]},
-        {"config": "ud", "id": "1", "asked": "explanation", "choices": [{"guesser": "longest", "choice": 0}]},
-        {"id": 2, "choices": []},
+    longest, twin = {"guesser": "longest", "choice": 2}, {"guesser": "twin", "choice": -1}
+    audits = [
+        {"config": "ud", "part": "answer", "choices": {"1": [longest, twin], "2": []}},
+        {"config": "ud", "part": "explanation", "choices": {"1": [longest]}},
+        {"config": "ud", "part": "both", "choices": {"1": [{"guesser": "most alike", "choice": [3, 0]}]}},
+        {"config": "", "part": "", "choices": {"3": [longest]}},
     ]
-    file = write(tmp_path, {"fingerprint": "abc", "choices": choices, "figures": []})
+    file = write(tmp_path, {"version": 1, "output": {"fingerprint": "abc"}, "audits": audits})
     found = read_guesses(tmp_path, fingerprint="abc")
     assert found == read_guesses(file)
-    assert [(each["asked"], each["choice"]) for each in found["ud/1"]] == [("answer", 2), ("explanation", 0)]
-    assert found["2"] == []
+    assert [(each["guesser"], each["asked"], each["choice"]) for each in found["ud/1"]] == [
+        ("longest", "answer", 2),
+        ("longest", "explanation", 2),
+        ("most alike", "answer", 3),
+        ("most alike", "explanation", 0),
+    ]
+    assert (found["ud/2"], found["3"][0]["choice"]) == ([], 2)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        [],
-        {},
-        {"choices": 3},
-        {"choices": [{"id": "1"}]},
-        {"choices": [{"id": "1", "choices": [{"guesser": "a", "choice": -1}]}]},
-        {"choices": [{"id": "1", "choices": [{"guesser": "a", "choice": True}]}]},
-    ],
-)
-def test_what_is_no_list_of_choices_is_refused(content: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no list of choices"):
+def test_what_is_no_audit_is_refused(content: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no audit"):
         read_guesses(write(tmp_path, content))
 
 
 def test_an_audit_of_another_output_and_a_missing_one_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="of another output"):
-        read_guesses(write(tmp_path, {"output": {"fingerprint": "abc"}, "choices": []}), fingerprint="def")
+        read_guesses(write(tmp_path, {"output": {"fingerprint": "abc"}, "audits": []}), fingerprint="def")
     with pytest.raises(UsageError, match="there is no audit"):
         read_guesses(tmp_path / "not" / "there")

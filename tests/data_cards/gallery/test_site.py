@@ -73,6 +73,7 @@ def test_a_licence_that_forbids_it_stands_on_the_page() -> None:
     assert "Not for sharing." not in page(about(source=free)).decode()
     unknown = Source("own", "the films", {"license": "other"})
     assert "does not know" in licence_notice(unknown, pictures=True)
+    assert "Check before sharing." in page(about(source=unknown)).decode()
     assert licence_notice(unknown, pictures=False).startswith("The texts")
 
 
