@@ -1,8 +1,8 @@
 """What models that see no video choose, read from the file of an audit.
 
 The file is JSON with `audits`, a list of `{"config": table, "part": "answer" or "explanation", "choices": {id: [{"guesser":
-name, "choice": number of the option from 0}, …]}}`; guessers of answer and explanation at once choose two numbers. What
-else the file says is not looked at.
+name, "choice": number of the option}, …]}}`, numbers from 0; guessers of answer and explanation at once choose two. What else
+the file says is not looked at.
 """
 
 from __future__ import annotations
@@ -63,4 +63,5 @@ def _guesses(given: Mapping[str, Any], asked: str) -> Iterator[dict[str, Any]]:
         if type(number) is not int or number < -1:
             raise ValueError(f"choice {shortened(choice)} is no number of an option")
         if number >= 0:
-            yield {"guesser": str(given["guesser"]), "choice": number, "asked": part}
+            name = f"{given['guesser']}, both at once" if both else str(given["guesser"])
+            yield {"guesser": name, "choice": number, "asked": part}

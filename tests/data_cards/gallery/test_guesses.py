@@ -30,12 +30,24 @@ def test_choices_are_read_by_table_and_id(tmp_path: Path) -> None:
     assert [(each["guesser"], each["asked"], each["choice"]) for each in found["ud/1"]] == [
         ("longest", "answer", 2),
         ("longest", "explanation", 2),
-        ("most alike", "answer", 3),
-        ("most alike", "explanation", 0),
+        ("most alike, both at once", "answer", 3),
+        ("most alike, both at once", "explanation", 0),
     ]
     assert (found["ud/2"], found["3"][0]["choice"]) == ([], 2)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        [],
+        {},
+        {"audits": 3},
+        {"audits": [{"config": "ud"}]},
+        {"audits": [{"choices": {"1": [{"guesser": "a", "choice": -2}]}}]},
+        {"audits": [{"choices": {"1": [{"guesser": "a", "choice": True}]}}]},
+        {"audits": [{"choices": {"1": [{"guesser": "a", "choice": [1]}]}}]},
+    ],
+)
 def test_what_is_no_audit_is_refused(content: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is no audit"):
         read_guesses(write(tmp_path, content))
