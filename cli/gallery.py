@@ -84,6 +84,8 @@ def command(
         )
         benchmark = benchmark_of(output)
         source = source_of(output.info)
+        if not any(column.kind == "video" for table in benchmark.configs(output.info) for column in table.columns):
+            embed = "none"  # a licence then speaks of texts alone
         if notice := licence_notice(source, pictures=embed != "none"):
             click.echo(f"Note: {notice} The pages say so too.", err=True)
         if given.remark:

@@ -73,7 +73,7 @@ def read_given(
             )
         try:
             shown = score_page(about)
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{scores} is damaged ({type(error).__name__}: {error}). Score again.") from error
         config = config or shown["config"]
         folder = scores.parent if scores.is_file() else scores

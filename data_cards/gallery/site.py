@@ -87,7 +87,7 @@ def licence_notice(source: Source, *, pictures: bool) -> str:
     """
     what = "The videos and pictures on these pages" if pictures else "The texts on these pages"
     if source.redistributable is False:
-        return f"{what} come from {source.name} and may not be passed on. Its terms: {source.terms}"
+        return f"{what} come from {source.name} and may not be passed on. Its terms: {source.terms.rstrip('.')}."
     if source.redistributable is None:
         return f"{what} come from {source.name}. stressreel does not know whether they may be passed on."
     return ""
@@ -252,7 +252,7 @@ def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
         about: Its content.
 
     Raises:
-        KeyError, TypeError, AttributeError: It is damaged.
+        LookupError, TypeError, ValueError, AttributeError: It is damaged.
     """
     tables = [("headline", [{"score": name, "value": value} for name, value in about["headline"].items()])]
     tables += list(about["tables"].items())
@@ -265,7 +265,7 @@ def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
             {
                 "name": str(name).replace("_", " "),
                 "headings": list(rows[0]) if rows else [],
-                "rows": [[_cell(value) for value in row.values()] for row in rows],
+                "rows": [[_cell(row[heading]) for heading in rows[0]] for row in rows],
             }
             for name, rows in tables
         ],
@@ -275,5 +275,5 @@ def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
 def _cell(value: Any) -> Any:
     """Return a cell as the page shows it: a text, a number, null, or [value, low, high]."""
     if isinstance(value, dict):
-        return [value.get("value"), value.get("low"), value.get("high")]
+        return [None if each is None else float(each) for each in (value["value"], value["low"], value["high"])]
     return value if value is None or isinstance(value, int | float) else str(value)

@@ -140,6 +140,7 @@ def test_a_licence_that_forbids_it_is_said_before_writing_and_on_the_page(built:
     assert done.code == 0
     assert "come from Own films and may not be passed on. Its terms: You may <not> pass them on." in done.err
     page = (tmp_path / "g" / "index.html").read_text("utf-8")
+    assert "The videos and pictures on these pages" in done.err
     assert "Own films and may not be passed on. Its terms: You may &lt;not&gt; pass them on." in page
 
 
