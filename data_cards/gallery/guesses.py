@@ -1,8 +1,8 @@
 """What models that see no video choose, read from the file of an audit.
 
-The file is JSON with `audits`, a list of `{"config": table, "part": "answer" or "explanation", "choices": {id: …}}`. An id
-has a list of guesses, `{"guesser": name, "choice": number of the option from 0}`; guessers of answer and explanation at
-once choose two numbers. What else the file says is not looked at.
+The file is JSON with `audits`, a list of `{"config": table, "part": "answer" or "explanation", "choices": {…}}`. These
+are, for each id, a list of guesses `{"guesser": name, "choice": number of the option from 0}`; guessers of answer and
+explanation at once choose two numbers. What else the file says is not looked at.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ const Listing = (() => {
       return el("div", { class: "filter" }, el("label", { for: name }, facet.label), input, el("datalist", { id: `${name}-values` }, ...facet.values.map((each) => el("option", { value: each }))));
     }
     const select = el("select", { id: name, onchange: () => choose(select.value === "" ? undefined : facet.values[Number(select.value)]) }, el("option", { value: "" }, "any"), ...facet.values.map((each, at) => el("option", { value: at, selected: each === value }, each)));
-    return el("div", { class: value === undefined ? "filter" : "filter is-set" }, el("label", { for: name }, facet.label), select);
+    return el("div", { class: "filter" }, el("label", { for: name }, facet.label), select);
   }
 
   /**
@@ -72,7 +72,10 @@ const Listing = (() => {
       end.hidden = shown >= found.length;
     }
 
+    const clear = el("a", { class: "clear", href: "#" }, "Clear");
+
     function refresh() {
+      clear.hidden = !Object.keys(query.chosen).length && !query.verdict && !query.q;
       found = Search.run(index, query);
       shown = 0;
       list.replaceChildren();
@@ -128,8 +131,8 @@ const Listing = (() => {
         filters,
         ...index.facets.map(one),
         ...index.askedFacets.map(one),
-        index.answered && el("div", { class: query.verdict ? "filter is-set" : "filter" }, el("label", { for: "verdict" }, "Model"), verdict),
-        (Object.keys(query.chosen).length > 0 || query.verdict || query.q) && el("a", { class: "clear", href: "#" }, "Clear"),
+        index.answered && el("div", { class: "filter" }, el("label", { for: "verdict" }, "Model"), verdict),
+        clear,
       );
     }
 

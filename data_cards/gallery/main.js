@@ -186,6 +186,7 @@
   window.addEventListener("hashchange", (event) => {
     if (!/[#&]item=/.test(event.oldURL) && !/[#&]page=/.test(event.oldURL)) scrolled = /[#&]item=/.test(event.newURL) ? window.scrollY : 0;
     show();
+    document.getElementById("main")?.focus({ preventScroll: true }); // a new page begins there
   });
   show();
 })();

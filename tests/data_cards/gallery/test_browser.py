@@ -116,8 +116,12 @@ def test_search_filters_and_links(visit: Visits, clavi: Path) -> None:
     assert seen.page.evaluate("location.hash") == second
     seen.page.keyboard.press("k")
     seen.until("document.querySelector('.crumbs').textContent.includes('1 of')")
+    assert seen.page.evaluate("document.activeElement.id") == "main"
     seen.page.keyboard.press("Escape")
     seen.until(f"document.querySelectorAll('.card').length === {tests}")
+    seen.page.get_by_text("Clear", exact=True).click()
+    seen.until(f"document.querySelectorAll('.card').length === {len(everything)}")
+    assert not seen.page.get_by_text("Clear", exact=True).is_visible()
     seen.go("#item=nowhere")
     assert "Not in this gallery" in seen.page.inner_text("#page")
 
