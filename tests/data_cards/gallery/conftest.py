@@ -130,7 +130,7 @@ class Visit:
         self.page.goto(f"{self.address}{place}")
         self.until("document.querySelector('#page h1') !== null")
 
-    def until(self, condition: str, seconds: float = 20) -> None:
+    def until(self, condition: str, seconds: float = 60) -> None:
         """Wait for a condition; `wait_for_function` needs eval, which the page forbids."""
         for _ in range(round(seconds / 0.05)):
             if self.page.evaluate(condition):
