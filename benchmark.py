@@ -46,6 +46,7 @@ class Prepared:
             usual contents; None if no videos are made.
         recorded: Texts for options in the recorded command, where what was given does not say enough.
         warnings: What the user has to know before work starts.
+        searched: Describes the folders in which source videos were looked for; see `sources.files.searched`.
     """
 
     plan: Plan
@@ -54,6 +55,7 @@ class Prepared:
     estimate: Callable[[int, bool], Estimate] | None = None
     recorded: Mapping[str, str | None] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    searched: Callable[[], Sequence[str]] = tuple
 
 
 class Prepare(Protocol):

@@ -87,7 +87,7 @@ def read_prices(ctx: click.Context, param: click.Parameter, value: str | None) -
 @click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(out: Path, to: Path | None, **options: Any) -> None:
-    r"""Ask a model the questions of OUT, and write its answers as predictions.
+    """Ask a model the questions of OUT, and write its answers as predictions.
 
     OUT is the output of a build, or a file of your own questions: id, question, options, answer, video_id, start, end,
     subtitles (CSV, JSON lines, Parquet; TVQA's columns are read, too), with their videos in --videos.
@@ -98,7 +98,7 @@ def command(out: Path, to: Path | None, **options: Any) -> None:
       stressreel ask out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to llava.jsonl
       stressreel ask out/perturbed --setting clean --setting "jpeg-*" --transformers ./model --to jpeg.jsonl
       stressreel ask tvqa.jsonl --videos clips --modalities video,text,both --transformers ./model --to answers
-    """
+    """  # noqa: D301
     from ..asking.questions import MODALITIES, chosen_modalities
     from ..asking.run import calls_of
     from ..errors import UsageError
@@ -218,8 +218,8 @@ def _run(
     from ..asking.journal import Journal
     from ..asking.run import Usage, ask, write_predictions
     from ..errors import BuildError
+    from ..progress import Progress
     from ..records.files import write_json
-    from ..runtime.progress import Progress
 
     about = {**asked.identity, **model.about, **how.as_json()}
     journal = Journal(journal_path, about, fresh=options["fresh"])

@@ -71,7 +71,7 @@ LEGEND = "* a drop of two points or more, as the paper marks it, whose interval,
 @click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(out: Path, to: Path, **options: Any) -> None:
-    r"""Ask a model the questions of OUT with its fusion impaired, and show what its scores lose (QUAG).
+    """Ask a model the questions of OUT with its fusion impaired, and show what its scores lose (QUAG).
 
     Rows are those of the paper's Table 1: nothing changed; the question without frames, and frames without the
     question; attention short-circuited within modalities, across them, and over each. Differences are paired over
@@ -80,7 +80,7 @@ def command(out: Path, to: Path, **options: Any) -> None:
     \b
     Example:
       stressreel probe out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to probe
-    """
+    """  # noqa: D301
     from ..asking.journal import Journal
     from ..asking.local import LocalModel
     from ..asking.probed import ProbedModel, conditions, mean_effects
@@ -186,7 +186,7 @@ def _ask(
     """Ask under every condition, and write the predictions."""
     from ..asking.run import ask, write_predictions
     from ..errors import BuildError
-    from ..runtime.progress import Progress
+    from ..progress import Progress
 
     with Progress("probing", len(calls), "question", shown=options["progress"]) as progress:
         failures = ask(calls, model, clips, how, journal, progress=progress.advance)
@@ -214,8 +214,8 @@ def _distances(
     """Measure the distances of complement pairs, by whether both sides were answered rightly."""
     from ..api import items_of_output
     from ..asking.distances import measure_distances, table_of
+    from ..progress import Progress
     from ..records.output import reading
-    from ..runtime.progress import Progress
 
     if not pairs:
         return ()

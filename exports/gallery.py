@@ -21,11 +21,11 @@ from typing import Any, Literal
 from ..data_cards.gallery.exhibits import Exhibit, Gallery, distinct, spread
 from ..data_cards.gallery.site import PAGE, About, data_files, data_names, page, static_files
 from ..errors import InputError, VideoError
+from ..progress import Progress, keep
 from ..records.files import sha256_file, write_atomic
 from ..records.output import FinishedOutput
 from ..records.shards import open_shard
 from ..runtime.interrupt import check
-from ..runtime.progress import Progress
 from ..video.decode import decode_at, upright, with_index
 from ..video.index import FrameIndex, index_frames, open_video
 from ..video.pyav import to_rgb
@@ -112,6 +112,7 @@ def write_gallery(
         for film, content in _contents(stored):
             check()
             films[film.sha256] = _write_film(place, film, content, videos=about.embed == "videos")
+            keep("video")
             shown.advance()
     for name, data in [*static.items(), *data_files(about, gallery, exhibits, films), (PAGE, page(about))]:
         write_atomic(folder / name, data)

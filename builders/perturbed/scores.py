@@ -116,6 +116,11 @@ def families(settings: Iterable[Setting]) -> dict[str, str]:
     return found
 
 
+def kinds(settings: Iterable[Setting]) -> dict[str, str]:
+    """Return the kind of every text perturbation: natural, machine or synthetic."""
+    return {setting.text: check_text_name(setting.text).kind for setting in settings if setting.text}
+
+
 def _present(
     expected: Sequence[Setting], names: Iterable[str], what: str, *, partial: bool
 ) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
@@ -334,7 +339,7 @@ def _robustness_scores(
     answers: dict[str, Any],
     notes: tuple[str, ...],
 ) -> Scores:
-    suite = Suite(chosen, names, families(chosen))
+    suite = Suite(chosen, names, families(chosen), kinds(chosen))
     scored = estimates(
         counted, lambda means: robustness.measure(suite, means), seed=options.seed, resamples=options.resamples
     )
@@ -371,5 +376,5 @@ def measure_of(cells: Sequence[str]) -> Measure:
     """Return the scores as a function of the means of cells; the settings are read from their names."""
     names = [cell.split(" ", 1) for cell in cells]
     settings = tuple(dict.fromkeys(read_setting(name) for name, _ in names))
-    suite = Suite(settings, tuple(dict.fromkeys(score for _, score in names)), families(settings))
+    suite = Suite(settings, tuple(dict.fromkeys(score for _, score in names)), families(settings), kinds(settings))
     return lambda means: robustness.measure(suite, means)

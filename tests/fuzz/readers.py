@@ -572,7 +572,8 @@ def compared(folder: Path) -> None:
         *(
             partial(command, "stressreel", "compare", *both, "--resamples", 100)
             for both in ((one, other), (one, one), (other, other))
-        )
+        ),
+        partial(command, "stressreel", "table", one, other, "--of", "fine_grained"),
     )
 
 
