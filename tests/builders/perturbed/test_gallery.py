@@ -46,7 +46,7 @@ def test_a_clip_has_every_cell_caption_and_combination(suite: Path) -> None:
             assert (change["text"], change["reason"]) == made[text, caption["id"]]
             assert (change["text"] is None) == (change["reason"] is not None)
     pairs = {f"{cell['visual']}:{cell['text']}" for cell in content["pairs"]["cells"]}
-    assert pairs == {row["pair"] for row in rows(suite, "multimodal")}
+    assert pairs == {f"{row['visual']}:{row['text']}" for row in rows(suite, "multimodal")}
 
 
 def test_a_setting_is_wrong_if_any_of_its_questions_is(suite: Path) -> None:
