@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .builders import BENCHMARKS, benchmark_of, load_benchmark
 from .errors import InputError, UsageError
 from .extras import import_extra
+from .progress import Working, showing
 from .records.checks import VerifyOptions
 from .records.command import Command, given_files, recorded
 from .records.objects import address, objects_at
@@ -22,6 +23,7 @@ from .records.output import FinishedOutput, open_output
 if TYPE_CHECKING:
     from .benchmark import Benchmark
     from .data_cards.card import Card
+    from .data_cards.gallery.exhibits import Answers, Gallery
     from .exports.tasks import Task
     from .metrics.bootstrap import Measure
     from .metrics.inputs import ScoreOptions
@@ -76,18 +78,26 @@ def run_build(
     Returns:
         The content of `build.json`; None for a dry run, and for a share while others are not finished.
     """
+    if options.out is None and not options.dry_run:
+        raise UsageError("--out is missing: the folder to build in.")
+    check_run(options)
+    settings = settled(settings)
+    with showing(options.progress):
+        return _run_build(benchmark, settings, options, say=say, show=show)
+
+
+def _run_build(
+    benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
+) -> dict[str, Any] | None:
     from .data_cards.card import write_card
     from .runtime.build import Options, run
     from .runtime.collection import uncollected
     from .runtime.estimates import in_words
     from .runtime.executor import executor_for
+    from .runtime.missing import list_beside
     from .runtime.shares import run_share
 
-    if options.out is None and not options.dry_run:
-        raise UsageError("--out is missing: the folder to build in.")
-    check_run(options)
-    settings = settled(settings)
-    with uncollected():
+    with uncollected(), Working("reading the annotations and planning"):
         prepared = benchmark.prepare(settings, dry_run=options.dry_run, progress=options.progress)
     for warning in prepared.warnings:
         say(f"note: {warning}")
@@ -96,7 +106,9 @@ def run_build(
         lines = [prepared.describe()]
         if prepared.estimate:
             folder = None if options.out is None or address(options.out) else options.out
-            lines += in_words(prepared.estimate(workers, True), workers, folder)
+            with Working("encoding short stretches to estimate size and time"):
+                estimate = prepared.estimate(workers, True)
+            lines += in_words(estimate, workers, folder)
         show("\n".join(lines))
         return None
     plan = prepared.plan
@@ -112,12 +124,20 @@ def run_build(
     def card(out: Path, done: dict[str, Any]) -> None:
         write_card(FinishedOutput(out, done), benchmark.configs(done), card_of(benchmark))
 
-    estimate = prepared.estimate if options.check_space else None
-    needs = (lambda probe: estimate(workers, probe).disk) if estimate else None
+    estimated = prepared.estimate if options.check_space else None
+    needs = (lambda probe: estimated(workers, probe).disk) if estimated else None
     out = options.out or Path()
     tools = plan.identity.get("tools", {})
     executor = executor_for(options.workers, options.executor, ray_address=options.ray_address, tools=tools)
-    how = Options(executor, settings.max_skip, settings.allow_missing, options.progress, needs)
+    how = Options(
+        executor,
+        settings.max_skip,
+        settings.allow_missing,
+        options.progress,
+        needs,
+        prepared.searched,
+        list_beside(out),
+    )
     if options.share:
         return run_share(plan, prepared.builder, out, options.share, how, info=info, write_card=card, say=say)
     with _claim(out) as output:
@@ -338,7 +358,8 @@ def diff_of(
         for benchmark, output in zip(benchmarks, (a, b), strict=True)
     ]
     pairs = [(tables[0].get(name), tables[1].get(name)) for name in {**tables[0], **tables[1]}]
-    return diff_outputs(a, b, pairs, decode=decode, most_videos=most_videos)
+    with Working("comparing"):
+        return diff_outputs(a, b, pairs, decode=decode, most_videos=most_videos)
 
 
 def score(
@@ -399,8 +420,9 @@ def score_output(
     benchmark = benchmark_of(output)
     scoring = scoring_of(benchmark)
     config = choose_config(output, benchmark.question_tables(output.info), options.config)
-    scores = score(output, scoring, config, predictions, similarity, split, options)
-    return Scored(scores, config, scoring.figures(scores) if scoring.figures else None)
+    with Working("scoring"):
+        scores = score(output, scoring, config, predictions, similarity, split, options)
+        return Scored(scores, config, scoring.figures(scores) if scoring.figures else None)
 
 
 def measure_of(name: str, cells: Sequence[str]) -> Measure:
@@ -463,6 +485,16 @@ def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) ->
         return benchmark.tasks(output, split)
     configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
     return item_tasks(output, benchmark.items, benchmark.question_tables(output.info), configs, split)
+
+
+def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -> Gallery:
+    """Return what a gallery shows of an output; a benchmark without pages of its own gets one for each item."""
+    from .data_cards.gallery.generic import item_gallery
+
+    if benchmark.gallery:
+        return benchmark.gallery(output, answers)
+    tables = benchmark.question_tables(output.info)
+    return item_gallery(output, benchmark.items, tables, benchmark.configs(output.info), answers)
 
 
 def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> Iterator[tuple[str, bytes]]:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from filelock import FileLock, Timeout
 
 from ..errors import InputError, MismatchError, OutputError
+from ..progress import keep
 from ..records.documents import parse_json
 from .models import Reply
 
@@ -84,6 +85,7 @@ class Journal:
         """
         self.replies[key] = reply
         self._write({"key": key, **reply.as_json()})
+        keep("answer")
 
     def _write(self, content: Mapping[str, Any]) -> None:
         if self._file is None:
@@ -113,6 +115,7 @@ class Journal:
         self._file = open(self.path, "ab")  # noqa: SIM115 -- closed by __exit__
         if not lines:
             self._write(self.about)
+        keep("answer", len(self.replies))
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:

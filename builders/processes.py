@@ -8,6 +8,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
+from ..progress import counted
+
 Result = TypeVar("Result")
 
 
@@ -22,6 +24,10 @@ def on_processes(function: Callable[..., Result], calls: Iterable[tuple[Any, ...
     Yields:
         The results, in order.
     """
+    yield from counted(_results(function, calls, workers))
+
+
+def _results(function: Callable[..., Result], calls: Iterable[tuple[Any, ...]], workers: int) -> Iterator[Result]:
     if workers == 1:
         yield from (function(*arguments) for arguments in calls)
         return

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import VideoError
 from ..records.files import file_stamp
 from ..records.objects import address, local_copy, stamp_of
 from ..records.plan import Skip, Unit
+from ..runtime.missing import first_of
 from ..video.index import check_opens
+
+
+def describe_found(needed: Collection[str], found: Collection[str], searched: Callable[[], Sequence[str]]) -> list[str]:
+    """Write how many source videos were found, and if not all, which are missing and where they were looked for."""
+    lines = [f"  source videos found: {len(found):,} of {len(needed):,}"]
+    if missing := sorted(set(needed) - set(found)):
+        lines.append(f"    missing: {first_of(missing)}")
+        lines += [f"    searched: {folder}" for folder in searched()]
+    return lines
 
 
 class SourceVideos:

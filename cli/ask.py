@@ -218,8 +218,8 @@ def _run(
     from ..asking.journal import Journal
     from ..asking.run import Usage, ask, write_predictions
     from ..errors import BuildError
+    from ..progress import Progress
     from ..records.files import write_json
-    from ..runtime.progress import Progress
 
     about = {**asked.identity, **model.about, **how.as_json()}
     journal = Journal(journal_path, about, fresh=options["fresh"])

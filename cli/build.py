@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -78,6 +79,17 @@ class BuildGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the benchmarks."""
         return benchmark_names()
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the benchmark; of a name that is none, name the nearest."""
+        names = benchmark_names()
+        if args and args[0] not in names:
+            near = difflib.get_close_matches(args[0].removeprefix("build-"), names, 1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise click.UsageError(f"there is no benchmark {args[0]!r}. {hint}There are {', '.join(names)}.", ctx)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Make the command of a benchmark."""

@@ -13,7 +13,7 @@ import click
 def command(out: Path, debug: bool) -> None:
     """Write README.md, its figures and croissant.json again, from the shards and build.json in OUT.
 
-    Nothing else in OUT changes.
+    Nothing else in OUT changes, and what you wrote between the marks at the end of README.md stays.
     """
     from ..api import card_of
     from ..builders import benchmark_of

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completion import complete_tables
 from .score_options import bootstrap_options, first_index_option, split_option
 
 if TYPE_CHECKING:
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
 @click.argument("a", type=click.Path(path_type=Path))
 @click.argument("b", type=click.Path(path_type=Path))
 @click.option("--on", type=click.Path(path_type=Path), help="Output that A and B are predictions for.")
-@click.option("--config", help="With --on: table to score. [default: the first]")
+@click.option(
+    "--config",
+    shell_complete=complete_tables,
+    help="With --on: table to score. [default: the first]",
+)
 @split_option
 @first_index_option(", in predictions for --on")
 @bootstrap_options
@@ -40,7 +45,8 @@ def command(
     """Compare two models: the differences B - A of all scores, with paired intervals.
 
     A and B are folders that `stressreel score` wrote, or predictions files (or folders of similarities) with --on OUT;
-    open-ended scores are compared by their folders.
+    open-ended scores are compared by their folders. The folders may be of two tables of one output that ask the same
+    questions, such as hard negatives and causal confusion: they are paired by the questions' ids.
     """
     from ..api import measure_of
     from ..errors import InputError

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completion import complete_splits
+
 if TYPE_CHECKING:
     from ..exports.tasks import Task
     from ..records.output import FinishedOutput
@@ -32,7 +34,9 @@ def task_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--name", help="What the names of tasks begin with: <name>_<table>.  [default: stressreel_<benchmark>]"
         ),
-        click.option("--split", help="The split to ask.  [default: test where there is one]"),
+        click.option(
+            "--split", shell_complete=complete_splits, help="The split to ask.  [default: test where there is one]"
+        ),
         click.option("--force", is_flag=True, help="Write over an earlier export in the folder; other files stay."),
         click.option("--debug", is_flag=True, help="Show the traceback of an error."),
     )
@@ -110,7 +114,7 @@ def _outside(folder: Path, out: Path) -> None:
 @command.command("released")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option("--to", "folder", type=click.Path(path_type=Path), required=True, help="Folder: new or empty.")
-@click.option("--split", help="The split to write.  [default: test where there is one]")
+@click.option("--split", shell_complete=complete_splits, help="The split to write.  [default: test where there is one]")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def released(out: Path, folder: Path, split: str | None, debug: bool) -> None:
     """Write OUT in the layout in which the benchmark's authors publish theirs, for their programs."""
@@ -128,7 +132,11 @@ def released(out: Path, folder: Path, split: str | None, debug: bool) -> None:
 @command.command("files")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option("--to", "folder", type=click.Path(path_type=Path), required=True, help="Folder: new or empty.")
-@click.option("--split", help="The split to write.  [default: all]")
+@click.option(
+    "--split",
+    shell_complete=complete_splits,
+    help="The split to write.  [default: all]",
+)
 @click.option("--force", is_flag=True, help="Write over an earlier export in the folder; other files stay.")
 @click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
@@ -156,7 +164,11 @@ def files(out: Path, folder: Path, split: str | None, force: bool, progress: boo
 @command.command("webdataset")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option("--to", "folder", type=click.Path(path_type=Path), required=True, help="Folder: new or empty.")
-@click.option("--split", help="The split to write.  [default: all]")
+@click.option(
+    "--split",
+    shell_complete=complete_splits,
+    help="The split to write.  [default: all]",
+)
 @click.option("--shard-size", default="500MB", show_default=True, help="Size that a shard has at most: kB, MB or GB.")
 @click.option("--force", is_flag=True, help="Write over an earlier export in the folder; other files stay.")
 @click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import gc
 import importlib
 import sys
@@ -14,6 +15,7 @@ import click
 
 from ..errors import StressreelError, UsageError
 from ..extras import named, own_process
+from ..progress import Working, forget, kept, showing
 from ..runtime.interrupt import asked, listen
 
 GARBAGE = (50_000, 20, 20)  # looking for circles among millions of tokens took a sixth of the time
@@ -26,6 +28,7 @@ COMMANDS = {
     "decompose": "Take one compositional question apart into its graph of sub-questions.",
     "diff": "Show what differs between two outputs: settings, tables, rows, videos.",
     "export": "Write an output for a harness (lmms-eval, inspect-ai), as files or WebDataset, or as its authors do.",
+    "gallery": "Show an output in the browser: a folder of pages that opens offline.",
     "list": "List perturbations with levels and sources, benchmarks, or the options of builds.",
     "permute": "Write feature-permutation sets: each item with the video, or the text, of another.",
     "mine": "Find wrong options for any set of questions: hard negatives by sentence embeddings.",
@@ -34,10 +37,9 @@ COMMANDS = {
     "sample": "Write a built-in sample: annotations in a real format and videos drawn by stressreel.",
     "score": "Score predictions on an output; score text-shift measures how far captions were moved.",
     "simulate-quag": "Show on made-up data that QUAG's short-circuits cost more where modalities are coupled more.",
+    "table": "Show scores of several models in one table: mean ± std over runs; as Markdown, JSON, a figure.",
     "verify": "Check an output: schema, counts, hashes, links, answers, decoded frames, card.",
 }
-RESUMED = (("ask",), ("build",), ("probe",), ("push",), ("export", "files"), ("export", "webdataset"))
-"""Commands that go on where they were stopped."""
 INTERRUPTED = 130
 
 
@@ -54,10 +56,27 @@ class LazyGroup(click.Group):
             return None
         return load_command(cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; of a name that is none, name the nearest."""
+        if args and args[0] not in COMMANDS:
+            raise click.UsageError(f"there is no command {args[0]!r}. {_nearest_command(args[0])}", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(sorted(COMMANDS.items()))
+
+
+def _nearest_command(name: str) -> str:
+    from ..builders import benchmark_names
+
+    _, build, benchmark = name.partition("build-")
+    benchmarks = {known: f"build {known}" for known in benchmark_names()}
+    near = difflib.get_close_matches(benchmark if build else name, [*benchmarks, *COMMANDS], 1)
+    return f"Did you mean `stressreel {benchmarks.get(near[0], near[0])}`?" if near else "`stressreel -h` lists them."
 
 
 def load_command(name: str) -> click.Command:
@@ -123,9 +142,11 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     Errors are one paragraph on standard error; `--debug` among the arguments shows the traceback too.
     """
     debug = "--debug" in arguments
+    forget()
     try:
         try:
-            result: Any = command.main(list(arguments), prog_name=name, standalone_mode=False)
+            with showing("--no-progress" not in arguments), Working(_label(name, arguments)):
+                result: Any = command.main(list(arguments), prog_name=name, standalone_mode=False)
         except ModuleNotFoundError as error:
             raise named(error, name) from error
         return result if isinstance(result, int) else 0
@@ -133,7 +154,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
         error.show()
         return 2 if isinstance(error, click.UsageError) else 1
     except (KeyboardInterrupt, click.Abort):
-        return _stopped(name, arguments)
+        return _stopped()
     except MemoryError:
         if debug:
             traceback.print_exc()
@@ -145,7 +166,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
         if debug:
             traceback.print_exc()
         if asked():  # what was interrupted says so in its own way
-            return _stopped(name, arguments)
+            return _stopped()
         text = str(error)
         if not isinstance(error, StressreelError):
             text = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
@@ -155,7 +176,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
         if debug:
             traceback.print_exc()
         if asked():
-            return _stopped(name, arguments)
+            return _stopped()
         click.echo(
             f"Error: {type(error).__name__}: {error}\nThis is a fault in stressreel, not in your input. Please report "
             "it with the output of the same command and --debug.",
@@ -164,9 +185,13 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
         return 1
 
 
-def _stopped(name: str, arguments: Sequence[str]) -> int:
-    """Report that the user stopped it, and return the exit code."""
-    kept = name.startswith("build-") or any(tuple(arguments[: len(words)]) == words for words in RESUMED)
-    go_on = " What was finished is kept; run the same command again to go on from here." if kept else ""
-    click.echo(f"\nStopped.{go_on}", err=True)
+def _label(name: str, arguments: Sequence[str]) -> str:
+    """Name what runs, such as "stressreel verify"."""
+    return " ".join([name, *(word for word in arguments[:1] if not word.startswith("-"))])
+
+
+def _stopped() -> int:
+    """Report that the user stopped it and what is safe, and return the exit code."""
+    safe = kept()
+    click.echo(f"\nStopped. Kept: {safe}; the same command goes on from there." if safe else "\nStopped.", err=True)
     return INTERRUPTED

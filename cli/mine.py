@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +67,7 @@ def run(**values: Any) -> None:
         --same-text 2 --max-lend 0 --ties id --out as-released.jsonl
     """  # noqa: D301
     from ..errors import InputError
-    from ..runtime.progress import progress_bar
+    from ..progress import showing
 
     chosen = settled(from_values(MineSettings, values))
     out = chosen.out
@@ -82,8 +81,8 @@ def run(**values: Any) -> None:
     train = _train(questions, chosen.train_split) if chosen.pool == "split" else None
     items = {kind: _items(questions, kind, chosen.pool == "split", train) for kind in kinds}
     _refuse_few(items, chosen)
-    with ExitStack() as stack:
-        mined = mine_questions(questions, items, chosen, show=lambda what: progress_bar(stack, what, chosen.progress))
+    with showing(chosen.progress):
+        mined = mine_questions(questions, items, chosen)
     _refuse_short(mined, chosen)
     write_rows(out, _rows(questions, mined, chosen.seed))
     click.echo(_report(out, mined, chosen.mining))
@@ -124,16 +123,13 @@ def mine_questions(
     questions: Questions,
     items: Mapping[Kind, Sequence[Item]],
     choice: MineSettings,
-    *,
-    show: Callable[[str], Callable[[int, int], None] | None],
 ) -> dict[Kind, tuple[Mined, ...]]:
     """Embed what is needed and find the wrong options of each kind."""
     from ..negatives.embeddings_cache import embed
     from ..negatives.mining import mine
 
     def vectors(name: str) -> NDArray[np.float32]:
-        texts = [getattr(one, name) for one in questions.questions]
-        return embed(texts, choice.model, progress=show(f"embedding {name}s"))
+        return embed([getattr(one, name) for one in questions.questions], choice.model)
 
     asked = vectors("question")
     of_kind = {kind: vectors(kind) for kind in items}
@@ -146,7 +142,6 @@ def mine_questions(
             seed=choice.seed,
             kept_apart=questions.kept_apart if choice.keep_apart else {},
             ranked_by=of_kind["explanation"] if choice.rank_by == "explanation" else None,
-            progress=show(f"mining {kind}s"),
         )
         for kind, some in items.items()
     }

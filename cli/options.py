@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..records.options import Field, build, options_of
+from .completion import complete_names
 
 S = TypeVar("S")
 Decorators = list[Callable[[Any], Any]]
@@ -89,6 +90,8 @@ def _option(each: Field) -> Callable[[Any], Any]:
                 f"--{each.flag}/--{option.off or f'no-{each.flag}'}", name, default=each.default, **said
             )
         return click.option(f"--{each.flag}", name, is_flag=True, **said | {"show_default": False})
+    if option.names:
+        said["shell_complete"] = complete_names(option.names)
     if option.metavar:
         said["metavar"] = option.metavar
     if not option.required:  # to click 8.3 a default of None is a value that was given

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from .completion import complete_splits, complete_tables
+
 PERMUTED = ("video", "text")
 ENDINGS = (".parquet", ".csv", ".jsonl")
 
@@ -24,8 +26,16 @@ ENDINGS = (".parquet", ".csv", ".jsonl")
 @click.option(
     "--sets", type=click.IntRange(min=1), default=5, show_default=True, help="Sets of each kind, by seeds in a row."
 )
-@click.option("--config", help="Table to permute, where an output has several with questions. [default: the first]")
-@click.option("--split", help="Split to permute, or all. [default: test where there is one, else all]")
+@click.option(
+    "--config",
+    shell_complete=complete_tables,
+    help="Table to permute, where an output has several with questions. [default: the first]",
+)
+@click.option(
+    "--split",
+    shell_complete=complete_splits,
+    help="Split to permute, or all. [default: test where there is one, else all]",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(
     out: Path, target: Path | None, seed: int, sets: int, config: str | None, split: str | None, debug: bool
@@ -66,22 +76,26 @@ def command(
     click.echo(f"{wrote}: {len(items.ids):,} items, {sets} sets with videos permuted, {sets} with texts permuted.")
 
 
-def check_place(place: Path, out: Path, read: Sequence[Path] = (), *, option: str) -> None:
-    """Refuse a place where no table should be written, before anything is computed.
+def check_place(
+    place: Path, out: Path, read: Sequence[Path] = (), *, option: str, endings: Sequence[str] = ENDINGS
+) -> None:
+    """Refuse a place where nothing should be written, before anything is computed.
 
     Args:
         place: The place.
         out: The output, which holds nothing but what was built, or the file of questions.
         read: Other files that are read.
         option: The option that names another place.
+        endings: How its name may end.
 
     Raises:
         UsageError: The place lies in `out` or is a file that is read, or its name has another ending.
     """
     from ..errors import UsageError
 
-    if place.suffix.lower() not in ENDINGS:
-        raise UsageError(f"{place} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}. Give another with {option}.")
+    if place.suffix.lower() not in endings:
+        allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+        raise UsageError(f"{place} must end in {allowed}. Give another with {option}.")
     for taken in (out, *read):
         if place.resolve().is_relative_to(taken.resolve()):
             what = "lies in the output itself" if taken.is_dir() else "is a file that is read, and would be lost"

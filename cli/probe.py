@@ -186,7 +186,7 @@ def _ask(
     """Ask under every condition, and write the predictions."""
     from ..asking.run import ask, write_predictions
     from ..errors import BuildError
-    from ..runtime.progress import Progress
+    from ..progress import Progress
 
     with Progress("probing", len(calls), "question", shown=options["progress"]) as progress:
         failures = ask(calls, model, clips, how, journal, progress=progress.advance)
@@ -214,8 +214,8 @@ def _distances(
     """Measure the distances of complement pairs, by whether both sides were answered rightly."""
     from ..api import items_of_output
     from ..asking.distances import measure_distances, table_of
+    from ..progress import Progress
     from ..records.output import reading
-    from ..runtime.progress import Progress
 
     if not pairs:
         return ()

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .completion import complete_splits, complete_tables
+
 if TYPE_CHECKING:
     from ..asking.clips import Clips
     from ..asking.questions import Question
@@ -20,8 +22,16 @@ if TYPE_CHECKING:
 def question_options(command: Any) -> Any:
     """Add the choice of questions and frames."""
     options = (
-        click.option("--config", "configs", multiple=True, help="Ask this table only; may be repeated."),
-        click.option("--split", help="The split to ask.  [default: test where there is one]"),
+        click.option(
+            "--config",
+            "configs",
+            shell_complete=complete_tables,
+            multiple=True,
+            help="Ask this table only; may be repeated.",
+        ),
+        click.option(
+            "--split", shell_complete=complete_splits, help="The split to ask.  [default: test where there is one]"
+        ),
         click.option(
             "--setting",
             "settings",

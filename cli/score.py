@@ -7,6 +7,7 @@ import click
 from .score_answers import command as answers
 from .score_modalities import command as modalities
 from .score_open_ended import command as open_ended
+from .score_permuted import command as permuted
 from .score_text_shift import command as text_shift
 
 
@@ -31,4 +32,5 @@ def command() -> None:
 command.add_command(answers)
 command.add_command(modalities)
 command.add_command(open_ended)
+command.add_command(permuted)
 command.add_command(text_shift)

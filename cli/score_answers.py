@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .completion import complete_tables
 from .score_options import bootstrap_options, first_index_option, split_option
 
 if TYPE_CHECKING:
@@ -39,7 +40,11 @@ def common(command: Any) -> Any:
     type=click.Path(path_type=Path),
     help="JSON lines, JSON, CSV or Parquet with id and answer; or logs of lmms-eval or inspect-ai, or their folder.",
 )
-@click.option("--config", help="Table to score, where an output has several with questions. [default: the first]")
+@click.option(
+    "--config",
+    shell_complete=complete_tables,
+    help="Table to score, where an output has several with questions. [default: the first]",
+)
 @click.option(
     "--similarity",
     type=click.Path(path_type=Path),

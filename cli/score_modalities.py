@@ -6,13 +6,18 @@ from pathlib import Path
 
 import click
 
+from .completion import complete_tables
 from .score_options import bootstrap_options, first_index_option, split_option
 
 
 @click.command("modalities")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.argument("given", nargs=-1, required=True, metavar="MODALITIES=FILE...")
-@click.option("--config", help="Table to score, where an output has several with questions. [default: the first]")
+@click.option(
+    "--config",
+    shell_complete=complete_tables,
+    help="Table to score, where an output has several with questions. [default: the first]",
+)
 @split_option
 @click.option(
     "--items",
@@ -20,6 +25,10 @@ from .score_options import bootstrap_options, first_index_option, split_option
     type=click.Path(path_type=Path),
     help="Write each item's scores and category to this Parquet, CSV or JSON-lines file.",
 )
+@click.option(
+    "--by", metavar="COLUMN", help="Column of the questions, such as their annotated type: also count by its values."
+)
+@click.option("--figure", type=click.Path(path_type=Path), help="Draw the shares as bars to this PNG file.")
 @first_index_option(": in predictions, and in `answer` of a file of your own questions")
 @bootstrap_options
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
@@ -30,6 +39,8 @@ def command(
     config: str | None,
     split: str | None,
     items_file: Path | None,
+    by: str | None,
+    figure: Path | None,
     first_index: str,
     seed: int,
     resamples: int,
@@ -46,10 +57,12 @@ def command(
     import numpy as np
 
     from ..api import items_of_output
+    from ..data_cards.score_figures import shares_png
     from ..metrics import modality_importance as mis
     from ..metrics.bootstrap import estimates, tally
-    from ..metrics.items import judge, read_items
+    from ..metrics.items import annotations_of, judge, read_items
     from ..metrics.scores import Table, cell_json, counts_line, dump, interval_line, text_table
+    from ..records.files import write_atomic
     from .permute import check_place, write
 
     files: dict[frozenset[str], Path] = {}
@@ -67,8 +80,11 @@ def command(
     label = {subset: "+".join(name for name in modalities if name in subset) for subset in files}
     if items_file:
         check_place(items_file, out, list(files.values()), option="--items")
+    if figure:
+        check_place(figure, out, list(files.values()), option="--figure", endings=(".png",))
     first = int(first_index)
     items = read_items(out, items_of_output, config, split, first=first)
+    types = annotations_of(out, items, by) if by else []
     if len(modalities) < 2 or any(subset not in files for subset in mis.subsets(modalities)):
         mis.importance({subset: np.zeros(0, bool) for subset in files}, modalities)  # says what is missing
     joined = {subset: judge(items, file, first=first) for subset, file in files.items()}
@@ -89,14 +105,16 @@ def command(
         ("category", "questions", "share [95 % interval]"),
         (*((kind, int(values[kind].sum()), shown[f"category: {kind}"]) for kind in kinds), ("total", len(found), 1.0)),
     )
+    typed = mis.shares_by(types, found, kinds, by) if by else None
     rest = tuple((name, value) for name, value in shown.items() if not name.startswith("category: "))
     means = Table("means", "Means", ("score", "value [95 % interval]"), rest)
     interval = {"sources": len(sources), "resamples": resamples, "seed": seed}
     answers = {label[subset]: each.summary() for subset, each in joined.items()}
+    shown_tables = [counts, *([typed] if typed else []), means]
     if as_json:
         tables = {
             table.name: [dict(zip(table.headings, map(cell_json, row), strict=True)) for row in table.rows]
-            for table in (counts, means)
+            for table in shown_tables
         }
         click.echo(
             dump({"config": items.config, "split": items.split, "answers": answers, **tables, "interval": interval}),
@@ -107,9 +125,12 @@ def command(
             click.echo(f"{name}: {counts_line(summary, 'answers')}")
             for row in summary["unreadable_first"][:5]:
                 click.echo(f"  cannot read {row['id']}: {row['answer']!r}")
-        for table in (counts, means):
+        for table in shown_tables:
             click.echo("\n" + text_table(table))
         click.echo("\n" + interval_line(interval))
+    if figure:
+        write_atomic(figure, shares_png(mis.shares_by(types or [items.config] * len(found), found, kinds, by or "")))
+        click.echo(f"Wrote {figure}", err=as_json)
     if items_file:
         columns: dict[str, list[object]] = {"id": list(items.ids)}
         columns |= {f"mis_{name}": [float(x) for x in scores[name]] for name in modalities}

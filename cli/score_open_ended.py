@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .completion import complete_tables
 from .score_answers import common, finish, target_folder
 
 
@@ -17,7 +18,11 @@ from .score_answers import common, finish, target_folder
     required=True,
     help="JSON lines, JSON, CSV or Parquet with id, answer and, if explanations are generated, explanation.",
 )
-@click.option("--config", help="Table whose splits count, where an output has several. [default: the first]")
+@click.option(
+    "--config",
+    shell_complete=complete_tables,
+    help="Table whose splits count, where an output has several. [default: the first]",
+)
 @click.option(
     "--out",
     "folder",
@@ -26,6 +31,11 @@ from .score_answers import common, finish, target_folder
 )
 @click.option("--sbert", help="Sentence encoder, a name or folder. [default: the one of stressreel[sbert]]")
 @click.option("--no-sbert", is_flag=True, help="Leave SBERT out.")
+@click.option(
+    "--meteor",
+    type=click.Choice(["1.5", "nltk"]),
+    help="METEOR 1.5, a Java program, or NLTK's, another score. [default: 1.5 where Java is found]",
+)
 @click.option("--spice", is_flag=True, help="Compute SPICE; needs Java and, once, the network.")
 @common
 def command(
@@ -35,6 +45,7 @@ def command(
     folder: Path | None,
     sbert: str | None,
     no_sbert: bool,
+    meteor: str | None,
     spice: bool,
     split: str | None,
     partial: bool,
@@ -51,6 +62,7 @@ def command(
     from ..api import open_rows
     from ..metrics import open_ended
     from ..metrics.bootstrap import estimates
+    from ..metrics.meteor import JAVA, NLTK
     from ..metrics.references import read_generated, read_references
     from ..metrics.scores import Scores
 
@@ -63,7 +75,14 @@ def command(
         from ..language.embeddings import load_encoder
 
         encode = (load_encoder(sbert) if sbert else load_encoder()).encode
-    counted = open_ended.count(references.sources, generated.texts, references.texts, encode=encode, spice=spice)
+    counted = open_ended.count(
+        references.sources,
+        generated.texts,
+        references.texts,
+        encode=encode,
+        spice=spice,
+        meteor={"1.5": JAVA, "nltk": NLTK, None: None}[meteor],
+    )
     headline = estimates(counted, open_ended.measure, seed=seed, resamples=resamples)
     scores = Scores(
         benchmark=open_ended.NAME,
@@ -72,7 +91,7 @@ def command(
         headline=headline,
         tables=(),
         tally=counted,
-        notes=references.notes + open_ended.missing_for_capsmix(headline),
+        notes=references.notes + open_ended.notes(headline),
     )
     subject = {"config": references.config, "output": references.output}
     finish(

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from .completion import complete_splits
+
 
 def bootstrap_options(command: Any) -> Any:
     """Add the seed and the number of resamples."""
@@ -27,7 +29,7 @@ def bootstrap_options(command: Any) -> Any:
 def split_option(command: Any) -> Any:
     """Add the split."""
     text = "Split to score, or all. [default: test where there is one, else all]"
-    return click.option("--split", help=text)(command)
+    return click.option("--split", shell_complete=complete_splits, help=text)(command)
 
 
 def first_index_option(what: str) -> Callable[[Any], Any]:

@@ -16,11 +16,16 @@ METRICS = {"bleu4": "BLEU-4", "meteor": "METEOR", "rouge_l": "ROUGE-L"}
 @click.option(
     "--lm", metavar="DIR", help="Causal language model for perplexity: a folder, or a name on the hub.  [default: none]"
 )
+@click.option(
+    "--figure", type=click.Path(path_type=Path), help="With --lm: draw the perplexities (Figure 11) to this PNG file."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 @click.option("--card/--no-card", default=True, show_default=True, help="Write the dataset card again, with them.")
 @click.option("--progress/--no-progress", default=True, show_default=True, help="Show progress.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool, debug: bool) -> None:
+def command(
+    out: Path, lm: str | None, figure: Path | None, as_json: bool, card: bool, progress: bool, debug: bool
+) -> None:
     """Measure how far the perturbed captions in OUT are from their originals.
 
     BLEU-4, METEOR and ROUGE-L of every perturbed caption against its original, on average for each perturbation and
@@ -30,13 +35,19 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
     from ..builders import benchmark_of
     from ..corruptions.registry import check_text_name
     from ..data_cards.card import render_card
+    from ..data_cards.shift_figure import perplexity_png
     from ..errors import InputError
     from ..metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
+    from ..progress import Progress
     from ..records.files import write_atomic, write_json
     from ..records.output import reading, writable
     from ..records.source import source_of
-    from ..runtime.progress import Progress
+    from .permute import check_place
 
+    if figure is not None:
+        if lm is None:
+            raise click.UsageError("--figure draws perplexities: give a language model with --lm.")
+        check_place(figure, out, option="--figure", endings=(".png",))
     writable(out)
     with reading(out) as output:
         benchmark = benchmark_of(output)
@@ -63,10 +74,14 @@ def command(out: Path, lm: str | None, as_json: bool, card: bool, progress: bool
                 each=lambda name: shown.advance(),
             )
         write_json(output.path / FILE, report)
+        if figure is not None:
+            write_atomic(figure, perplexity_png(report))
         if card:
             content = render_card(output, benchmark.configs(output.info), card_of(benchmark))
             write_atomic(output.path / "README.md", content)
     click.echo(json.dumps(report, indent=2, ensure_ascii=False) if as_json else shift_table(report))
+    if figure is not None:
+        click.echo(f"Wrote {figure}", err=as_json)
 
 
 def shift_table(report: dict[str, Any]) -> str:

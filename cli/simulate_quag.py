@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -79,16 +78,15 @@ def command(
     import os
 
     from ..extras import import_extra
+    from ..progress import showing
     from ..records.files import write_atomic
-    from ..runtime.progress import progress_bar
 
     if out.suffix.lower() != ".png":
         raise click.BadParameter(f"{out.name}: expected the ending .png", param_hint="--out")
     simulation = import_extra("..probes.simulation", __package__, what="simulate-quag", extra="probes")
-    with ExitStack() as stack:
-        show = progress_bar(stack, "training", progress)
+    with showing(progress):
         processes = min(workers or os.cpu_count() or 1, len(alphas) * seeds)
-        outcomes = simulation.sweep(alphas, range(seed, seed + seeds), steps=steps, workers=processes, progress=show)
+        outcomes = simulation.sweep(alphas, range(seed, seed + seeds), steps=steps, workers=processes)
     rows = [
         {
             "alpha": one.alpha,

@@ -209,9 +209,18 @@ def check_severity(severity: int, name: str) -> int:
 
 
 def _unknown(name: str, known: Sequence[str], kind: str) -> str:
+    other = "visual" if kind == "text" else "text"
+    if name in _KINDS[other]() or name in {each.family for each in _KINDS[other]().values()}:
+        return f"{name!r} is a {other} perturbation, not a {kind} one. {_PLACES[other]}"
     near = difflib.get_close_matches(name, known, 1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
+    if not near and (near := difflib.get_close_matches(name, _KINDS[other](), 1)):
+        hint = f" Did you mean {near[0]!r}, a {other} perturbation? {_PLACES[other]}"
     return f"unknown perturbation {name!r}.{hint} `stressreel list {kind}` lists names and families."
 
 
+_PLACES = {
+    "text": "Give it by --text-perturbations, with --modality text, multimodal or all; from Python to corrupt_text.",
+    "visual": "Give it by --perturbations; from Python to corrupt.",
+}
 _KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {"visual": visual_corruptions, "text": text_corruptions}

@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedErro
 
 from ..records.checks import Check
 from ..records.files import write_atomic
+from ..records.notes import CARD, marked, notes_of
 from ..records.output import FinishedOutput
 from ..records.schema import Column, Config
 from ..records.source import source_of
@@ -53,7 +54,7 @@ class Card:
 
 
 def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> None:
-    """Write `README.md`, `figures/*.png` and `croissant.json`, each atomically.
+    """Write `README.md`, `figures/*.png` and `croissant.json`, each atomically; the user's notes in the card stay.
 
     Args:
         output: The output with all its shards; its `build.json` need not be there yet.
@@ -66,12 +67,12 @@ def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) ->
     measured = card.measure(output)
     for name, content in card.figures(output, measured).items():
         write_atomic(output.path / "figures" / name, content)
-    write_atomic(output.path / "README.md", _render(output, configs, card, measured))
+    write_atomic(output.path / CARD, _render(output, configs, card, measured))
     write_atomic(output.path / CROISSANT, _croissant(output, configs, card, measured))
 
 
 def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> str:
-    """Return the text of the card: the same for the same shards and `build.json`."""
+    """Return the text of the card: the same for the same shards, `build.json` and notes in the card that is there."""
     return _render(output, configs, card, card.measure(output))
 
 
@@ -89,7 +90,7 @@ def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
 
     return {
         "card": lambda output: _differing(
-            output, "README.md", lambda: _render(output, configs, card, measured(output)), "the card"
+            output, CARD, lambda: _render(output, configs, card, measured(output)), "the card"
         ),
         "croissant": lambda output: _differing(
             output, CROISSANT, lambda: _croissant(output, configs, card, measured(output)), "the description"
@@ -103,7 +104,8 @@ def _differing(output: FinishedOutput, name: str, render: Callable[[], str], wha
     if not file.is_file():
         yield f"there is no {name}; `stressreel card` writes it"
     elif file.read_text(encoding="utf-8") != render():
-        yield f"{name} is not {what} of this content; `stressreel card` writes it again"
+        kept = " and keeps what stands between the marks at its end" if name == CARD else ""
+        yield f"{name} is not {what} of this content; `stressreel card` writes it again{kept}"
 
 
 def _head(output: FinishedOutput, card: Card) -> dict[str, Any]:
@@ -139,6 +141,7 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
             head=yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip(),
             info=info,
             source=source,
+            own_text=marked(notes_of(output.path / CARD)),
             configs=built,
         )
     except UndefinedError as error:

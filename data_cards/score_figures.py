@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from math import isnan
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..metrics.bootstrap import Estimate
-from ..metrics.open_ended import BEST
+from ..metrics.open_ended import BEST, CAPSMIX, SCORES
 from ..metrics.scores import Scores, Table
-from .plots import BLUE, INK, ORANGE, PALE, _plain, _png
+from .plots import BLUE, INK, ORANGE, PALE, _plain, _png, _short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +44,11 @@ def of_best(values: Mapping[str, Estimate]) -> dict[str, Estimate]:
     """Divide scores whose best is not 1 by it, and say so in their names: "A CIDEr / 10"."""
     found = {}
     for name, each in values.items():
-        best = 2 * sum(BEST.values()) if name == "CapsMIX" else BEST.get(name.split()[-1], 1.0)
+        best = (
+            sum(BEST[score] for score in (*SCORES, *SCORES))
+            if name.startswith(CAPSMIX)
+            else BEST.get(name.split()[-1], 1.0)
+        )
         label = name if best == 1 else f"{name} / {best:g}"
         found[label] = Estimate(each.value / best, each.low / best, each.high / best)
     return found
@@ -69,6 +75,33 @@ def bars(axes: Axes, values: Mapping[str, Estimate], title: str) -> None:
     axes.invert_yaxis()
     axes.set_title(title)
     _shares(axes, "x", top=1.12)
+
+
+def shares_png(table: Table) -> bytes:
+    """Draw the shares of each row, which add up to 1, as one bar."""
+    kinds = table.headings[2:]
+
+    def draw(figure: Figure) -> None:
+        from matplotlib import colormaps
+
+        axes = figure.subplots()
+        places = range(len(table.rows))
+        left = np.zeros(len(table.rows))
+        for number, kind in enumerate(kinds):
+            shares = np.array([_or_zero(row[2 + number]) for row in table.rows])
+            axes.barh(places, shares, 0.7, left=left, color=colormaps["tab10"](number % 10), label=kind)
+            for place, share, start in zip(places, shares, left, strict=True):
+                if share >= 0.05:
+                    middle = (start + share / 2, place)
+                    axes.annotate(f"{share:.0%}", middle, ha="center", va="center", fontsize=8, color="white")
+            left += shares
+        axes.set_yticks(places, [f"{_short(str(row[0]), 40)} ({row[1]:,})" for row in table.rows])
+        axes.invert_yaxis()
+        axes.set_title(table.title)
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        _shares(axes, "x")
+
+    return _png(draw, 1.4 + 0.4 * max(len(table.rows), 4))
 
 
 def _fine_grained(axes: Axes, table: Table) -> None:

@@ -11,11 +11,11 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..progress import Progress, keep
 from ..records.files import sha256_file, write_atomic
 from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
 from ..runtime.interrupt import check
-from ..runtime.progress import Progress
 from .media import Part, identity, json_lines, parts_of, video_bytes, write_rows
 from .resumable import Receipt, add_names, open_folder, plain_name
 
@@ -67,6 +67,7 @@ def write_files(
                 for row in output.whole(part.config.name, None, part.split):
                     check()
                     kept += not _write_video(below, part, row)
+                    keep("video")
                     lines.write(metadata_line(part, row) + "\n")
                     videos += 1
                     shown.advance()

@@ -18,11 +18,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ..errors import InputError, UsageError
+from ..progress import Progress, keep
 from ..records.files import atomic, sha256_file, sha256_text, write_atomic
 from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
 from ..runtime.interrupt import check
-from ..runtime.progress import Progress
 from .files import table_file
 from .media import Part, identity, parts_of, rows_from, video_bytes, write_rows
 from .resumable import ExportFolder, Receipt, add_names, open_folder
@@ -93,6 +93,7 @@ def write_webdataset(
             for was_there in write_part(output, part, place, shard_size, shown):
                 shards += 1
                 kept += was_there
+                keep("shard")
         videos = shown.done
     place.finish()
     return videos, shards, kept

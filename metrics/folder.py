@@ -165,7 +165,7 @@ def _text_at(about: Any, keys: Sequence[str]) -> None:
 
 
 def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
-    """Bring two scores to the cells that both have.
+    """Bring two scores to the cells that both have; of two tables if these ask the same questions, by their ids.
 
     Returns:
         The two tallies, and what a reader has to know.
@@ -173,10 +173,10 @@ def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
     Raises:
         InputError: They are not of the same questions.
     """
-    for key, what in (("benchmark", "benchmark"), ("config", "table"), ("split", "split")):
+    for key in ("benchmark", "split"):
         if one.about[key] != other.about[key]:
             raise InputError(
-                f"{one.name} and {other.name} cannot be compared: one is of {what} {one.about[key]}, the other of "
+                f"{one.name} and {other.name} cannot be compared: one is of {key} {one.about[key]}, the other of "
                 f"{other.about[key]}."
             )
     prints = [scored.about["output"]["fingerprint"] for scored in (one, other)]
@@ -185,15 +185,20 @@ def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
             f"{one.name} and {other.name} are scored on different outputs (fingerprints {prints[0][:16]} and "
             f"{prints[1][:16]}). Score both on the same one."
         )
+    tables = [scored.about["config"] for scored in (one, other)]
     if one.about["answers"]["scored_sha256"] != other.about["answers"]["scored_sha256"]:
+        why = "one was scored with --partial?" if tables[0] == tables[1] else f"tables {tables[0]} and {tables[1]}"
         raise InputError(
-            f"{one.name} and {other.name} answer different questions (one was scored with --partial?). Paired "
-            "differences need the same questions in both."
+            f"{one.name} and {other.name} answer different questions ({why}). Paired differences need the same "
+            "questions in both."
         )
     shared = [cell for cell in one.tally.cells if cell in set(other.tally.cells)]
     first, second = _cut(one.tally, shared), _cut(other.tally, shared)
     alone = len(set(one.tally.cells) ^ set(other.tally.cells))
-    return first, second, [f"{alone} cells are in one of the two only, and left out."] * bool(alone)
+    notes = [f"{alone} cells are in one of the two only, and left out."] * bool(alone)
+    if tables[0] != tables[1]:
+        notes.append(f"A is of table {tables[0]}, B of {tables[1]}: the same questions, paired by id.")
+    return first, second, notes
 
 
 def _cut(tally: Tally, cells: Sequence[str]) -> Tally:

@@ -240,6 +240,34 @@ def items_of(
     return Items(ids, sources, videos, texts, options, np.array(truth, np.int64), split, config, fingerprint, others)
 
 
+def annotations_of(path: Path, items: Items, name: str) -> list[str]:
+    """Read a column of the questions, such as the type that their authors annotated; "" where there is nothing.
+
+    Args:
+        path: The output or file that the items were read from.
+        items: The items.
+        name: The column.
+
+    Raises:
+        UsageError: There is no such column.
+        InputError: It holds something else than texts, numbers, and yes and no.
+    """
+    if path.is_dir():
+        with reading(path) as output:
+            rows = list(output.whole(items.config, None, None if items.split == ALL else items.split))
+    else:
+        rows = read_predictions(path).rows
+    seen = {key: None for row in rows for key in row}
+    if name not in seen:
+        raise UsageError(f"{path} has no column {name!r}. It has: {', '.join(seen)}.")
+    ids = next(key for key in (*ID_NAMES, "clip_id") if key in seen)
+    found = {str(row.get(ids)).strip(): row.get(name) for row in rows}
+    odd = next((value for value in found.values() if isinstance(value, dict | list | bytes)), None)
+    if odd is not None:
+        raise UsageError(f"{path}: column {name!r} holds {type(odd).__name__}; expected texts or numbers.")
+    return ["" if found[item] is None else str(found[item]).strip() for item in items.ids]
+
+
 def judge(items: Items, path: Path, *, first: int = 0) -> Joined:
     """Read a predictions file for items; which are right is `Joined.picks == Items.truth`.
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .bootstrap import Floats
+from .scores import Cell, Table
 
 Subset = frozenset[str]
 
@@ -98,6 +99,24 @@ def categories(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
 def category_names(modalities: Sequence[str]) -> list[str]:
     """Name the categories in the order of Table 2."""
     return [*(f"{name}-biased" for name in modalities), COMPLEMENTARY, AGNOSTIC_RIGHT, AGNOSTIC_WRONG, NONE]
+
+
+def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], column: str) -> Table:
+    """Return the share of each category among the questions of each annotated type (Figure 3).
+
+    Args:
+        types: The type of each question; "" where there is none.
+        found: The category of each.
+        kinds: The categories, in order.
+        column: What the types are called.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for name in sorted({*types}):
+        of_type = [category for own, category in zip(types, found, strict=True) if own == name]
+        shares = (of_type.count(kind) / len(of_type) for kind in kinds)
+        rows.append((name or "–", len(of_type), *shares))
+    title = f"Share of each category, by {column} (the paper's Figure 3)" if column else "Share of each category"
+    return Table("by_type", title, (column or "table", "questions", *kinds), tuple(rows))
 
 
 def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.intp]:

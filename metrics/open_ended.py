@@ -1,9 +1,10 @@
 """Open-ended answers against their references.
 
-CausalChaos (Parmar et al. 2024), section 4 and Table 3. BLEU, ROUGE-L, CIDEr and SPICE are pycocoevalcap's, METEOR is
-nltk's, SBERT is the cosine of sentence embeddings. Words are split by nltk's Penn-Treebank tokenizer, lower-cased, and
+CausalChaos (Parmar et al. 2024), section 4 and Table 3. BLEU, METEOR 1.5, ROUGE-L, CIDEr and SPICE are pycocoevalcap's,
+SBERT is the cosine of sentence embeddings. Words are split by NLTK's Penn-Treebank tokenizer, lower-cased, and
 punctuation is dropped: what pycocoevalcap's own PTBTokenizer does by way of Java, so scores can differ from its in the
-third decimal. SPICE alone needs Java, and downloads Stanford CoreNLP at first use.
+third decimal. METEOR 1.5 and SPICE need Java; SPICE downloads Stanford CoreNLP at first use. Without Java METEOR is
+NLTK's, another score, and it and the sums that hold it are named so.
 
 All scores are functions of sums over questions, which is what their intervals are drawn from: the mean over questions
 for METEOR, ROUGE-L, SPICE, CIDEr and SBERT; for BLEU the matches and counts of n-grams and the lengths, of the whole
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import reduce
 from io import StringIO
@@ -27,14 +28,16 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..extras import import_extra, named
 from .bootstrap import Estimate, Floats, Means, Tally
-from .meteor import meteor
+from .meteor import JAVA, NLTK, java_found, java_meteor, nltk_meteor
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating]]
 """Turns texts into unit vectors, one a row."""
 
 NAME = "open-ended"
-SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", "METEOR", "ROUGE-L", "SPICE", "CIDEr", "SBERT")
-BEST = {name: 10.0 if name == "CIDEr" else 1.0 for name in SCORES}
+SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", JAVA, "ROUGE-L", "SPICE", "CIDEr", "SBERT")
+WITH_NLTK = tuple(NLTK if name == JAVA else name for name in SCORES)
+CAPSMIX, NORMALISED, OTHER_METEOR = "CapsMIX", "normalised mean", " (NLTK METEOR)"
+BEST = {name: 10.0 if name == "CIDEr" else 1.0 for name in (*SCORES, NLTK)}
 """The theoretical best of each: CIDEr-D is a similarity from 0 to 1 times 10."""
 ASKED = ("A", "E")
 GRAMS = (1, 2, 3)
@@ -57,7 +60,12 @@ def words(text: str) -> str:
 
 
 def per_text(
-    texts: Sequence[str], references: Sequence[str], *, encode: Encode | None = None, spice: bool = False
+    texts: Sequence[str],
+    references: Sequence[str],
+    *,
+    encode: Encode | None = None,
+    spice: bool = False,
+    meteor: str | None = None,
 ) -> dict[str, tuple[Floats, Floats]]:
     """Score texts against one reference each.
 
@@ -66,6 +74,7 @@ def per_text(
         references: What is right, in the same order.
         encode: Sentence embeddings for SBERT; without it SBERT is left out.
         spice: Whether to compute SPICE.
+        meteor: `meteor.JAVA` or `meteor.NLTK`; by default version 1.5 where Java is found.
 
     Returns:
         For each part of a score a sum and a count for every text: "1-grams" to "3-grams" (matches of so many),
@@ -100,8 +109,14 @@ def per_text(
     }
     parts["length"] = ([len(text) for _, text in pairs], [len(reference) for reference, _ in pairs])
     ones = np.ones(len(pairs))
+    meteor = meteor or (JAVA if java_found() else NLTK)
+    if meteor == JAVA:
+        scored = java_meteor(*([each[0] for each in side.values()] for side in (found, right)))
+        aligned = [0.0 if found[number] == [NO_WORDS[0]] else score for number, score in enumerate(scored)]
+    else:
+        aligned = [nltk_meteor(said, reference) for reference, said in pairs]
     parts |= {
-        "METEOR": ([meteor(said, reference) for reference, said in pairs], ones),
+        meteor: (aligned, ones),
         "ROUGE-L": (rouge, ones),
         "CIDEr": (cider, ones),
     }
@@ -136,6 +151,7 @@ def count(
     *,
     encode: Encode | None = None,
     spice: bool = False,
+    meteor: str | None = None,
 ) -> Tally:
     """Sum the parts of all scores by source video.
 
@@ -145,9 +161,10 @@ def count(
         references: The right texts under the same letters.
         encode: Sentence embeddings for SBERT.
         spice: Whether to compute SPICE.
+        meteor: See `per_text`.
 
     Returns:
-        Cells such as "A METEOR" and "E 2-grams"; see `per_text`.
+        Cells such as "A METEOR 1.5" and "E 2-grams"; see `per_text`.
 
     Raises:
         InputError: See `per_text`.
@@ -158,7 +175,7 @@ def count(
     cells = {
         f"{letter} {part}": values
         for letter, texts in generated.items()
-        for part, values in per_text(texts, references[letter], encode=encode, spice=spice).items()
+        for part, values in per_text(texts, references[letter], encode=encode, spice=spice, meteor=meteor).items()
     }
     sums, counts = (
         np.array([np.bincount(where, weights=values[kind], minlength=len(names)) for values in cells.values()]).T
@@ -170,19 +187,27 @@ def count(
 def measure(means: Means) -> dict[str, Floats]:
     """Return the scores of answers ("A BLEU-1") and of explanations ("E BLEU-1"), CapsMIX and the normalised mean.
 
-    CapsMIX and the normalised mean need all eight scores of both.
+    CapsMIX and the normalised mean need all eight scores of both. With NLTK's METEOR they are named so: the paper's are
+    with another.
     """
     scores: dict[str, Floats] = {}
+    names = wanted(means)
     for letter in ASKED:
         if f"{letter} length" not in means:
             continue
         found = {f"BLEU-{size}": value for size, value in zip(GRAMS, _bleu(letter, means), strict=True)}
-        found |= {name: means[f"{letter} {name}"] for name in SCORES if f"{letter} {name}" in means}
-        scores |= {f"{letter} {name}": found[name] for name in SCORES if name in found}
-    both = [{name: scores[f"{letter} {name}"] for name in SCORES if f"{letter} {name}" in scores} for letter in ASKED]
-    if all(len(found) == len(SCORES) for found in both):
-        scores |= {"CapsMIX": capsmix(*both), "normalised mean": normalised_mean(*both)}
+        found |= {name: means[f"{letter} {name}"] for name in names if f"{letter} {name}" in means}
+        scores |= {f"{letter} {name}": found[name] for name in names if name in found}
+    both = [{name: scores[f"{letter} {name}"] for name in names if f"{letter} {name}" in scores} for letter in ASKED]
+    if all(len(found) == len(names) for found in both):
+        suffix = OTHER_METEOR if NLTK in names else ""
+        scores |= {CAPSMIX + suffix: capsmix(*both), NORMALISED + suffix: normalised_mean(*both)}
     return scores
+
+
+def wanted(found: Collection[str]) -> tuple[str, ...]:
+    """Name the eight scores, with NLTK's METEOR if that is what was found."""
+    return WITH_NLTK if f"{ASKED[0]} {NLTK}" in found else SCORES
 
 
 def _bleu(letter: str, means: Means) -> list[Floats]:
@@ -192,13 +217,22 @@ def _bleu(letter: str, means: Means) -> list[Floats]:
     return [np.prod(precisions[:size], axis=0) ** (1 / size) * brevity for size in GRAMS]
 
 
-def missing_for_capsmix(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
-    """Return why there is no CapsMIX; nothing if there is."""
-    if "CapsMIX" in headline:
-        return ()
-    missing = [name for name in SCORES if f"A {name}" not in headline]
+def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
+    """Describe which METEOR it is if not 1.5, and why there is no CapsMIX if there is none."""
+    names = wanted(headline)
+    found = (
+        [
+            f"{NLTK} is not {JAVA}: it is higher on most texts, and so is a CapsMIX with it. Compare neither "
+            "with the paper's Table 3. Version 1.5 needs Java."
+        ]
+        if NLTK in names
+        else []
+    )
+    missing = [name for name in names if f"A {name}" not in headline]
     missing += ["those of explanations"] * ("E BLEU-1" not in headline)
-    return (f"CapsMIX needs all eight scores of answers and of explanations; missing: {', '.join(missing)}.",)
+    if missing:
+        found.append(f"{CAPSMIX} needs all eight scores of answers and of explanations; missing: {', '.join(missing)}.")
+    return tuple(found)
 
 
 def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
@@ -208,24 +242,26 @@ def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -
     printed. See `normalised_mean` for the text's reading.
 
     Args:
-        answers: The eight scores of `SCORES`.
+        answers: The eight scores of `SCORES`, or of `WITH_NLTK`.
         explanations: The same for explanations.
 
     Raises:
         KeyError: A score is missing.
     """
-    return reduce(add, [scores[name] for scores in (answers, explanations) for name in SCORES])
+    names = WITH_NLTK if NLTK in answers else SCORES
+    return reduce(add, [scores[name] for scores in (answers, explanations) for name in names])
 
 
 def normalised_mean(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
     """Mean of the 16 scores, each divided by its theoretical best (CIDEr by 10): from 0 to 1.
 
     Args:
-        answers: The eight scores of `SCORES`.
+        answers: The eight scores of `SCORES`, or of `WITH_NLTK`.
         explanations: The same for explanations.
 
     Raises:
         KeyError: A score is missing.
     """
-    parts = [scores[name] / BEST[name] for scores in (answers, explanations) for name in SCORES]
+    names = WITH_NLTK if NLTK in answers else SCORES
+    parts = [scores[name] / BEST[name] for scores in (answers, explanations) for name in names]
     return reduce(add, parts) / len(parts)

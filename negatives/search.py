@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..progress import tracked
 
 Floats = NDArray[np.float32]
 Indices = NDArray[np.int32]
@@ -90,7 +92,6 @@ def nearest(
     *,
     below: float | None = None,
     tile: int = TILE,
-    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Indices, Floats]:
     """Find the k other vectors with the largest cosine for each vector.
 
@@ -102,7 +103,6 @@ def nearest(
         k: How many.
         below: Leave out vectors with this cosine or a larger one.
         tile: Rows of a tile; the result does not depend on it, but for rounding in the last place.
-        progress: Called with the number of tiles done and of all tiles.
 
     Returns:
         Ids (int32) and cosines (float32), both of shape (n, k): falling cosine, equal ones by rising id; -1 and -inf
@@ -131,8 +131,7 @@ def nearest(
         if block.count > block.best.size:
             layout.settle(block)
 
-    total = len(blocks) * (len(blocks) + 1) // 2
-    for done, (one, other) in enumerate(_pairs(blocks), 1):
+    for one, other in tracked([*_pairs(blocks)], "finding the nearest questions", "tile"):
         here, there = (vectors[block.first : block.first + len(block.best)] for block in (one, other))
         cosines = np.matmul(here, there.T, out=product[: len(here) * len(there)].reshape(len(here), len(there)))
         if one is other:
@@ -142,8 +141,6 @@ def nearest(
         else:
             offer(one, cosines, one.bar[:, None], other.first)
             offer(other, cosines, other.bar[None, :], one.first, columns=True)
-        if progress is not None:
-            progress(done, total)
     for block in blocks:
         layout.settle(block)
     keys = np.concatenate([block.best for block in blocks])

@@ -15,7 +15,7 @@ import io
 import math
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ..progress import Progress
 from ..seeds import rng_for
 from .quadrants import TEXT, VIDEO
 from .short_circuits import quag
@@ -204,7 +205,6 @@ def sweep(
     *,
     steps: int = STEPS,
     workers: int = 1,
-    progress: Callable[[int, int], None] | None = None,
 ) -> list[Outcome]:
     """Simulate every coupling with every seed.
 
@@ -213,7 +213,6 @@ def sweep(
         seeds: Seeds.
         steps: See `simulate`.
         workers: Processes, each with one thread.
-        progress: Is told how many of how many are done.
 
     Returns:
         By coupling, then by seed; the same with any number of workers.
@@ -222,11 +221,11 @@ def sweep(
     found: dict[tuple[float, int], Outcome] = {}
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _ignore_interrupts) as pool:
         try:
-            for future in as_completed([pool.submit(simulate, *one, steps=steps) for one in wanted]):
-                outcome = future.result()
-                found[outcome.alpha, outcome.seed] = outcome
-                if progress:
-                    progress(len(found), len(wanted))
+            with Progress("training", len(wanted), "model", brief=True) as progress:
+                for future in as_completed([pool.submit(simulate, *one, steps=steps) for one in wanted]):
+                    outcome = future.result()
+                    found[outcome.alpha, outcome.seed] = outcome
+                    progress.advance()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for process in multiprocessing.active_children():

@@ -7,7 +7,7 @@ settings in `build.json` and the table of options in the docs are all made from 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -43,6 +43,7 @@ class Option:
         write: Turns the value into the text that the recorded command has; None leaves the option out.
         record: When the recorded command has it: always, if it is not the default, or never.
         content: Whether its value is among the settings in `build.json`.
+        names: Lists the words that a shell completes its value with, of which it may have several with commas between.
         counts: Whether it decides anything, given all values; else it is set back to its default.
     """
 
@@ -60,6 +61,7 @@ class Option:
     write: Callable[[Any], str | None] | None = None
     record: Record = "always"
     content: bool = True
+    names: Callable[[], Sequence[str]] | None = None
     counts: Callable[[Any], bool] | None = None
 
 

@@ -25,6 +25,7 @@ class Unit:
         payload: Everything that decides the result, as JSON values.
         cost: About how much work it is, in any measure; the longest are begun first.
         tables: The configs that it has rows for; empty if it may have some for each.
+        pieces: How many videos or texts it makes, as progress counts them.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Unit:
     payload: dict[str, Any]
     cost: float = 0.0
     tables: tuple[str, ...] = ()
+    pieces: int = 1
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,11 @@ class Plan:
         units: The work, sorted by id.
         configs: The tables that the rows fill.
         noun: What a unit is called in messages.
+        piece: What progress counts, of which a unit has `pieces`; units by default.
         advice: What to look at if there is no unit at all.
         reports: Files that other commands leave in the output and that go with it.
         notes: What reading and selecting met, as counts for people (clamped ends, unusable sentences, …).
+        remedies: Of the counts in `notes` that say what was left out, the option that changes it; empty if none does.
     """
 
     builder: str
@@ -77,9 +81,11 @@ class Plan:
     units: tuple[Unit, ...]
     configs: tuple[Config, ...]
     noun: str = "unit"
+    piece: str = ""
     advice: str = "Check the inputs and --split."
     reports: tuple[str, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)
+    remedies: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def hash(self) -> str:
@@ -93,6 +99,25 @@ class Plan:
         order = ("train", "validation", "test")
         found = sorted({unit.split for unit in self.units})
         return tuple(sorted(found, key=lambda split: order.index(split) if split in order else len(order)))
+
+
+def noted(plan: Plan) -> list[str]:
+    """Write the counts in a plan's notes, each with the option that changes it, if one does."""
+    return [
+        f"{name.replace('_', ' ')}: {count:,}" + (f" ({plan.remedies[name]})" if plan.remedies.get(name) else "")
+        for name, count in plan.notes.items()
+        if isinstance(count, int) and count
+    ]
+
+
+def nothing_qualifies(plan: Plan) -> str:
+    """Describe why a plan has no units: what every rule left out, and which option changes it."""
+    left_out = [line for line in noted(plan) if line.partition(":")[0].replace(" ", "_") in plan.remedies]
+    read = [line for line in noted(plan) if line not in left_out]
+    parts = [f"nothing in the annotations qualifies, so there is nothing to build. {plan.advice}"]
+    parts += ["Read:", *(f"  {line}" for line in read)] if read else []
+    parts += ["Left out:", *(f"  {line}" for line in left_out)] if left_out else []
+    return "\n".join(parts)
 
 
 class Builder(Protocol):

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BuildError, InputError
+from ..progress import Progress, Working, keep
 from ..records.files import write_json
-from ..records.plan import Builder, Plan, Skip, Unit
+from ..records.plan import Builder, Plan, Skip, Unit, nothing_qualifies
 from ..records.share import Share
 from .executor import Inline
 from .interrupt import check
+from .missing import describe_missing, preflight
 from .output import Journal, Output, Say, read_state
 from .pack import pack
-from .progress import Progress
 from .rendering import Executor
 from .space import Needs, check_space
 from .store import Store
@@ -35,6 +36,8 @@ class Options:
         allow_missing: Go on without videos that are not there or do not open.
         progress: Whether to show progress.
         needs: Space that the build takes, to be compared with what is free; None to build whatever is free.
+        searched: Describes the folders in which source videos were looked for.
+        missing_list: The file for a list of missing source videos, if they are many.
     """
 
     executor: Executor = Inline()
@@ -42,6 +45,8 @@ class Options:
     allow_missing: bool = False
     progress: bool = True
     needs: Needs | None = None
+    searched: Callable[[], Sequence[str]] = tuple
+    missing_list: Path | None = None
 
 
 def run(
@@ -77,7 +82,7 @@ def run(
         OutputError: The folder cannot be written, or has too little space.
     """
     if not plan.units:
-        raise InputError(f"nothing in the annotations qualifies, so there is nothing to build. {plan.advice}")
+        raise InputError(nothing_qualifies(plan))
     absent: list[Skip] | None = None
     if fresh:
         absent = _absent(builder, [unit for unit in plan.units if builder.renders(unit)], plan.noun, options)
@@ -141,7 +146,8 @@ def finish(
         "fingerprints": fingerprint.parts(),
         "fingerprint": fingerprint.hexdigest(),
     }
-    write_card(output.path, content)
+    with Working("writing the card"):
+        write_card(output.path, content)
     write_json(output.done, content)
     output.forget_shares()
     shutil.rmtree(output.staging, ignore_errors=True)
@@ -182,6 +188,7 @@ def render(
         for unit in work
         if not _has_receipt(unit, journal, store) or journal.stamps[unit.id] != builder.stamp(unit)
     ]
+    keep(plan.noun, len(work) - len(todo))
     if len(todo) < len(work):
         say(f"taking up an earlier run: {len(work) - len(todo)} of {len(work)} are done")
     if absent is None:
@@ -192,12 +199,16 @@ def render(
             if unit.id in skips:
                 journal.add_result(unit, skips[unit.id], builder.stamp(unit))
     todo = [unit for unit in todo if unit.id not in skips]
-    with Progress(f"build-{plan.builder}", len(todo), plan.noun, shown=options.progress) as progress:
+    pieces = sum(unit.pieces for unit in todo)
+    noun = plan.piece or plan.noun
+    with Progress(f"build-{plan.builder}", pieces, noun, shown=options.progress, ticks=True) as progress:
         for unit, result in options.executor.execute(builder, todo, store):
             journal.add_result(unit, result, builder.stamp(unit))
             if isinstance(result, Skip):
                 skips[unit.id] = result
-            progress.advance()
+            else:
+                keep(plan.noun)
+            progress.advance(unit.pieces)
             check()
     return in_order(plan, journal, skips)
 
@@ -218,40 +229,8 @@ def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: Options
     """Find units whose videos are missing; an error if that is not allowed."""
     absent = preflight(builder, units)
     if absent and not options.allow_missing:
-        raise InputError(describe_missing(absent, noun))
+        raise InputError(describe_missing(absent, noun, options.searched(), options.missing_list))
     return absent
-
-
-def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
-    """Look at every source video once, before work starts."""
-    seen: dict[str, Skip | None] = {}
-    absent = []
-    for unit in units:
-        if unit.source_id not in seen:
-            seen[unit.source_id] = builder.missing(unit)
-        first = seen[unit.source_id]
-        if first is not None:
-            absent.append(Skip(unit.id, unit.source_id, first.reason, first.detail))
-    return absent
-
-
-def describe_missing(absent: Sequence[Skip], noun: str) -> str:
-    """List every missing and every unreadable video."""
-    missing = sorted({skip.source_id for skip in absent if skip.reason == "missing_video"})
-    unreadable = sorted({skip.detail for skip in absent if skip.reason == "unreadable_video"})
-    parts = []
-    if missing:
-        parts.append(f"{_many(len(missing), 'source video')} missing: {', '.join(missing)}")
-    if unreadable:
-        parts.append(f"{_many(len(unreadable), 'source video')} cannot be read:\n  " + "\n  ".join(unreadable))
-    return (
-        "\n".join(parts) + f"\n{_many(len(absent), noun)} of the plan need them. Give their folder with --videos, or "
-        "--allow-missing to build without them (each is counted as skipped)."
-    )
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:

@@ -21,6 +21,7 @@ from multiprocessing.connection import wait
 
 from ..errors import BuildError
 from ..extras import own_process
+from ..progress import Counts, tick_into, ticked
 from ..records.options import Kind
 from ..records.plan import Builder, Facts, Skip, Unit
 from .rendering import ONE_THREAD, Executor, Result, longest_first, render_unit
@@ -64,11 +65,14 @@ class Processes:
         waiting = iter(longest_first(units))  # so that no worker is left with a long one
         running: dict[Future[Facts | Skip], Unit] = {}
         with _one_thread():
+            context = multiprocessing.get_context("spawn")
+            counter = context.Value("q", ticked())
+            tick_into(counter)
             pool = ProcessPoolExecutor(
                 min(self.workers, len(units)),
-                mp_context=multiprocessing.get_context("spawn"),
+                mp_context=context,
                 initializer=_start_worker,
-                initargs=(builder, store),
+                initargs=(builder, store, counter),
             )
             try:
                 while True:
@@ -144,10 +148,11 @@ _builder: Builder
 _store: Store
 
 
-def _start_worker(builder: Builder, store: Store) -> None:
+def _start_worker(builder: Builder, store: Store, counter: Counts) -> None:
     """Set up a worker: the parent alone handles Ctrl-C, and a worker whose parent is gone goes too."""
     global _builder, _store
     _builder, _store = builder, store
+    tick_into(counter)
     own_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

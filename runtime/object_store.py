@@ -29,6 +29,7 @@ from ..errors import InputError, OutputError
 from ..records.documents import parse_json
 from ..records.files import canonical_json, sha256_file, user_cache, write_atomic
 from ..records.fingerprint import FILE as UNITS
+from ..records.notes import CARD, keep_notes_alone
 from ..records.objects import Lost, Objects
 from ..records.output import counts_of
 from ..records.plan import Plan
@@ -187,7 +188,10 @@ class RemoteOutput(Output):
         # From here on a kill leaves what says that this is ours, and half cleared.
         mark = {"hash": CLEARED, "tables": sorted(tables), "reports": sorted(reports)}
         self.objects.put(PLAN, json.dumps(mark).encode())
-        self.objects.remove("build.json", "README.md", "croissant.json", UNITS, *reports)
+        if card := self.objects.get(CARD):
+            write_atomic(self.path / CARD, card)
+            keep_notes_alone(self.path / CARD)
+        self.objects.remove("build.json", CARD, "croissant.json", UNITS, *reports)
         for folder in (*sorted(tables), "figures"):
             self.objects.remove(*(found.key for found in self.objects.list(folder + "/")))
         self._remove_state()

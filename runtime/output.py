@@ -25,6 +25,7 @@ from ..errors import MismatchError, OutputError
 from ..records.documents import parse_json
 from ..records.files import TEMPORARY, canonical_json, output_error, remove_temporaries, write_json
 from ..records.fingerprint import FILE as UNITS
+from ..records.notes import CARD, holds_notes_alone, keep_notes_alone
 from ..records.plan import Facts, Plan, Skip, Unit, changed
 from ..records.share import Share
 from .interrupt import check
@@ -272,8 +273,9 @@ class Output:
                 reports += stored.get("reports", [])
         try:
             # build.json first: from here on nothing is complete
-            for name in ("build.json", "README.md", "croissant.json", UNITS, *reports):
+            for name in ("build.json", "croissant.json", UNITS, *reports):
                 (self.path / name).unlink(missing_ok=True)
+            keep_notes_alone(self.path / CARD)
             for name in ("figures", *tables):
                 shutil.rmtree(self.path / name, ignore_errors=True)
             for entry in self.state.iterdir():
@@ -382,12 +384,19 @@ def _named(share: Share) -> str:
 
 
 def _is_ours(output: Output) -> bool:
-    """Return whether a folder holds a build: its plan or its build.json, or no more than a start that was killed."""
+    """Return whether a folder holds a build: its plan or its build.json, or no more than a start that was killed.
+
+    Notes of a card that was thrown away may be there, too.
+    """
     if (output.state / "plan.json").is_file():
         return True
     with suppress(OutputError):
         if read_state(output.done, ("builder", "plan_sha256", "fingerprints")):
             return True
-    return [entry.name for entry in output.path.iterdir()] == [".build"] and all(
-        entry.name == "lock" or TEMPORARY.fullmatch(entry.name) for entry in output.state.iterdir()
+    left = {entry.name for entry in output.path.iterdir()} - {".build"}
+    started = sorted(output.state.iterdir()) if output.state.is_dir() else []
+    return (
+        left <= {CARD}
+        and all(entry.name == "lock" or TEMPORARY.fullmatch(entry.name) for entry in started)
+        and (not left or holds_notes_alone(output.path / CARD))
     )

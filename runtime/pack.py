@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import BuildError
+from ..progress import keep, tracked
 from ..records.files import rename
 from ..records.fingerprint import Fingerprint, UnitHasher, UnitsFile, plain_json
 from ..records.plan import Builder, Plan, Skip, Unit
@@ -70,11 +71,12 @@ def pack(
     """
     configs = {config.name: config for config in plan.configs}
     tables: dict[Key, _Table] = {}
+    keep("shard", sum(parts for _, parts in journal.shards.values()))
     fingerprint = Fingerprint()
     skipped = {skip.unit_id for skip in skips}
     try:
         with UnitsFile(output.path) as file:
-            for unit in plan.units:
+            for unit in tracked(plan.units, "packing", plan.noun):
                 if unit.id in skipped:
                     continue
                 hasher = UnitHasher(unit.id)
@@ -167,6 +169,7 @@ def _finish(table: _Table, output: Output, store: Store, journal: Journal) -> No
     table.done += table.writer.rows
     table.parts += 1
     table.writer = None
+    keep("shard")
     journal.add_shard(table.config.name, table.split, table.done, table.parts)
     for unit_id, name in table.files:
         store.remove(unit_id, name)

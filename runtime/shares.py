@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..records.files import remove_temporaries
-from ..records.plan import Builder, Plan
+from ..records.plan import Builder, Plan, nothing_qualifies
 from ..records.share import Share
 from .build import Options, WriteCard, check_skips, finish, finished, in_order, render
 from .output import Say, claim
@@ -56,7 +56,7 @@ def run_share(
         OutputError: The folder cannot be written, or another process renders this share.
     """
     if not plan.units:
-        raise InputError(f"nothing in the annotations qualifies, so there is nothing to build. {plan.advice}")
+        raise InputError(nothing_qualifies(plan))
     with claim(path, wait=say) as output:
         output.begin(plan)
         if done := finished(output, plan, options, say):

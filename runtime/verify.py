@@ -12,6 +12,7 @@ from itertools import chain
 
 import pyarrow as pa
 
+from ..progress import Working
 from ..records.checks import Check, Finding, NotChecked, Note
 from ..records.command import Command, differing_command
 from ..records.fingerprint import FILE as UNITS
@@ -61,16 +62,17 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[
         notes: list[str] = []
         count = 0
         try:
-            for finding in check(output):
-                if isinstance(finding, NotChecked):
-                    left_open.append(finding.reason)
-                    continue
-                if isinstance(finding, Note):
-                    notes.append(finding.text)
-                    continue
-                count += 1
-                if len(problems) < SHOWN:
-                    problems.append(finding)
+            with Working(f"checking {name.replace('_', ' ')}"):
+                for finding in check(output):
+                    if isinstance(finding, NotChecked):
+                        left_open.append(finding.reason)
+                        continue
+                    if isinstance(finding, Note):
+                        notes.append(finding.text)
+                        continue
+                    count += 1
+                    if len(problems) < SHOWN:
+                        problems.append(finding)
         except UNREADABLE as error:
             count += 1
             problems.append(_unreadable(output, error, told))

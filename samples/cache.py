@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import InputError, StressreelError
+from ..progress import Working
 from ..records.files import output_error, user_cache
 from .cartoon import write_causal_sample, write_causal_texts
 from .charades import write_charades_sample
@@ -61,7 +62,8 @@ def write_sample(kind: str, folder: Path) -> None:
             raise InputError(f"{folder} holds something already; it stays as it is. Give a new or empty folder.")
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        SAMPLES[kind](temporary)
+        with Working("drawing the sample"):
+            SAMPLES[kind](temporary)
         temporary.chmod(0o755)
         if not (folder.is_dir() and any(folder.iterdir())):  # another process may have been faster
             os.replace(temporary, folder)

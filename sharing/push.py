@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import HubError, StressreelError, UsageError
+from ..progress import Progress, keep
 from ..records.documents import shortened
 from ..runtime.interrupt import check
-from ..runtime.progress import Progress
 from ..version import __version__
 from .contents import HashedFile, is_pushed
 from .hub import (
@@ -308,6 +308,7 @@ def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) 
                     "go on."
                 ) from error
             additions.append(addition)
+            keep("uploaded file")
             shown.advance()
     return additions
 

@@ -45,6 +45,20 @@ def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequenc
     return found
 
 
+def searched(folders: Iterable[Path], subfolders: Sequence[str] = (".",)) -> list[str]:
+    """Describe the folders that `find_videos` looks in: whether they are there, and how many videos they hold."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        for sub in subfolders:
+            place = folder / sub
+            name = address(place) or str(place)
+            files = [path for path in _files_in(place) if path.suffix.lower() in VIDEO_SUFFIXES]
+            there = bool(address(place)) or place.is_dir()
+            example = f" such as {files[0].name}" if files else ""
+            found.setdefault(name, f"{len(files):,} video files{example}" if there else "not there")
+    return [f"{name} ({what})" for name, what in found.items()]
+
+
 def _files_in(place: Path) -> list[Path]:
     """List the files of a folder, here or in object storage; none if it is not there."""
     url = address(place)

@@ -34,7 +34,7 @@ HEIGHT = {
     **dict.fromkeys(("data_cards", "runtime"), 3),
     **dict.fromkeys(("metrics", "probes", "negatives", "corruptions", "programs", "sources", "samples"), 2),
     **dict.fromkeys(("templates", "video", "language"), 1),
-    **dict.fromkeys(("records", "seeds", "extras", "errors", "version"), 0),
+    **dict.fromkeys(("records", "progress", "seeds", "extras", "errors", "version"), 0),
 }
 BESIDE = {("records", "errors"), ("records", "extras"), ("records", "version"), ("extras", "errors")}
 ONLY = {  # these import nothing else of the package
@@ -42,6 +42,7 @@ ONLY = {  # these import nothing else of the package
     "templates": {"errors"},
     "records": {"errors", "extras", "version"},
     "seeds": set[str](),
+    "progress": set[str](),
     "errors": set[str](),
     "version": set[str](),
 }
@@ -428,7 +429,10 @@ def test_every_option_has_help(program: str) -> None:
 def test_every_module_of_the_command_line_is_a_command() -> None:
     stems = {path.stem.replace("_", "-") for path in (ROOT / "cli").glob("*.py")}
     scores = {program.removeprefix("stressreel ").replace(" ", "-") for program in PROGRAMS if " score " in program}
-    assert stems - {"--init--", "main", "options", "question-options", "score-options"} == {*COMMANDS, *scores}
+    assert stems - {"--init--", "completion", "main", "options", "question-options", "score-options"} == {
+        *COMMANDS,
+        *scores,
+    }
 
 
 def test_every_benchmark_has_a_folder_a_script_and_a_row_of_the_table() -> None:
@@ -479,3 +483,18 @@ def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
         assert out.startswith(begins[program]), program
         assert "click" in loaded
         assert [name for name in HEAVY if name in loaded] == [], program
+
+
+def test_the_citation_is_of_this_version_and_place() -> None:
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    project = PROJECT["project"]
+    assert f"\nversion: {project['version']}\n" in cited
+    assert f"\nrepository-code: {project['urls']['Homepage']}\n" in cited
+    assert f"name: {project['authors'][0]['name']}\n" in cited
+    assert f"\nlicense: {project['license']}\n" in cited
+
+
+def test_the_source_distribution_has_all_that_belongs_to_it() -> None:
+    lines = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").split()
+    beside = {path.name for path in ROOT.iterdir() if path.suffix in (".md", ".cff", ".txt")} - {"README.md"}
+    assert beside | {"docs", "examples", "tests", "benchmarks"} <= set(lines)

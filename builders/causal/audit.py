@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...negatives.mining import COSINE_DIGITS, text_key
+from ...progress import tracked
 
 Floats = NDArray[np.float32]
 
@@ -117,7 +118,7 @@ def audit(questions: Sequence[Asked], seen: frozenset[str]) -> dict[str, int]:
     """Count how often each guesser is right."""
     right = dict.fromkeys(GUESSERS, 0)
     counts = Counter(text_key(text) for asked in questions for text in asked.texts)
-    for asked in questions:
+    for asked in tracked(questions, "looking for cues", "question"):
         for name, place in guess(asked, seen, counts).items():
             right[name] += place == asked.right
     return right

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...data_cards.card import Card
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
 from ...data_cards.statistics import Spread, named
+from ...negatives.mining import REFUSALS
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...records.source import source_of
@@ -39,6 +40,10 @@ NOTES = {
 }
 for _target in NAMES:
     NOTES[f"{_target}s_with_fewer_options"] = f"questions (over all divisions) with too few {_target} options"
+    NOTES |= {
+        f"{_target}s_kept_from_these_{reason.replace(' ', '_')}": f"{_target}s not lent to these: {reason}"
+        for reason in REFUSALS
+    }
     NOTES[f"{_target}s_that_needed_more_candidates"] = (
         f"questions (over all divisions) whose first candidates gave too few {_target} options, so more were looked at"
     )
@@ -315,11 +320,12 @@ def blind_png(found: Mapping[str, Mapping[str, Mapping[str, Sequence[Guess]]]]) 
                 )
             axes.axvline(100 * each[0].chance, color=GREY, linewidth=1)
             axes.set_title(table)
-            axes.set_xlim(0, 100)
+            axes.set_xlim(-2, 102)
             _plain(axes, "x")
         panels[0].set_yticks(range(len(GUESSERS)), [name.replace("_", " ") for name in GUESSERS])
         panels[0].invert_yaxis()
-        panels[0].legend(loc="upper right")
         panels[0].set_xlabel("% right", color=PALE)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower right", ncols=len(labels))
 
-    return _png(draw, 3.2)
+    return _png(draw, 3.4)

@@ -20,7 +20,8 @@ from ...errors import InputError
 from ...negatives.confused_options import confuse_options
 from ...negatives.confuser import Confuser
 from ...negatives.confusion import Confusion, Kind, Unconfused
-from ...negatives.mining import COSINE_DIGITS, Item, Mined, Negative, OptionSet, arrange, mine, text_key
+from ...negatives.mining import COSINE_DIGITS, REFUSALS, Item, Mined, Negative, OptionSet, arrange, mine, text_key
+from ...progress import tracked
 from ...records.files import sha256_text
 from ...records.options import content
 from ...records.plan import Plan, Unit
@@ -111,6 +112,11 @@ def plan_causal(
         configs=causal_configs(settings),
         noun="clip",
         notes={**(notes or {}), **drafts.counts, **found},
+        remedies={
+            f"{target}s_kept_from_these_{reason.replace(' ', '_')}": remedy
+            for target in TARGETS
+            for reason, remedy in REFUSALS.items()
+        },
     )
 
 
@@ -167,14 +173,18 @@ class Drafts:
                 ranked_by=self.texts["explanation"] if self.settings.rank_by == "explanation" else None,
             )
         mined = self._mined[key]
-        bare = [one.id for one in mined if not one.negatives]
+        bare = [one for one in mined if not one.negatives]
         if bare:
             raise InputError(
-                f"{len(bare)} questions have no wrong option in their split of {scheme} (the first is {bare[0]}): it "
-                f"has too few questions. Give more rows{', or --pool all' if self.settings.pool == 'split' else ''}."
+                f"{len(bare)} questions have no wrong option in their split of {scheme} (the first is {bare[0].id}): "
+                f"it has too few questions{_reasons(bare[0])}. Give more rows"
+                f"{', or --pool all' if self.settings.pool == 'split' else ''}."
             )
         need = self.settings.mining.num_options - 1
         self.counts[f"{target}s_with_fewer_options"] += sum(len(one.negatives) < need for one in mined)
+        for one in mined:
+            for reason, count in one.refused.items():
+                self.counts[f"{target}s_kept_from_these_{reason.replace(' ', '_')}"] += count
         if self.settings.mining.negatives == "hard":
             wide = sum(one.looked_at > self.settings.mining.top_k for one in mined)
             self.counts[f"{target}s_that_needed_more_candidates"] += wide
@@ -200,7 +210,7 @@ class Drafts:
         found: dict[Target, dict[str, OptionSet]] = {target: {} for target in TARGETS}
         outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}
         for target in TARGETS:
-            for row in tested:
+            for row in tracked(tested, f"confusing {target}s", "question"):
                 right = text_of(row, target)
                 choice, results = confuse_options(
                     right,
@@ -334,6 +344,12 @@ class Drafts:
             np.stack(vectors),
             choice.answer_index,
         )
+
+
+def _reasons(one: Mined) -> str:
+    """Describe why the other questions of its pool lend a question nothing."""
+    counts = [f"{count:,} {reason} ({REFUSALS[reason]})" for reason, count in one.refused.items()]
+    return f"; of its split it cannot have {', '.join(counts)}" if counts else ""
 
 
 def text_of(row: CausalRow, target: Target) -> str:

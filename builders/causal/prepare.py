@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ...benchmark import Prepared
 from ...errors import InputError, UsageError
@@ -14,19 +12,20 @@ from ...negatives.embeddings_cache import embed
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
 from ...negatives.settings import advice, columns_of
+from ...progress import Progress, keep
 from ...records.files import user_cache
-from ...records.plan import Plan
+from ...records.plan import Plan, noted
 from ...records.versions import tool_versions
-from ...runtime.progress import progress_bar
 from ...samples.cache import cached_sample
 from ...samples.causal import ANNOTATIONS
 from ...sources.causalchaos import (
     CausalRow,
     source_of_rows,
 )
-from ...sources.files import find_videos, video_folder
+from ...sources.files import find_videos, searched, video_folder
 from ...video.encode import EncodeSettings
 from ...video.estimate import Estimate, estimate_cuts, survey
+from ..source_videos import describe_found
 from .divisions import divide
 from .inputs import CausalFiles, causal_identity, encoder_name, make_confuser, read_inputs
 from .plan import Generated, plan_causal, text_of
@@ -66,30 +65,27 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         if generator:
             versions["language model"] = generator.model_name
     if generator and confuser and not dry_run:
-        generated = ask(rows, settings, generator, confuser.cast, progress)
-    with ExitStack() as stack:
-
-        def vectors(texts: Sequence[str]) -> Any:
-            return embed(
-                texts, settings.model, progress=progress_bar(stack, f"embedding {len(texts):,} texts", progress)
-            )
-
-        plan = plan_causal(
-            rows,
-            settings,
-            embed=vectors,
-            confuser=confuser,
-            generated=generated,
-            timing=read.timing,
-            limit=settings.limit,
-            identity=causal_identity(settings.version, versions, read.hashes, columns, source.as_json()),
-            notes=read.counts,
-        )
+        generated = ask(rows, settings, generator, confuser.cast)
+    plan = plan_causal(
+        rows,
+        settings,
+        embed=lambda texts: embed(texts, settings.model),
+        confuser=confuser,
+        generated=generated,
+        timing=read.timing,
+        limit=settings.limit,
+        identity=causal_identity(settings.version, versions, read.hashes, columns, source.as_json()),
+        notes=read.counts,
+    )
     if not plan.units:
         raise InputError(f"the annotations have no question of split {settings.split!r}.")
     cost = estimate_cost(confused_texts(rows, settings)) if generator and dry_run else ""
     wanted = {unit.source_id for unit in plan.units if unit.source_id}
-    found = find_videos(places or [file.parent], wanted, source.video_folders) if settings.render else {}
+    places = places or [file.parent]
+    found = find_videos(places, wanted, source.video_folders) if settings.render else {}
+
+    def looked() -> list[str]:
+        return searched(places, source.video_folders)
 
     def estimate(workers: int, probe: bool) -> Estimate:
         return estimate_cuts(
@@ -105,7 +101,8 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     return Prepared(
         plan,
         CausalBuilder(settings, {name: str(path) for name, path in found.items()}),
-        describe=lambda: describe(plan, settings, found, cost),
+        describe=lambda: describe(plan, settings, found, looked, cost),
+        searched=looked,
         estimate=estimate if settings.render else None,
         recorded={
             "confuse": str(settings.confuse),
@@ -148,22 +145,35 @@ def confused_texts(rows: Sequence[CausalRow], settings: CausalSettings) -> list[
     return list(dict.fromkeys(text_of(row, target) for target in TARGETS for row in tested))
 
 
-def ask(
-    rows: Sequence[CausalRow], settings: CausalSettings, generator: Generator, cast: Cast, progress: bool
-) -> Generated:
+def ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generator, cast: Cast) -> Generated:
     """Let the language model confuse every right option of the test."""
     texts = confused_texts(rows, settings)
     made = {}
-    with ExitStack() as stack:
-        show = progress_bar(stack, "asking the language model", progress)
+    with Progress("asking the language model", len(texts), "text", brief=True) as progress:
         for text, found in ask_all(texts, generator, cast, user_cache() / "llm"):
             made[text] = found
-            if show:
-                show(len(made), len(texts))
+            keep("asked text")
+            progress.advance()
     return made
 
 
-def describe(plan: Plan, settings: CausalSettings, found: Mapping[str, Path], cost: str = "") -> str:
+def confusions(plan: Plan) -> list[str]:
+    """Write how many confusions each way gave, and why it gave none of the others."""
+    return [
+        f"{target}s confused by {kind}: {counts['placed']:,}; not "
+        + (", ".join(f"{number:,} ({why})" for why, number in counts["not_placed"].items()) or "0")
+        for target, kinds in plan.notes.get("confusion", {}).items()
+        for kind, counts in kinds.items()
+    ]
+
+
+def describe(
+    plan: Plan,
+    settings: CausalSettings,
+    found: Mapping[str, Path],
+    looked: Callable[[], Sequence[str]] = tuple,
+    cost: str = "",
+) -> str:
     """Write what a build would do; `cost` is that of the language model."""
     sizes: dict[str, dict[str, int]] = {}
     for unit in plan.units:
@@ -178,10 +188,10 @@ def describe(plan: Plan, settings: CausalSettings, found: Mapping[str, Path], co
             lines.append(
                 f"  {scheme} {split}: {leak['overlapping']:,} of {leak['rows']:,} clips share a frame with one of train"
             )
-    plain = {name: count for name, count in plan.notes.items() if isinstance(count, int) and count}
-    lines += [f"  {name.replace('_', ' ')}: {count:,}" for name, count in plain.items()]
+    lines += [f"  {line}" for line in [*noted(plan), *confusions(plan)]]
     if not settings.render:
         return "\n".join([*lines, "  no clips are cut (--no-render)"])
     clips = [unit for unit in plan.units if unit.source_id]
     needed = {unit.source_id for unit in clips}
-    return "\n".join([*lines, f"  {len(clips):,} clips of {len(needed):,} episodes; videos found: {len(found):,}"])
+    lines.append(f"  {len(clips):,} clips of {len(needed):,} episodes")
+    return "\n".join([*lines, *describe_found(needed, found, looked)])

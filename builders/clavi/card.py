@@ -10,7 +10,7 @@ from ...data_cards.statistics import Spread, named
 from ...records.output import FinishedOutput
 from ...records.source import source_of
 from .cues import MEANINGS
-from .figures import clavi_figures
+from .figures import clavi_figures, swap_png
 from .pairs import MARGIN_S, SPARE_S, Limits
 from .row_checks import settings_of
 from .statistics import ClaviStatistics, measure_clavi
@@ -24,8 +24,15 @@ NOTES = {
     "segments": "segments read",
     "segments_that_repeat_another": "of these, repeating another of the same time",
     "segments_too_short_or_long": "of these, too short or too long for A and B",
+    "segments_not_asked_about": "of these, of a class that is not asked about",
     "segments_whose_words_come_again_in_their_source": "of these, saying what another of their source says",
     "pairs_in_reach": "pairs of segments within the limits of length and distance",
+    "pairs_out_of_reach": "pairs left out: they lie nearer or farther apart than may be",
+    "pairs_left_out_same_action": "of these left out: A and B are the same action",
+    "pairs_left_out_class_not_asked_about": "of these left out: A or B is of a class that is not asked about",
+    "pairs_left_out_near_the_end": "of these left out: too little of the video is left after B",
+    "pairs_left_out_recurring": "of these left out: A or B comes again in the segment or near it",
+    "pairs_left_out_no_other_action": "of these left out: no other action stays away from the segment",
     "pairs_left_out_same_meaning": "of these left out: A and B say the same",
     "pairs_left_out_said_again_near": "of these left out: A or B is said again near them",
     "pairs_left_out_statement_and_gerund": "of these left out: only one has a subject in its phrase",
@@ -58,7 +65,7 @@ def card() -> Card:
         measure_clavi,
         context,
         front_matter,
-        lambda output, measured: figures(measured),
+        figures,
         lambda output, measured: biases(measured),
     )
 
@@ -108,9 +115,12 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
     }
 
 
-def figures(measured: ClaviStatistics) -> dict[str, bytes]:
+def figures(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, bytes]:
     """Draw the figures of the card."""
-    return clavi_figures(measured.actions_s, measured.videos_s, measured.types, measured.kinds)
+    drawn = clavi_figures(measured.actions_s, measured.videos_s, measured.types, measured.kinds)
+    if "videos" in output.info["counts"]:
+        drawn["swap.png"] = swap_png(output, measured.example["pair_id"])
+    return drawn
 
 
 def biases(measured: ClaviStatistics) -> list[str]:

@@ -6,12 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, SPLITS, _plain, _png, _short
+from ...data_cards.sheets import LINE, Picture, Sheet, fitted, shortened
 from ...data_cards.statistics import Spread
+from ...errors import InputError
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from ...video.pyav import to_rgb
+from ...video.thumbnails import UNDECODABLE, frames_of
+from ..remade import chosen_videos
 from .statistics import Kind, TypeCount
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 BAR_IN = 0.185
+STRIP, STRIP_CELL, LABEL, MARGIN, BAR = 10, 96, 40, 10, 10  # pixels, but for the number of frames in a strip
+SHOWN = ("pair_id", "phrase_a", "phrase_b", "out_a", "in_a", "in_b", "out_b")
 MOST_BARS = 160
 
 
@@ -99,10 +109,64 @@ def kind_png(name: str, kind: Kind) -> bytes:
     return _png(draw, 1.1 + BAR_IN * max(len(shown), 4))
 
 
+def swap_png(output: FinishedOutput, pair_id: str) -> bytes:
+    """Draw frames of V and of V′ of a pair along their time, with the pieces A, filler and B marked below them.
+
+    Raises:
+        InputError: Its videos cannot be decoded.
+    """
+    pair = next(row for row in output.rows("pairs", [*SHOWN]) if row["pair_id"] == pair_id)
+    videos = sorted(chosen_videos(output, "videos", "pair_id", {pair_id}), key=lambda row: str(row["video_id"]))
+    edges = [pair[name] - pair["out_a"] for name in ("out_a", "in_a", "in_b", "out_b")]
+    a, filler, b = (
+        (f"A: {pair['phrase_a']}", edges[1], BLUE),
+        ("", edges[2] - edges[1], GREY),
+        (f"B: {pair['phrase_b']}", edges[3] - edges[2], ORANGE),
+    )
+    strips = [frames_along(row, STRIP) for row in videos]
+    width, height = fitted(strips[0][0], STRIP_CELL)
+    long = STRIP * (width + 2) - 2
+    step = height + BAR + LINE + MARGIN
+    sheet = Sheet(LABEL + long + MARGIN, MARGIN + 2 * step + LINE)
+    for number, (name, frames, pieces) in enumerate(
+        zip(("V", "V′"), strips, ((a, filler, b), (b, filler, a)), strict=True)
+    ):
+        top = MARGIN + number * step
+        sheet.text(MARGIN, top, name, bold=True)
+        for place, frame in enumerate(frames):
+            sheet.paste(frame, LABEL + place * (width + 2), top, width, height)
+        begin = 0.0
+        for words, seconds, colour in pieces:
+            left, right = (LABEL + round(long * at / edges[3]) for at in (begin, begin + seconds))
+            sheet.block(left, top + height + 2, max(right - left - 1, 1), BAR, colour)
+            sheet.text(left, top + height + BAR + 3, shortened(words, right - left - 4), colour=INK)
+            begin += seconds
+    words = f"pair {pair_id}: {edges[3]:.1f} s, from left to right; grey: the filler between A and B"
+    sheet.text(LABEL, MARGIN + 2 * step - 2, words, colour=PALE)
+    return sheet.png()
+
+
+def frames_along(row: Row, count: int) -> list[Picture]:
+    """Decode frames at the middles of so many equal stretches of a video.
+
+    Raises:
+        InputError: It has not so many frames as its row says.
+    """
+    numbers = [(2 * place + 1) * row["num_frames"] // (2 * count) for place in range(count)]
+    try:
+        found = {n: to_rgb(frame) for n, frame in enumerate(frames_of(row["video"]["bytes"])) if n in {*numbers}}
+        return [found[number] for number in numbers]
+    except (*UNDECODABLE, KeyError) as error:
+        raise InputError(
+            f"the video {row['video_id']} cannot be drawn ({error}), so it is not what was built. `stressreel verify` "
+            "says more; build again with --fresh."
+        ) from error
+
+
 def clavi_figures(
     actions_s: Sequence[float], videos_s: Sequence[float], types: Sequence[TypeCount], kinds: Mapping[str, Kind]
 ) -> dict[str, bytes]:
-    """Draw all figures of a CLAVI card, by file name."""
+    """Draw the figures of counts of a CLAVI card, by file name."""
     return {
         "durations.png": durations_png(actions_s, videos_s),
         "types.png": types_png(types),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...errors import InputError, UsageError
 from ...language.embeddings import sbert_files
-from ...negatives.embeddings_cache import Progress, embed
+from ...negatives.embeddings_cache import embed
 from ...records.files import sha256_file
 from ...records.plan import Plan
 from ...sources.actions import Action, AnnotatedVideo, Annotations
@@ -30,7 +30,6 @@ def read_plan(
     version: str,
     tools: Mapping[str, str],
     same_by: str = "lemmas",
-    progress: Progress | None = None,
 ) -> Plan:
     """Read the annotations and plan a build.
 
@@ -41,7 +40,6 @@ def read_plan(
         version: Version of the dataset.
         tools: Versions of the tools, as `build.json` has them.
         same_by: "lemmas" or "sbert"; see `builders.clavi.sameness`.
-        progress: Called with the number of phrases embedded and of all.
 
     Raises:
         InputError: Something is missing or malformed.
@@ -58,7 +56,7 @@ def read_plan(
     sameness = None
     if settings.collection != "charades":
         annotations = replace(annotations, videos=tuple(v for v in annotations.videos if v.split in given.splits))
-        sameness = sameness_of(annotations, same_by, progress)
+        sameness = sameness_of(annotations, same_by)
         identity["sameness"] = sameness.identity()
     if collection.framed:
         identity["timing"] = given.timing.as_json()
@@ -89,12 +87,12 @@ def sameness_by(settings: ClaviSettings) -> str:
     return "sbert"
 
 
-def sameness_of(annotations: Annotations, by: str, progress: Progress | None = None) -> Sameness:
+def sameness_of(annotations: Annotations, by: str) -> Sameness:
     """Return what tells which phrases say the same."""
     if by == "lemmas":
         return Sameness()
     phrases = [segment.action.phrase for video in annotations.videos for segment in video.segments]
-    return embedded(phrases, lambda texts: embed(texts, progress=progress), sbert_files().name)
+    return embedded(phrases, embed, sbert_files().name)
 
 
 def splits_of(settings: ClaviSettings) -> tuple[str, ...]:

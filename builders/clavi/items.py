@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from ...metrics.answers import YES_NO
-from ...metrics.inputs import ALL, read_columns
+from ...metrics.inputs import read_columns
 from ...metrics.items import Items, items_of
 from ...records.output import FinishedOutput
-from .tables import PAIRS
 
-COLUMNS = ("question_id", "pair_id", "video_id", "question", "answer")
+COLUMNS = ("question_id", "source_id", "video_id", "question", "answer")
 
 
 def items(output: FinishedOutput, config: str, split: str) -> Items:
     """Read the questions of a split."""
-    pairs, _ = read_columns(output, PAIRS.name, ("pair_id", "source_id"), ALL)
-    source_of = dict(zip(pairs["pair_id"], pairs["source_id"], strict=True))
     rows, _ = read_columns(output, config, COLUMNS, split)
     return items_of(
         output,
@@ -22,7 +19,7 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
         split,
         id_column="question_id",
         ids=rows["question_id"],
-        sources=[source_of[pair] for pair in rows["pair_id"]],
+        sources=rows["source_id"],
         videos=rows["video_id"],
         texts=rows["question"],
         options=[YES_NO] * len(rows["question_id"]),

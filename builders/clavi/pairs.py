@@ -8,6 +8,7 @@ pairs as were released (1,094). With exact decimals three test pairs more would 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -102,7 +103,10 @@ def same_key(one: Action, other: Action) -> bool:
 
 
 def released_pairs(
-    video: AnnotatedVideo, same: SameAction = same_key, limits: Limits = RELEASED
+    video: AnnotatedVideo,
+    same: SameAction = same_key,
+    limits: Limits = RELEASED,
+    counts: Counter[str] | None = None,
 ) -> Iterator[Candidate]:
     """Select the pairs of a video by the rules of the released benchmark.
 
@@ -112,12 +116,21 @@ def released_pairs(
 
     Differs from the paper: the 10 s rule is not in it; actions up to any length; an action that spans the whole segment
     counts as staying away from it. See `paper_pairs`.
+
+    Args:
+        video: The video.
+        same: Tells which actions are the same.
+        limits: Lengths and distances.
+        counts: Gets what was left out, by rule, each pair under the first that it breaks (`LEFT_OUT`).
     """
-    for a, b in _ordered(video, same, limits):
+    counts = Counter() if counts is None else counts
+    for a, b in _ordered(video, same, limits, counts):
         low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
-        if not (a.action.usable and b.action.usable and video.length_s - a.start_s - b.end_s > SPARE_S):
-            continue
-        if any(
+        if not (a.action.usable and b.action.usable):
+            counts["pairs_left_out_class_not_asked_about"] += 1
+        elif not video.length_s - a.start_s - b.end_s > SPARE_S:
+            counts["pairs_left_out_near_the_end"] += 1
+        elif any(
             other is not a
             and same(other.action, a.action)
             and (a.end_s <= other.start_s < high or a.end_s <= other.end_s < high)
@@ -128,41 +141,67 @@ def released_pairs(
             and (low < other.start_s <= b.start_s or low < other.end_s <= b.start_s)
             for other in video.segments
         ):
-            continue
-        near = [s.action for s in video.segments if low <= s.start_s < high or low <= s.end_s < high]
-        others = _others(video, [a.action, b.action, *near], same)
-        if any(action.usable for action in others):
-            yield Candidate(video, a, b, tuple(action.key for action in others))
+            counts["pairs_left_out_recurring"] += 1
+        else:
+            near = [s.action for s in video.segments if low <= s.start_s < high or low <= s.end_s < high]
+            others = _others(video, [a.action, b.action, *near], same)
+            if any(action.usable for action in others):
+                yield Candidate(video, a, b, tuple(action.key for action in others))
+            else:
+                counts["pairs_left_out_no_other_action"] += 1
 
 
-def paper_pairs(video: AnnotatedVideo, same: SameAction = same_key, limits: Limits = PAPER) -> Iterator[Candidate]:
+def paper_pairs(
+    video: AnnotatedVideo,
+    same: SameAction = same_key,
+    limits: Limits = PAPER,
+    counts: Counter[str] | None = None,
+) -> Iterator[Candidate]:
     """Select the pairs of a video by appendix B.1 read literally.
 
     A ends before B starts; both last 4.0 to 36.0 s by default; different classes; neither occurs another time in the
     segment or within 2 s of it (the paper says "in close proximity"; the distance is the release's).
+
+    Args:
+        video: The video.
+        same: Tells which actions are the same.
+        limits: Lengths and distances.
+        counts: Gets what was left out, by rule, each pair under the first that it breaks (`LEFT_OUT`).
     """
-    for a, b in _ordered(video, same, limits):
+    counts = Counter() if counts is None else counts
+    for a, b in _ordered(video, same, limits, counts):
         low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
         near = [s for s in video.segments if s.start_s < high and s.end_s > low]
         if any(s is not a and s is not b and (same(s.action, a.action) or same(s.action, b.action)) for s in near):
+            counts["pairs_left_out_recurring"] += 1
             continue
         others = _others(video, [s.action for s in near], same)
         yield Candidate(video, a, b, tuple(action.key for action in others))
 
 
-RULES: dict[str, Callable[[AnnotatedVideo, SameAction, Limits], Iterator[Candidate]]] = {
+RULES: dict[str, Callable[[AnnotatedVideo, SameAction, Limits, Counter[str]], Iterator[Candidate]]] = {
     "released": released_pairs,
     "paper": paper_pairs,
 }
 
 
-def _ordered(video: AnnotatedVideo, same: SameAction, limits: Limits) -> Iterator[tuple[Segment, Segment]]:
+def _ordered(
+    video: AnnotatedVideo, same: SameAction, limits: Limits, counts: Counter[str]
+) -> Iterator[tuple[Segment, Segment]]:
     """Yield every two segments of different actions within the limits, the first over before the second starts."""
     long_enough = [segment for segment in video.segments if limits.lasts(segment)]
+    counts["segments"] += len(video.segments)
+    counts["segments_too_short_or_long"] += len(video.segments) - len(long_enough)
     for a in long_enough:
         for b in long_enough:
-            if limits.hold(a, b) and not same(a.action, b.action):
-                yield a, b
+            if limits.hold(a, b):
+                counts["pairs_in_reach"] += 1
+                if same(a.action, b.action):
+                    counts["pairs_left_out_same_action"] += 1
+                else:
+                    yield a, b
+            elif a.end_s < b.start_s:
+                counts["pairs_out_of_reach"] += 1
 
 
 def _others(video: AnnotatedVideo, excluded: Sequence[Action], same: SameAction) -> list[Action]:

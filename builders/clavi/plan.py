@@ -32,6 +32,24 @@ TABLES = {  # what words the questions, by collection
     "youcook2": ("clavi",),
 }
 WITHOUT_CONTROL = "pairs_without_negative_control"
+LEFT_OUT = {
+    "segments_too_short_or_long": "--shortest, --longest",
+    "segments_not_asked_about": "",
+    "pairs_out_of_reach": "--max-span, --min-gap",
+    "pairs_left_out_same_action": "",
+    "pairs_left_out_same_meaning": "--same-by",
+    "pairs_left_out_class_not_asked_about": "",
+    "pairs_left_out_near_the_end": "--rules paper",
+    "pairs_left_out_recurring": "",
+    "pairs_left_out_no_other_action": "--rules paper",
+    "pairs_left_out_said_again_near": "--same-by",
+    "pairs_left_out_statement_and_gerund": "",
+    "pairs_left_out_strict": "--strict",
+    "pairs_left_out_most_per_video": "--max-pairs-per-video",
+    "pairs_left_out_order_balance": "--order",
+    WITHOUT_CONTROL: "more phrases in the split",
+}
+"""What rules leave out, and the option that changes it."""
 
 
 def plan_clavi(
@@ -98,21 +116,27 @@ def plan_clavi(
         units=tuple(units[:limit]),
         configs=clavi_configs(settings.render, settings.collection),
         noun="pair",
-        advice=(
-            "Check the inputs, --split and --rules."
-            if settings.collection == "charades"
-            else "--dry-run counts what is left out, rule by rule; check the inputs, --split, --shortest, --longest, "
-            "--max-span and --min-gap. Negative controls need other phrases in the same split."
-        ),
         notes={**(notes or {}), **counts},
+        remedies=_remedies(settings),
     )
+
+
+def _remedies(settings: ClaviSettings) -> dict[str, str]:
+    """Return what changes the counts of `LEFT_OUT`, without options that are not of the collection or already set."""
+    charades = settings.collection == "charades"
+    found = dict(LEFT_OUT)
+    if not charades or settings.rules == "paper":
+        found |= {name: "" for name, remedy in found.items() if remedy == "--rules paper"}
+    if charades:
+        found |= dict.fromkeys([WITHOUT_CONTROL, "pairs_left_out_same_meaning"], "")
+    return found
 
 
 def _of_charades(videos: Sequence[AnnotatedVideo], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
     """Select pairs of Charades by its rules."""
     same, limits = collection_of(settings).same, Limits.of(settings)
     select = RULES[settings.rules or "released"]
-    candidates = [candidate for video in videos for candidate in select(video, same, limits)]
+    candidates = [candidate for video in videos for candidate in select(video, same, limits, counts)]
     return without_returns(candidates, same, counts) if settings.strict else candidates
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ...benchmark import Prepared
 from ...errors import UsageError
-from ...records.plan import Plan
+from ...records.plan import Plan, noted
 from ...records.versions import tool_versions
-from ...runtime.progress import progress_bar
 from ...sources.causalchaos import read_causalchaos
-from ...sources.files import find_file, video_folder
+from ...sources.files import find_file, searched, video_folder
 from ...templates import load_questions
 from ...video.encode import EncodeSettings
 from ...video.estimate import Estimate, estimate_cuts, survey
+from ..source_videos import describe_found
 from .inputs import read_plan, sameness_by, splits_of
 from .plan import WITHOUT_CONTROL
 from .render import ClaviBuilder, pair_footage
@@ -29,6 +28,7 @@ from .sources import (
     as_rate,
     collection_of,
     read_timing,
+    video_shelves,
     videos_in,
 )
 
@@ -48,19 +48,19 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     places = [video_folder(settings.videos)] if settings.videos else annotation_folders(path)
     timing = timing_of(settings, places) if collection.framed else Timing()
     same_by = sameness_by(settings)
-    with ExitStack() as stack:
-        show = progress_bar(stack, "embedding phrases", progress) if same_by == "sbert" else None
-        plan = read_plan(
-            Given(path, settings, splits, settings.charades_sta, timing),
-            pairs=settings.pairs,
-            limit=settings.limit,
-            version=settings.version,
-            tools=tool_versions(render=settings.render),
-            same_by=same_by,
-            progress=show,
-        )
+    plan = read_plan(
+        Given(path, settings, splits, settings.charades_sta, timing),
+        pairs=settings.pairs,
+        limit=settings.limit,
+        version=settings.version,
+        tools=tool_versions(render=settings.render),
+        same_by=same_by,
+    )
     wanted = {unit.source_id for unit in plan.units}
     found = videos_in(places, wanted, collection) if settings.render else {}
+
+    def looked() -> list[str]:
+        return [folder for place in places for folder in searched([place], video_shelves(place, collection))]
 
     def estimate(workers: int, probe: bool) -> Estimate:
         return estimate_cuts(
@@ -76,10 +76,11 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     return Prepared(
         plan,
         ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
-        describe=lambda: describe(plan, settings, found),
+        describe=lambda: describe(plan, settings, found, looked),
         estimate=estimate if settings.render else None,
         recorded={"same-by": same_by if settings.collection != "charades" else None},
         warnings=warnings_of(plan, settings, splits, timing),
+        searched=looked,
     )
 
 
@@ -120,10 +121,12 @@ def annotation_folders(path: Path) -> list[Path]:
     if path.is_file():
         return [path.parent]
     found = (find_file(path, f"Charades_v1_{split}.csv") for split in OF_CHARADES)
-    return [path, *(file.parent for file in found if file)]
+    return list(dict.fromkeys([path, *(file.parent for file in found if file)]))
 
 
-def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path]) -> str:
+def describe(
+    plan: Plan, settings: ClaviSettings, found: Mapping[str, Path], looked: Callable[[], Sequence[str]] = tuple
+) -> str:
     """Write what a build would do: pairs, videos, questions."""
     lines = ["Plan (nothing was written):"]
     per_video = len(load_questions())
@@ -138,8 +141,8 @@ def describe(plan: Plan, settings: ClaviSettings, found: Mapping[str, Path]) -> 
         )
     total = len(plan.units)
     lines.append(f"  {'all':<{width}}{total:>7,} pairs, {2 * total:,} videos, {2 * total * per_video:,} questions")
-    lines += [f"  {name.replace('_', ' ')}: {count:,}" for name, count in plan.notes.items() if count]
+    lines += [f"  {line}" for line in noted(plan)]
     if not settings.render:
         return "\n".join([*lines, "  no videos are made (--no-render)"])
     needed = {unit.source_id for unit in plan.units}
-    return "\n".join([*lines, f"  source videos found: {len(found):,} of {len(needed):,}"])
+    return "\n".join([*lines, *describe_found(needed, found, looked)])

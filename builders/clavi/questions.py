@@ -27,7 +27,7 @@ def question_rows(pair: Mapping[str, Any], variant: int) -> Iterator[Row]:
     """Word the 19 questions of one video.
 
     Args:
-        pair: `pair_id`, `phrase_a`, `phrase_b`, `phrase_c`, and of phrases with subjects `asked_a` and so on.
+        pair: `pair_id`, `source_id`, `phrase_a`, `phrase_b` and `phrase_c`; of phrases with subjects `asked_a` etc.
         variant: 0 for V, 1 for V′.
     """
     templates = templates_of(pair)
@@ -39,6 +39,7 @@ def question_rows(pair: Mapping[str, Any], variant: int) -> Iterator[Row]:
             "question_id": f"{video}_{position:02d}",
             "video_id": video,
             "pair_id": pair["pair_id"],
+            "source_id": pair["source_id"],
             "question": template.worded(phrases, asked),
             "answer": template.answers[variant],
             "type": template.type,

@@ -25,8 +25,9 @@ VARIANTS = {"original": "V", "complement": "V′"}
 WORDINGS = ("Q", "Q′", "-")
 RELEASED_Q, RELEASED_Q_PRIME = (0, 4, 8), (5, 9)
 VARIANT_STEP = 16
+BA_NC, ALL_BA_NC = " control, BA-NC", " BA-NC and complement"
 COLUMNS = (
-    *("question_id", "pair_id", "answer", "type", "type_id", "subset", "variant"),
+    *("question_id", "source_id", "answer", "type", "type_id", "subset", "variant"),
     *("complement_question_id", "counterpart_question_id"),
 )
 
@@ -61,16 +62,15 @@ class Questions:
     counterpart: NDArray[np.intp]
 
 
-def questions_from(columns: Mapping[str, Sequence[object]], source_of: Mapping[str, str]) -> Questions:
+def questions_from(columns: Mapping[str, Sequence[object]]) -> Questions:
     """Turn columns of config `questions` into arrays.
 
     Args:
         columns: The columns named in `COLUMNS`.
-        source_of: The source video of each pair.
     """
     ids = [str(name) for name in columns["question_id"]]
     place: dict[object, int] = {name: number for number, name in enumerate(ids)}
-    per_row = [source_of[str(pair)] for pair in columns["pair_id"]]
+    per_row = [str(name) for name in columns["source_id"]]
     sources = sorted(set(per_row))
     position = {name: number for number, name in enumerate(sources)}
     in_v = np.array(columns["type_id"], np.int64) % VARIANT_STEP
@@ -121,7 +121,9 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
         add(f"CAcc_{letter}", couple, both)
         add(f"CAcc_{letter} control", couple & ~questions.flips, both)
         add(f"CAcc_{letter} complement", couple & questions.flips, both)
-        add(f"CAcc_{letter} control, BA-NC", couple & (questions.type == TYPES.index("BA-NC")), both)
+        before_after = questions.type == TYPES.index("BA-NC")
+        add(f"CAcc_{letter}{BA_NC}", couple & before_after, both)
+        add(f"CAcc_{letter}{ALL_BA_NC}", couple & (before_after | questions.flips), both)
     for number, variant in enumerate(VARIANTS.values()):
         for kind_number, kind in enumerate(TYPES):
             for word_number, word in enumerate(WORDINGS):
@@ -156,10 +158,17 @@ def tables(counted: Tally) -> tuple[Table, ...]:
         if "|" in cell:
             variant, kind, word = cell.split("|")
             fine.append((variant, kind, word, means[cell], totals[cell]))
+    parts = {
+        "": "all",
+        " control": "control",
+        " complement": "complement",
+        ALL_BA_NC: "all, control = BA-NC",
+        BA_NC: "control = BA-NC",
+    }
     rows = [
-        (f"CAcc_{letter}", part.strip() or "all", means[f"CAcc_{letter}{part}"], totals[f"CAcc_{letter}{part}"])
+        (f"CAcc_{letter}", name, means[f"CAcc_{letter}{part}"], totals[f"CAcc_{letter}{part}"])
         for letter in "VT"
-        for part in ("", " control", " control, BA-NC", " complement")
+        for part, name in parts.items()
     ]
     return (
         Table("by_type", "Accuracy by type", ("type", "accuracy", "questions"), by_type),
@@ -168,8 +177,8 @@ def tables(counted: Tally) -> tuple[Table, ...]:
             "Consistent accuracy",
             ("score", "subset", "value", "couples"),
             tuple(rows),
-            "The paper defines control as E, E-NC and BA-NC. Its Table 3 fits control = BA-NC: there CAcc is the plain "
-            "mean of control and complement, and control lies far above the accuracy on E and E-NC.",
+            "The paper defines control as E, E-NC and BA-NC. Its Table 3 fits control = BA-NC: compare its control and "
+            "its overall values with the last two rows of each score.",
         ),
         Table(
             "fine_grained",
@@ -191,9 +200,18 @@ def always(answer: int) -> Oracle:
 
 
 def text_only(questions: Questions) -> NDArray[np.int64]:
-    """Answer as is right for V, whatever the video: the best that the question alone allows."""
+    """Answer as is right for V, whatever the video."""
     others = np.where(questions.variant == 1, questions.counterpart, np.arange(len(questions.ids)))
     return questions.answer[others]
+
+
+def yes_where_blind(questions: Questions) -> NDArray[np.int64]:
+    """Answer control rightly and all of complement by yes: the best balanced accuracy that one modality allows.
+
+    Every question of complement is true of one of V and V′, and one of Q and Q′ of each video, so without the other
+    modality "yes" to both is right about a yes and wrong about a no. There are fewer yes than no: a yes weighs more.
+    """
+    return np.where(questions.flips, YES, questions.answer)
 
 
 def video_only(questions: Questions) -> NDArray[np.int64]:
@@ -208,6 +226,7 @@ ORACLES: dict[str, Oracle] = {
     "always no": always(NO),
     "text-only oracle": text_only,
     "video-only oracle": video_only,
+    "one modality, yes where it cannot know": yes_where_blind,
     "both": lambda questions: questions.answer,
 }
 
@@ -219,7 +238,6 @@ def scoring() -> Scoring:
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
     """Score answers to CLAVI's questions."""
-    pairs, _ = read_columns(output, "pairs", ("pair_id", "source_id"), ALL)
     columns, splits = read_columns(output, config, COLUMNS, ALL)
     others: frozenset[str] = frozenset()
     if options.split != ALL:
@@ -230,7 +248,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
             name: [value for value, keep in zip(values, chosen, strict=True) if keep]
             for name, values in columns.items()
         }
-    questions = questions_from(columns, dict(zip(pairs["pair_id"], pairs["source_id"], strict=True)))
+    questions = questions_from(columns)
     joined = join(predictions, questions.ids, others=others, partial=options.partial)
     counted = count(questions, joined.picks)
     return Scores(

@@ -18,9 +18,9 @@ from .sameness import Alike, Sameness, content_words, find_alike
 
 NEAR_CLIP_S = 2 * MARGIN_S  # from A and B: a clip reaches up to the margin beyond them, and that far around it counts
 COUNTS = (
-    *("segments", "segments_that_repeat_another", "segments_too_short_or_long"),
+    *("segments", "segments_that_repeat_another", "segments_too_short_or_long", "segments_not_asked_about"),
     "segments_whose_words_come_again_in_their_source",
-    *("pairs_in_reach", "pairs_left_out_same_meaning", "pairs_left_out_said_again_near"),
+    *("pairs_in_reach", "pairs_out_of_reach", "pairs_left_out_same_meaning", "pairs_left_out_said_again_near"),
     *("pairs_left_out_statement_and_gerund", "pairs_left_out_strict"),
 )
 
@@ -59,12 +59,14 @@ def segment_pairs(
     segments = video.segments
     alike = find_alike(segments, sameness)
     said = [content_words(segment.action) for segment in every.segments]
-    usable = [place for place, segment in enumerate(segments) if limits.lasts(segment) and segment.action.usable]
+    lasting = [place for place, segment in enumerate(segments) if limits.lasts(segment)]
+    usable = [place for place in lasting if segments[place].action.usable]
     counts["segments"] += given
     counts["segments_that_repeat_another"] += given - len(segments)
-    counts["segments_too_short_or_long"] += len(segments) - len(usable)
+    counts["segments_too_short_or_long"] += len(segments) - len(lasting)
+    counts["segments_not_asked_about"] += len(lasting) - len(usable)
     counts["segments_whose_words_come_again_in_their_source"] += sum(map(bool, alike.words))
-    for one, other in _in_reach(segments, usable, limits):
+    for one, other in _in_reach(segments, usable, limits, counts):
         a, b = segments[one], segments[other]
         low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
         counts["pairs_in_reach"] += 1
@@ -83,16 +85,21 @@ def segment_pairs(
             yield Candidate(video, a, b, elsewhere, clip_words=words, clip_events=events)
 
 
-def _in_reach(segments: Sequence[Segment], usable: Sequence[int], limits: Limits) -> Iterator[tuple[int, int]]:
-    """Yield the places of every two segments within the limits; segments are in order of their starts."""
+def _in_reach(
+    segments: Sequence[Segment], usable: Sequence[int], limits: Limits, counts: Counter[str]
+) -> Iterator[tuple[int, int]]:
+    """Yield the places of every two segments within the limits, and count the others; segments are in order."""
     starts = [segments[place].start_s for place in usable]
     for one in usable:
         a = segments[one]
         for number in range(bisect_right(starts, a.end_s), len(usable)):
             if limits.span is not None and starts[number] - a.start_s > limits.span:
+                counts["pairs_out_of_reach"] += len(usable) - number
                 break
             if limits.hold(a, segments[usable[number]]):
                 yield one, usable[number]
+            else:
+                counts["pairs_out_of_reach"] += segments[usable[number]].start_s > a.end_s
 
 
 def _lies_in(segment: Segment | Mention, low: float, high: float) -> bool:

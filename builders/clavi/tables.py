@@ -18,6 +18,7 @@ QUESTIONS = Config(
         Column("question_id", "string", "`<video_id>_<00 to 18>`"),
         Column("video_id", "string", "the video asked about, in config `videos`"),
         Column("pair_id", "string", "the pair, in config `pairs`"),
+        Column("source_id", "string", "the Charades video"),
         Column("question", "string", "the question"),
         Column("answer", "label", "`no` or `yes`", ANSWERS),
         Column(

@@ -29,6 +29,7 @@ NOTES = {
     "questions_held_out": "questions left out of train: they have a composition or a number of steps that is held out",
     "questions_no_partner": "questions left out: no other video has the other answer to them",
     "questions_thinned": "questions left out: their answer would stand out",
+    "questions_over_most_per_video": "questions left out: their video has enough (`--max-questions-per-video`)",
     "intervals_of_classes_left_out": "annotated intervals of the 16 classes that AGQA does not have",
     "videos_without_questions": "annotated videos about which nothing is asked",
     "isolated_roots": "roots of `isolated.json`",

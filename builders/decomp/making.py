@@ -91,7 +91,8 @@ class Made:
     Attributes:
         questions: By video, in the order of the videos, each in the order of the templates.
         drawn: How many questions were judged, by template.
-        lost: How many that may be asked were not, by reason: "no_partner", "held_out", "thinned".
+        lost: How many that may be asked were not, by reason: "no_partner", "held_out", "thinned",
+            "over_most_per_video".
     """
 
     questions: Mapping[str, Sequence[MadeQuestion]]
@@ -194,6 +195,8 @@ class _Maker:
                 full = len(self.asked[asked.video_id]) >= self.making.per_video
                 if not full and self.counts[asked.video_id, template] < self.making.per_template:
                     self.take(asked)
+                else:
+                    self.lost["over_most_per_video"] += 1
 
     def evened(self, asked: list[Asked]) -> list[Asked]:
         if not self.making.paired:
@@ -251,6 +254,8 @@ class _Maker:
                     for asked in sorted(side, key=self.digest)[:least]:
                         if len(self.asked[asked.video_id]) < self.making.per_video:
                             self.take(asked)
+                        else:
+                            self.lost["over_most_per_video"] += 1
 
     def tried(self, template: str) -> Iterator[Asked]:
         """Yield a template's questions of each video, drawn from all videos."""

@@ -7,12 +7,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...records.options import content
-from ...records.plan import Plan, Unit
+from ...records.plan import Plan, Unit, noted
 from ...templates import table_hashes
 from .settings import DecompSettings
 from .tables import decomp_configs
 
 TABLES = ("agqa", "agqa_drawn", "agqa_frames", "agqa_ids", "agqa_making")
+
+LEFT_OUT = {
+    "intervals_of_classes_left_out": "",
+    "videos_without_actions": "",
+    "questions_held_out": "",
+    "questions_no_partner": "more videos",
+    "questions_thinned": "more videos",
+    "questions_over_most_per_video": "--max-questions-per-video",
+    "videos_without_questions": "",
+}
+"""What rules leave out, and what changes it."""
 
 
 def plan_decomp(
@@ -41,6 +52,7 @@ def plan_decomp(
         noun="video",
         advice="Check the inputs and --split.",
         notes=dict(sorted(notes.items())),
+        remedies=LEFT_OUT,
     )
 
 
@@ -67,7 +79,7 @@ def described(plan: Plan, count: Callable[[Unit], Counter[str]]) -> str:
         roots = sum(number for name, number in found.items() if name.endswith(" roots"))
         lines.append(f"  {split:<{width}}{len(units):>7,} videos, {roots:,} questions")
     lines += _by_template(totals)
-    lines += [f"  {name.replace('_', ' ')}: {number:,}" for name, number in plan.notes.items() if number]
+    lines += [f"  {line}" for line in noted(plan)]
     return "\n".join(lines)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ...benchmark import Prepared
 from ...records.plan import Plan, Unit
-from ...sources.files import find_videos, video_folder
+from ...sources.files import find_videos, searched, video_folder
+from ..source_videos import describe_found
 from .inputs import Inputs, read_inputs
 from .plan import described
 from .render import DecompBuilder
@@ -26,17 +27,31 @@ def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool =
     settings = decided(settings)
     inputs = read_inputs(settings)
     found: Mapping[str, Path] = {}
+    places = [video_folder(settings.videos)] if settings.videos else inputs.places
     if settings.embed == "yes":
-        places = [video_folder(settings.videos)] if settings.videos else inputs.places
         found = find_videos(places, {unit.source_id for unit in inputs.plan.units}, inputs.source.video_folders)
     videos = {name: str(path) for name, path in found.items()}
     builder = DecompBuilder(settings, inputs.reader, videos)
+
+    def looked() -> list[str]:
+        return searched(places, inputs.source.video_folders)
+
     return Prepared(
-        inputs.plan, builder, lambda: describe(inputs.plan, settings, inputs, found), warnings=inputs.warnings
+        inputs.plan,
+        builder,
+        lambda: describe(inputs.plan, settings, inputs, found, looked),
+        warnings=inputs.warnings,
+        searched=looked,
     )
 
 
-def describe(plan: Plan, settings: DecompSettings, inputs: Inputs, found: Mapping[str, Path]) -> str:
+def describe(
+    plan: Plan,
+    settings: DecompSettings,
+    inputs: Inputs,
+    found: Mapping[str, Path],
+    looked: Callable[[], Sequence[str]],
+) -> str:
     """Write what a build would do; every question is taken apart for it."""
 
     def count(unit: Unit) -> Counter[str]:
@@ -45,4 +60,5 @@ def describe(plan: Plan, settings: DecompSettings, inputs: Inputs, found: Mappin
     text = described(plan, count)
     if settings.embed == "no":
         return f"{text}\n  the dataset has the videos' ids, not the videos (--embed no)"
-    return f"{text}\n  source videos found: {len(found):,} of {len(plan.units):,}"
+    needed = {unit.source_id for unit in plan.units}
+    return "\n".join([text, *describe_found(needed, found, looked)])

@@ -33,7 +33,9 @@ def check_captions(output: FinishedOutput) -> Iterator[str]:
     for name in output.info["settings"]["text_perturbations"]:
         counts: Counter[str] = Counter()
         for split in output.splits(name):
-            for row in output.rows(name, ["caption_id", "clip_id", "original"], split):
+            for row in output.rows(name, ["caption_id", "perturbation", "clip_id", "original"], split):
+                if row["perturbation"] != name:
+                    yield f"{name}: {row['caption_id']}: perturbation is {row['perturbation']}, not {name}"
                 found = (split, row["clip_id"], row["original"])
                 expected = clean.get(row["caption_id"]) or first.setdefault(row["caption_id"], found)
                 counts[row["caption_id"]] += 1
@@ -116,7 +118,7 @@ def check_combinations(output: FinishedOutput) -> Iterator[str]:
             texts[text] = {row["caption_id"] for row in output.rows(text, ["caption_id"])}
     counts: Counter[tuple[str, str]] = Counter()
     for row in output.rows(MULTIMODAL):
-        pair, clip, caption = row["pair"], row["clip_id"], row["caption_id"]
+        pair, clip, caption = row["perturbation"], row["clip_id"], row["caption_id"]
         title = f"{pair}: {caption}"
         counts[pair, caption] += 1
         if pair not in pairs or pair != f"{row['visual']}:{row['text']}" or row["severity"] != severity:

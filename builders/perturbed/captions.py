@@ -33,6 +33,7 @@ MODELS = ("mlm", "translation")
 """What needs a language model; see `TextCorruption.needs`."""
 TEXT_COLUMNS = (
     Column("caption_id", "string", "the caption: its clip and its number there, from 0"),
+    Column("perturbation", "string", "the perturbation, which is the name of the config"),
     Column("clip_id", "string", "the clip that it is about, as in `clean`"),
     Column("caption", "string", "the caption, perturbed; the original if nothing could be changed"),
     Column("original", "string", "the caption by its annotator"),
@@ -73,7 +74,7 @@ def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator
             block = found[start : start + BLOCK]
             for name in names:
                 payload = {"text": name, "captions": block}
-                yield Unit(f".text.{name}.{split}.{number:05d}", split, "", payload, tables=(name,))
+                yield Unit(f".text.{name}.{split}.{number:05d}", split, "", payload, tables=(name,), pieces=len(block))
 
 
 def is_text(unit: Unit) -> bool:
@@ -122,6 +123,7 @@ def text_rows(unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
             unit.payload["text"],
             {
                 "caption_id": key,
+                "perturbation": unit.payload["text"],
                 "clip_id": clip,
                 "caption": original if text is None else text,
                 "original": original,

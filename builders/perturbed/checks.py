@@ -31,7 +31,7 @@ from .tables import CLEAN, level_of, visual_tables
 SAME = ("captions", "source_id", "start_s", "end_s")
 LENGTH = ("num_frames", "fps")
 PLACE = ("source_frames", "first_frame")
-LEVEL = ("level", "written_quantiser")
+LEVEL = ("perturbation", "level", "written_quantiser")
 
 
 def check_rows(output: FinishedOutput) -> Iterator[str]:
@@ -70,7 +70,7 @@ def check_rows(output: FinishedOutput) -> Iterator[str]:
 
 
 def check_levels(output: FinishedOutput) -> Iterator[str]:
-    """Levels and written quantisers are those of the registry."""
+    """Perturbations are those of their tables; levels and written quantisers are those of the registry."""
     for name in visual_tables(output.info):
         for row in output.rows(name, ["clip_id", "severity", *LEVEL]):
             expected = level_of(name, row["severity"])

@@ -10,7 +10,8 @@ from ...metrics.answers import plain
 from ...seeds import rng_for
 from .scores import Captions
 
-NUM_CAPTIONS = 4
+NUM_CAPTIONS = 5
+"""One right and four wrong, as in MSR-VTT's multiple choice (Yu et al. 2018), the paper's second task (section 5.2)."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,12 @@ class CaptionChoice:
 
 
 def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> dict[str, CaptionChoice]:
-    """Draw for every clip its first caption and the first captions of three other clips, in an order of their own.
+    """Draw for every clip its first caption and the first captions of four other clips, in an order of their own.
 
     What is offered differs in every setting, by `metrics.answers.plain`: no two captions are alike, and none is one of
     the clip's own. A perturbation can make captions alike (without nouns, "a dog runs" and "a cat runs"). So clips are
-    taken whose captions differ under all perturbations; where there are not three, a perturbation that makes captions
-    alike has others in their places; and a clip for which some perturbation leaves no three is left out, of all
+    taken whose captions differ under all perturbations; where there are not four, a perturbation that makes captions
+    alike has others in their places; and a clip for which some perturbation leaves no four is left out, of all
     settings, because robustness compares settings on the same items.
 
     Args:
@@ -69,9 +70,9 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
     if not found:
         least = min(shown, key=lambda key: len(set(shown[key])))
         raise InputError(
-            "no clip has three other captions that differ from its own and from one another in every setting: "
-            f"{least or 'clean'!r} shows {len(set(shown[least]))} different ones of {len(captions.ids)}. Build without "
-            "it, or with more clips."
+            f"no clip has {NUM_CAPTIONS - 1} other captions that differ from its own and from one another in every "
+            f"setting: {least or 'clean'!r} shows {len(set(shown[least]))} different ones of {len(captions.ids)}. "
+            "Build without it, or with more clips."
         )
     return found
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MULTIMODAL = "multimodal"
 PAIR_COLUMNS = (
-    Column("pair", "string", "the combination, as visual:text"),
+    Column("perturbation", "string", "the combination, as visual:text"),
     Column("visual", "string", "the config with the clip"),
     Column("severity", "int32", "its severity there"),
     Column("text", "string", "the config with the caption"),
@@ -88,7 +88,7 @@ def pair_rows(visual: str, clip: Mapping[str, Any], pairs: tuple[str, ...]) -> I
             yield (
                 MULTIMODAL,
                 {
-                    "pair": str(Pair(visual, text)),
+                    "perturbation": str(Pair(visual, text)),
                     "visual": visual,
                     "severity": severity,
                     "text": text,

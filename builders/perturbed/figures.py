@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from functools import cache
+from contextlib import suppress
 from itertools import takewhile
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from ...corruptions.registry import check_name
 from ...corruptions.visual.engine import Recipe
-from ...data_cards.plots import BLUE, GREY, GRID, INK, ORANGE, PALE
+from ...data_cards.plots import ORANGE, PALE
+from ...data_cards.sheets import LINE, Picture, Sheet, fitted
 from ...errors import InputError
+from ...extras import MissingExtraError
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...video.pyav import to_rgb
@@ -23,13 +22,10 @@ from ...video.thumbnails import UNDECODABLE, frames_of
 from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN
 
-Picture = NDArray[np.uint8]
-
 LABEL, GAP, MARGIN, BAR = 150, 6, 12, 7
 CELL = 180
 STRIP, STRIP_CELL, STRIP_SEVERITIES, AMONG = 12, 66, (1, 3, 5), 600
-EARLY = 25  # frame of the sheet of pixels: each of the 90 files is decoded up to it
-LINE = 16
+EARLY = 25  # last frame that the sheet of pixels may show: each of the 90 files is decoded up to it
 
 
 def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
@@ -51,7 +47,7 @@ def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
 
 def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
     """Draw one frame of a clip under perturbations (rows) at all severities (columns)."""
-    number = min(EARLY, clean["num_frames"] // 2)
+    number = telling_frame(clean, names, settings)
     (original,) = frames_at(clean, [number])
     width, height = fitted(original, CELL)
     columns = settings.severities
@@ -79,6 +75,29 @@ def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], setting
             sheet.text(left, top + height, corruption.level(row["severity"]))
         top += height + LINE + GAP
     return sheet.png()
+
+
+def telling_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings) -> int:
+    """Return the number of a frame, not a late one, that a shaking camera moves about as far as its severity says.
+
+    What is drawn for each frame anew, the angle of `rotation` and the shift of `translation`, is near 0 for some. Drawn
+    for a picture that rises evenly, it shows in how far this changes; the frame is taken whose smallest change, as a
+    share of the largest among all frames, is largest.
+    """
+    last = min(EARLY, clean["num_frames"] // 2)
+    first = 0 if settings.clip_first else clean["first_frame"]
+    key = clean["clip_id"] if settings.clip_first else clean["source_id"]
+    shaken = [name for name in names if (c := check_name(name)).family == "camera" and c.random]
+    rising = np.add.outer(np.arange(96), np.arange(128)).astype(np.uint8)[..., None]
+    least = np.ones(last + 1)
+    with suppress(MissingExtraError):  # the card can be written without OpenCV
+        for name in shaken:
+            for severity in settings.severities:
+                recipe = Recipe(check_name(name), severity, settings.seed, key)
+                changed = [recipe.frame(rising, first + number).astype(int) for number in range(last + 1)]
+                change = np.array([np.abs(frame - rising).mean() for frame in changed])
+                least = np.minimum(least, change / max(change.max(), 1e-9))
+    return int(least.argmax()) if shaken and least.min() < 1 else last
 
 
 def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
@@ -151,76 +170,3 @@ def frames_at(row: Row, numbers: Sequence[int]) -> list[Picture]:
             f"the video {row['video']['path']} has not frame {numbers[-1]} ({error}), so it is not what was built. "
             "`stressreel verify` says more; build again with --fresh."
         ) from error
-
-
-def fitted(frame: Picture, side: int) -> tuple[int, int]:
-    """Return the width and height in which a frame fits into a square."""
-    height, width = frame.shape[:2]
-    scale = side / max(height, width)
-    return max(round(width * scale), 1), max(round(height * scale), 1)
-
-
-class Sheet:
-    """A white sheet to put pictures and words on."""
-
-    def __init__(self, width: int, height: int):
-        """Make an empty sheet."""
-        self._image = Image.new("RGB", (width, height), "white")
-        self._draw = ImageDraw.Draw(self._image)
-
-    def text(self, left: int, top: int, words: str, *, bold: bool = False, colour: str = INK) -> None:
-        """Write a line."""
-        self._draw.text((left, top), words, fill=colour, font=font(bold))
-
-    def wrapped(self, left: int, top: int, words: str, width: int) -> None:
-        """Write words below each other in as many lines as they need."""
-        line = ""
-        for word in [*words.split(), ""]:
-            longer = f"{line} {word}".strip()
-            if line and (not word or font(False).getlength(longer) > width):
-                self.text(left, top, line, colour=PALE)
-                line, top = word, top + LINE
-            else:
-                line = longer
-
-    def paste(self, frame: Picture, left: int, top: int, width: int, height: int) -> None:
-        """Put a frame on the sheet, shrunk by averaging."""
-        small = Image.fromarray(frame).resize((width, height), Image.Resampling.BOX)
-        self._image.paste(small, (left, top))
-
-    def bar(self, shares: NDArray[np.float64], left: int, top: int, width: int, height: int) -> None:
-        """Draw numbers from 0 to below 1 as colours, side by side; others in grey."""
-        import matplotlib
-
-        shares = shares[np.arange(width) * len(shares) // width]
-        colours = matplotlib.colormaps["viridis"](shares, bytes=True)
-        colours[(shares < 0) | (shares >= 1), :3] = ImageColor.getrgb(GREY)
-        row = np.broadcast_to(colours[None, :, :3], (height, width, 3))
-        self._image.paste(Image.fromarray(np.ascontiguousarray(row)), (left, top))
-
-    def plot(self, shown: NDArray[np.int64], left: int, top: int, side: int, count: int) -> None:
-        """Draw in a square which frame (upwards) is shown at each moment (rightwards), if it is one of the clip."""
-        end = max(count - 1, 1)
-        self._draw.rectangle((left, top, left + side, top + side), outline=GREY, fill="white")
-        self._draw.line((left, top + side, left + side, top), fill=GRID)
-        for position, frame in enumerate(shown.tolist()):
-            if not 0 <= frame < count:
-                continue
-            x, y = left + position * side / end, top + side - frame * side / end
-            self._draw.rectangle((round(x), round(y), round(x) + 1, round(y) + 1), fill=BLUE)
-
-    def png(self) -> bytes:
-        """Encode the sheet."""
-        target = io.BytesIO()
-        self._image.save(target, format="png")
-        return target.getvalue()
-
-
-@cache
-def font(bold: bool) -> ImageFont.FreeTypeFont:
-    """Load the font of the other figures, which Matplotlib brings along."""
-    import matplotlib
-
-    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
-    path = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name
-    return ImageFont.truetype(str(path), 12, layout_engine=ImageFont.Layout.BASIC)

@@ -66,7 +66,9 @@ def plan_perturbed(
                 unit_id += f".{split}"
             filled = (*group, *([MULTIMODAL] if combined & set(group) else []))
             cost = 0.0 if whole else _cost(rows, group[0], settings.severities)
-            units.append(Unit(unit_id, split, source, {"clips": rows, "perturbations": group}, cost, filled))
+            renders = len(rows) * sum(1 if name == CLEAN else len(settings.severities) for name in group)
+            payload = {"clips": rows, "perturbations": group}
+            units.append(Unit(unit_id, split, source, payload, cost, filled, renders))
     for unit_id, times in Counter(unit.id for unit in units).items():
         if times > 1:
             raise InputError(
@@ -83,6 +85,7 @@ def plan_perturbed(
         units=tuple(sorted(units, key=lambda unit: unit.id)),
         configs=suite_configs(settings),
         noun="source video" if all(unit.id == unit.source_id for unit in units) else "unit",
+        piece="render",
         reports=(TEXT_SHIFT,),
         notes=dict(notes or {}),
     )

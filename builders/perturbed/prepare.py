@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,13 @@ from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
 from ...errors import InputError, UsageError
 from ...language.tagger import choose_tagger
-from ...records.plan import Plan
+from ...records.plan import Plan, noted
 from ...records.versions import tool_versions
 from ...samples.cache import cached_sample
 from ...sources.captions import CaptionedClips
-from ...sources.files import find_videos, video_folder
+from ...sources.files import find_videos, searched, video_folder
 from ...video.ffmpeg import ffmpeg_version
+from ..source_videos import describe_found
 from .captions import choose_texts, text_tools
 from .combinations import combinations
 from .decided import decided, has_bias, source_named, tools_named
@@ -68,10 +69,15 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     places = [video_folder(settings.videos)] if settings.videos else [folder, folder.parent]
     found = find_videos(places, wanted, clips.subfolders) if settings.render else {}
 
+    def looked() -> list[str]:
+        return searched(places, clips.subfolders)
+
     return Prepared(
         plan,
         PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools),
-        describe=lambda: describe(plan, settings, found, describe_texts(plan, settings, given, tools, bias=bias)),
+        describe=lambda: describe(
+            plan, settings, found, looked, describe_texts(plan, settings, given, tools, bias=bias)
+        ),
         estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
         if settings.render
         else None,
@@ -80,6 +86,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
             "caption-style": settings.caption_style if texts else None,
             "severity": ",".join(map(str, settings.severities)) if shows(settings) else None,
         },
+        searched=looked,
     )
 
 
@@ -117,7 +124,13 @@ def tools_of(settings: PerturbedSettings) -> Tools:
     return tools_named(replace(settings, tagger=choose_tagger(settings.tagger)))
 
 
-def describe(plan: Plan, settings: PerturbedSettings, found: Mapping[str, Path], texts: Sequence[str] = ()) -> str:
+def describe(
+    plan: Plan,
+    settings: PerturbedSettings,
+    found: Mapping[str, Path],
+    looked: Callable[[], Sequence[str]] = tuple,
+    texts: Sequence[str] = (),
+) -> str:
     """Write what a build would do; `texts` are the lines about captions."""
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
     recipes = len(settings.perturbations) * len(settings.severities)
@@ -129,10 +142,10 @@ def describe(plan: Plan, settings: PerturbedSettings, found: Mapping[str, Path],
             f"  {len(clips) * recipes:,} perturbed clips, and {len(clips):,} clean ones",
         ]
     lines += texts
-    lines += [f"  {name.replace('_', ' ')}: {count:,}" for name, count in plan.notes.items() if count]
+    lines += [f"  {line}" for line in noted(plan)]
     if not settings.render:
         return "\n".join([*lines, "  no videos are made" + (" (--no-render)" if recipes else "")])
-    return "\n".join([*lines, f"  source videos found: {len(found):,} of {len(needed):,}"])
+    return "\n".join([*lines, *describe_found(needed, found, looked)])
 
 
 def describe_texts(

@@ -16,6 +16,7 @@ from ...corruptions.registry import check_name
 from ...corruptions.text.tools import Tools
 from ...corruptions.visual.engine import Recipe
 from ...errors import VideoError
+from ...progress import tick
 from ...records.files import sha256_file
 from ...records.plan import Facts, Skip, Unit
 from ...records.schema import Row
@@ -95,7 +96,9 @@ class PerturbedBuilder(SourceVideos):
                         files = [folder / _file(name, severity, clip["clip_id"]) for clip, _ in members]
                         recipe = recipe_for(name, severity, self.settings.seed, key)
                         self._write(store, recipe, index, stretch, [frames for _, frames in members], files, pixel)
-                        facts["sha256"] |= {file.name: sha256_file(file) for file in files}
+                        for file in files:
+                            facts["sha256"][file.name] = sha256_file(file)
+                            tick()
         return facts
 
     def _stretches(self, cut: Cut, index: FrameIndex) -> Iterator[tuple[range, Cut]]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINES = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d")
+MARKS = "osD^v"
+APART = 0.11  # of a severity, between marks; lines below others are thicker, so that equal ones do not hide one another
 PANEL_IN = 2.9
 FEW_CLIPS = 50  # R@5 of fewer clips is soon near 1, and its lines flat
 
@@ -62,10 +64,20 @@ def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], s
     def draw(figure: Figure) -> None:
         grid = figure.subplots(rows, min(3, len(panels)), squeeze=False).ravel()
         for axes, (family, names) in zip(grid, panels.items(), strict=False):
-            axes.axhline(values[Setting()], color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label=CLEAN)
+            axes.axhline(values[Setting()], color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label=CLEAN, zorder=3)
             for number, name in enumerate(names):
                 points = sorted((s.severity, value) for s, value in values.items() if s.visual == name and not s.text)
-                axes.plot(*zip(*points, strict=True), marker="o", markersize=3.5, color=LINES[number % 5], label=name)
+                places = [severity + APART * (number - (len(names) - 1) / 2) for severity, _ in points]
+                axes.plot(
+                    places,
+                    [value for _, value in points],
+                    marker=MARKS[number % 5],
+                    markersize=6,
+                    markeredgecolor="white",
+                    linewidth=1.3 + 1.3 * (len(names) - 1 - number),
+                    color=LINES[number % 5],
+                    label=name,
+                )
             axes.set_title(family)
             axes.set_xticks(sorted({s.severity for s in values if s.severity}))
             axes.set_xlabel("severity")

@@ -116,6 +116,11 @@ def families(settings: Iterable[Setting]) -> dict[str, str]:
     return found
 
 
+def kinds(settings: Iterable[Setting]) -> dict[str, str]:
+    """Return the kind of every text perturbation: natural, machine or synthetic."""
+    return {setting.text: check_text_name(setting.text).kind for setting in settings if setting.text}
+
+
 def _present(
     expected: Sequence[Setting], names: Iterable[str], what: str, *, partial: bool
 ) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
@@ -242,11 +247,11 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
             doubled[label] += 1
             continue
         if judged:
-            right = _truth(given)
+            right = truth_of(given)
         else:
             if setting not in own:
-                own[setting] = _texts(output, by_name[setting], captions, options.split)
-            right = _chose(given, clip, own[setting])
+                own[setting] = captions_about(output, by_name[setting], captions, options.split)
+            right = chose(given, clip, own[setting])
         if right is None:
             unreadable.append((label, str(given)[:80]))
         values[setting, clip, question] = float(bool(right))
@@ -290,7 +295,8 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
     return _robustness_scores(output, chosen, ("accuracy",), tally(sources, cells), options, answers, notes)
 
 
-def _truth(value: Any) -> bool | None:
+def truth_of(value: Any) -> bool | None:
+    """Read whether an answer is right, as users write it; None if that cannot be told."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     text = str(value).strip().casefold()
@@ -306,7 +312,7 @@ def _truth(value: Any) -> bool | None:
     }.get(text)
 
 
-def _texts(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:
+def captions_about(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:
     """Return which clips each caption (id and text) is about, as shown in a setting."""
     texts = caption_texts(output, setting, captions, split)
     about: dict[str, set[str]] = {}
@@ -316,7 +322,7 @@ def _texts(output: FinishedOutput, setting: Setting, captions: Captions, split: 
     return about
 
 
-def _chose(value: Any, clip: str, about: Mapping[str, set[str]]) -> bool | None:
+def chose(value: Any, clip: str, about: Mapping[str, set[str]]) -> bool | None:
     """Return whether the caption chosen is one of the clip's; None if it is no caption of the output."""
     if not isinstance(value, str):
         return None
@@ -333,7 +339,7 @@ def _robustness_scores(
     answers: dict[str, Any],
     notes: tuple[str, ...],
 ) -> Scores:
-    suite = Suite(chosen, names, families(chosen))
+    suite = Suite(chosen, names, families(chosen), kinds(chosen))
     scored = estimates(
         counted, lambda means: robustness.measure(suite, means), seed=options.seed, resamples=options.resamples
     )
@@ -370,5 +376,5 @@ def measure_of(cells: Sequence[str]) -> Measure:
     """Return the scores as a function of the means of cells; the settings are read from their names."""
     names = [cell.split(" ", 1) for cell in cells]
     settings = tuple(dict.fromkeys(read_setting(name) for name, _ in names))
-    suite = Suite(settings, tuple(dict.fromkeys(score for _, score in names)), families(settings))
+    suite = Suite(settings, tuple(dict.fromkeys(score for _, score in names)), families(settings), kinds(settings))
     return lambda means: robustness.measure(suite, means)

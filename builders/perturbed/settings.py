@@ -55,6 +55,20 @@ def combined(settings: Any) -> bool:
     return settings.modality in ("multimodal", "all")
 
 
+def families_and_names(kind: str) -> list[str]:
+    """List what names perturbations of a kind: themselves, their families, and all."""
+    from ...corruptions.registry import list_corruptions
+
+    found = list_corruptions(kind)
+    return [*dict.fromkeys(corruption.family for corruption in found), *(c.name for c in found), "all"]
+
+
+def _pairs() -> list[str]:
+    from .combinations import combinations
+
+    return [str(pair) for pair in combinations()[1]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class PerturbedSettings(BuildSettings):
     """What a build of perturbed clips and captions is told.
@@ -107,6 +121,7 @@ class PerturbedSettings(BuildSettings):
         ("all",),
         "Names, families (noise, blur, camera, digital, temporal) or all, separated by commas.",
         read=comma_separated,
+        names=lambda: families_and_names("visual"),
         shown="all",
         counts=shows,
     )
@@ -137,12 +152,14 @@ class PerturbedSettings(BuildSettings):
         "Names, families (add_text, bias, change_char, drop_text, positional, swap_text, text_style) or all, "
         "separated by commas.",
         read=comma_separated,
+        names=lambda: families_and_names("text"),
         shown="all that need no language model, with --mlm and --translate those too; YouCook2 without bias",
     )
     pairs: tuple[str, ...] = option(
         (),
         "Combinations, such as jpeg:no_verbs,jumble:typos.",
         read=comma_separated,
+        names=lambda: _pairs(),
         shown="those of the paper's 66 whose parts are chosen",
     )
     caption_style: Literal["declarative", "imperative", "auto"] | None = option(

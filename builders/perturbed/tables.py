@@ -16,6 +16,7 @@ CLEAN = "clean"
 COLUMNS = (
     Column("clip_id", "string", "the clip"),
     Column("severity", "int32", "1 to 5; 0 in `clean`"),
+    Column("perturbation", "string", "the perturbation, which is the name of the config; `clean` in `clean`"),
     Column("level", "string", "the paper's values of the severity"),
     Column("written_quantiser", "int32", "what FFmpeg writes for the level of mpeg1 and mpeg2, at most 31; else null"),
     Column("captions", "strings", "what the clip shows, by its annotators"),
@@ -62,8 +63,12 @@ def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
 
 
 def level_of(name: str, severity: int) -> Row:
-    """Return the columns of a row that the registry decides, null in `clean`."""
+    """Return the columns of a row that its table and the registry decide; `clean` has no level."""
     if name == CLEAN:
-        return {"level": None, "written_quantiser": None}
+        return {"perturbation": CLEAN, "level": None, "written_quantiser": None}
     corruption = check_name(name)
-    return {"level": corruption.level(severity), "written_quantiser": corruption.written_quantiser(severity)}
+    return {
+        "perturbation": name,
+        "level": corruption.level(severity),
+        "written_quantiser": corruption.written_quantiser(severity),
+    }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ...exports.tasks import Doc, Task, lost_rows, one_split, row_keys
 from ...metrics.robustness import CLEAN, Setting
 from ...records.output import FinishedOutput
-from .choices import CaptionChoice, caption_choices
+from .choices import NUM_CAPTIONS, CaptionChoice, caption_choices
 from .scores import Captions, caption_texts, read_captions, suite_settings
 
 PAIRS = "pairs"
@@ -32,7 +32,8 @@ def caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
             texts[setting.text] = [shown[caption] for caption in captions.ids]
     choices = caption_choices(captions, texts)
     gone = tuple(clip for clip in captions.clips if clip not in choices)
-    why = "in some setting their captions are not different from those of three other clips" if gone else ""
+    num_others = NUM_CAPTIONS - 1
+    why = f"in some setting their captions are not different from those of {num_others} other clips" if gone else ""
     stored = {
         table: row_keys(output, table, ("clip_id", "severity"))
         for table in {setting.visual or CLEAN: None for setting in suite_settings(output.info)}

@@ -19,7 +19,7 @@ from stressreel.language.wordnet import find_wordnet
 
 TEXTS = ("no_verbs", "random_noun", "shuffle_order", "keyboard", "gender_swap")
 PLAIN = ("--tagger", "pattern", "--no-progress")
-COLUMNS = ["caption_id", "clip_id", "caption", "original", "changed", "reason"]
+COLUMNS = ["caption_id", "perturbation", "clip_id", "caption", "original", "changed", "reason"]
 needs_wordnet = pytest.mark.skipif(find_wordnet() is None, reason="no WordNet: set NLTK_DATA")
 
 
@@ -138,10 +138,10 @@ class TestMultimodal:
 
     def test_every_row_names_a_clip_and_a_caption(self, combined: Path, tmp_path: Path) -> None:
         table = datasets.load_dataset(str(combined), "multimodal", split="test", cache_dir=str(tmp_path))
-        assert table.column_names == ["pair", "visual", "severity", "text", "clip_id", "caption_id"]
+        assert table.column_names == ["perturbation", "visual", "severity", "text", "clip_id", "caption_id"]
         clips = {(n, r["clip_id"], r["severity"]): r for n in ("jpeg", "jumble") for r in rows(combined, n)}
         words = {(n, r["caption_id"]): r for n in TEXTS for r in rows(combined, n)}
-        assert Counter(table["pair"]) == {
+        assert Counter(table["perturbation"]) == {
             str(p): 3 for p in combinations()[1] if p.visual in table["visual"] and p.text in TEXTS
         }
         for row in table:
@@ -174,7 +174,10 @@ class TestMultimodal:
             "typos",
             "multimodal",
         ]
-        assert {row["pair"] for row in rows(tmp_path / "o", "multimodal")} == {"freeze:typos", "rotation:keyboard"}
+        assert {row["perturbation"] for row in rows(tmp_path / "o", "multimodal")} == {
+            "freeze:typos",
+            "rotation:keyboard",
+        }
         assert run("stressreel", "verify", tmp_path / "o").code == 0
 
     def test_what_has_no_video_is_in_no_combination(self, msrvtt: Path, tmp_path: Path) -> None:

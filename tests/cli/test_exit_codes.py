@@ -15,7 +15,7 @@ from stressreel.cli.main import load_command
 from stressreel.runtime import interrupt
 
 PROGRAMS = ["stressreel", *(f"build-{name}" for name in BENCHMARKS)]
-WRITTEN = {"--out", "--to", "--items", "--picture", "sample folder"}  # need not be there
+WRITTEN = {"--out", "--to", "--items", "--picture", "--figure", "sample folder"}  # need not be there
 TEXTS = {"--charades", "--segments", "--msrvtt", "--annotations", "--questions", "given"}  # paths among other words
 MISSING = "MISSING"
 # What has to be said besides, for each path that is read. OUT, SUITE and CAUSAL are outputs, FOLDER a folder.
@@ -29,6 +29,10 @@ CASES: dict[tuple[str, str], str] = {
     ("stressreel diff", "a"): "MISSING OUT",
     ("stressreel diff", "b"): "OUT MISSING",
     ("stressreel export inspect", "out"): "MISSING --to NEW",
+    ("stressreel gallery", "out"): "MISSING --to NEW",
+    ("stressreel gallery", "--scores"): "OUT --to NEW --scores MISSING",
+    ("stressreel gallery", "--predictions"): "OUT --to NEW --predictions MISSING",
+    ("stressreel gallery", "--audit"): "OUT --to NEW --audit MISSING",
     ("stressreel export files", "out"): "MISSING --to NEW",
     ("stressreel export lmms-eval", "out"): "MISSING --to NEW",
     ("stressreel export released", "out"): "MISSING --to NEW",
@@ -46,7 +50,12 @@ CASES: dict[tuple[str, str], str] = {
     ("stressreel score modalities", "given"): "OUT video=ANSWERS text=MISSING video+text=ANSWERS",
     ("stressreel score open-ended", "out"): "MISSING --predictions ANSWERS",
     ("stressreel score open-ended", "--predictions"): "CAUSAL --predictions MISSING --no-sbert",
+    ("stressreel score permuted", "out"): "MISSING --original ANSWERS --permuted ANSWERS",
+    ("stressreel score permuted", "--original"): "OUT --original MISSING --permuted ANSWERS",
+    ("stressreel score permuted", "--permuted"): "OUT --original ANSWERS --permuted MISSING",
+    ("stressreel score permuted", "--categories"): "OUT --original ANSWERS --permuted ANSWERS --categories MISSING",
     ("stressreel score text-shift", "out"): "MISSING",
+    ("stressreel table", "given"): "A=MISSING",
     ("stressreel verify", "out"): "MISSING",
     ("stressreel verify", "--annotations"): "OUT --annotations MISSING",
     ("build-clavi", "--charades"): "--charades MISSING --out NEW",
@@ -83,6 +92,9 @@ VALUES = (
     "stressreel score answers OUT --predictions ANSWERS --split unknown",
     "stressreel score answers OUT --predictions ANSWERS --config unknown",
     "stressreel score answers OUT --predictions ANSWERS --out OUT/scores",
+    "stressreel score modalities OUT video=ANSWERS text=ANSWERS video+text=ANSWERS --by unknown",
+    "stressreel score modalities OUT video=ANSWERS text=ANSWERS video+text=ANSWERS --figure OUT/x.png",
+    "stressreel score text-shift SUITE --figure NEW.png",
     "stressreel permute OUT --split unknown",
     "stressreel permute OUT --to NEW.txt",
     "stressreel permute OUT --to OUT/permuted.csv",
@@ -91,6 +103,9 @@ VALUES = (
     "stressreel diff OUT OUT --no-decode --limit-videos 1",
     "stressreel export inspect OUT --to NEW --name a-b",
     "stressreel export inspect OUT --to OUT/tasks",
+    "stressreel gallery OUT --to OUT/gallery",
+    "stressreel gallery OUT --to NEW --limit 0",
+    "stressreel gallery OUT --to NEW --embed all",
     "stressreel export lmms-eval OUT --to NEW --name a-b",
     "stressreel export lmms-eval OUT --to OUT/tasks",
     "stressreel export files OUT --to OUT/files",
@@ -218,6 +233,9 @@ def test_an_unknown_value_is_wrong_usage(line: str, places: dict[str, str]) -> N
     [
         "stressreel card FOLDER",
         "stressreel export files OUT --to NEW",
+        "stressreel gallery OUT --to FOLDER",
+        "stressreel gallery OUT --to NEW --scores FOLDER",
+        "stressreel gallery OUT --to NEW --predictions QUESTIONS --embed none",
         "stressreel push FOLDER org/name --dry-run",
         "stressreel push OUT org/name --dry-run",
         "stressreel verify FOLDER",
@@ -234,26 +252,16 @@ def test_work_that_fails_is_no_wrong_usage(line: str, places: dict[str, str]) ->
     assert run(*spelled(line, places)).code == 1
 
 
-BUILD = ("--charades", "nowhere", "--out", "x")
-WRONG = {
-    ("ask",): ("nowhere", "--dry-run"),
-    ("build",): BUILD,
-    ("build-clavi",): BUILD,
-    ("probe",): ("nowhere", "--transformers", "x", "--to", "y"),
-    ("push",): ("nowhere", "a/b", "--dry-run"),
-    ("export", "files"): ("nowhere", "--to", "y"),
-    ("export", "webdataset"): ("nowhere", "--to", "y"),
-}
-
-
 def test_what_fails_after_ctrl_c_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was finished, so nothing is said of it; see `tests/test_progress.py` for what was."""
     monkeypatch.setattr(interrupt, "_asked", [2])
-    kept = "Stopped. What was finished is kept"
-    for words in (*main.RESUMED, ("build-clavi",)):
-        line = words if words[0].startswith("build-") else ("stressreel", *words)
-        if words == ("build",):
-            line = (*line, "clavi")
-        refuses(run(*line, *WRONG[words]), kept, code=130)
-    stopped = run("stressreel", "verify", "nowhere")
-    assert stopped.code == 130
-    assert kept not in stopped.err
+    for line in (
+        "build-clavi --charades nowhere --out x",
+        "stressreel ask nowhere --dry-run",
+        "stressreel export files nowhere --to y",
+        "stressreel gallery nowhere --to y",
+        "stressreel verify nowhere",
+    ):
+        done = run(*line.split())
+        assert done.code == 130
+        assert done.err.rstrip().endswith("Stopped.")

@@ -13,6 +13,7 @@ from stressreel.language.wordnet import find_wordnet
 from stressreel.records.output import open_output
 
 Row = dict[str, object]
+QUICK = ("--no-sbert", "--meteor", "nltk")  # without a program of Java's, and a model
 
 
 def write(path: Path, rows: list[Row]) -> Path:
@@ -313,9 +314,10 @@ def test_open_ended_scores_have_intervals_and_can_be_compared(tmp_path: Path) ->
     better = write(tmp_path / "better.jsonl", [row | {"answer": row["answer"].replace("saw", "heard")} for row in rows])
     worse = write(tmp_path / "worse.jsonl", [row | {"answer": "a cat slept"} for row in rows])
     for file in (better, worse):
-        done = run("stressreel", "score", "open-ended", right, "--predictions", file, "--no-sbert")
+        done = run("stressreel", "score", "open-ended", right, "--predictions", file, *QUICK)
         assert done.code == 0, done.err
     assert "missing: SPICE, SBERT.\n" in done.out
+    assert "METEOR (NLTK) is not METEOR 1.5" in done.out
     assert "over 6 source videos" in done.out
     scores = json.loads((tmp_path / "worse.scores" / "scores.json").read_text())
     assert scores["headline"]["E BLEU-1"]["value"] == pytest.approx(1)
@@ -335,10 +337,10 @@ def test_right_texts_may_be_options(tmp_path: Path) -> None:
     for name, key in (("answer", "B"), ("answer_index", 1)):
         rows: list[Row] = [{"id": str(n), "options": ["a cat", "the dog barks"], name: key} for n in range(2)]
         right = write(tmp_path / f"{name}.jsonl", rows)
-        done = run("stressreel", "score", "open-ended", right, "--predictions", said, "--no-sbert", "--json", "--force")
+        done = run("stressreel", "score", "open-ended", right, "--predictions", said, *QUICK, "--json", "--force")
         assert json.loads(done.out)["headline"]["A BLEU-1"]["value"] == pytest.approx(1)
     bad = write(tmp_path / "bad.jsonl", [{"id": "0", "options": ["a", "b"], "answer_index": -1}])
-    done = run("stressreel", "score", "open-ended", bad, "--predictions", said, "--no-sbert")
+    done = run("stressreel", "score", "open-ended", bad, "--predictions", said, *QUICK)
     assert done.code == 1
     assert "'0' has answer_index -1, which is none of its options" in done.err
 
@@ -347,7 +349,7 @@ def test_right_texts_may_be_options(tmp_path: Path) -> None:
 def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
     right = right_texts(tmp_path / "right.jsonl")
     short = write(tmp_path / "short.jsonl", [{"id": "1", "answer": ""}, {"id": "x", "answer": "y"}])
-    command = ("stressreel", "score", "open-ended", right, "--predictions", short, "--no-sbert")
+    command = ("stressreel", "score", "open-ended", right, "--predictions", short, *QUICK)
     refused = run(*command)
     assert refused.code == 1
     assert "5 of 6 ids have no prediction (0, 2, 3, 4, 5); 1 ids are not in this output (x)" in refused.err

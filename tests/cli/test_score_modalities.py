@@ -241,3 +241,44 @@ def test_permute_says_where_it_cannot(built: Path, tmp_path: Path) -> None:
     nowhere = run("stressreel", "permute", tmp_path / "nowhere")
     assert nowhere.code == 2
     assert "there is no" in nowhere.err
+
+
+def test_shares_by_annotated_type_and_what_permuting_takes(built: Path, clavi: dict[str, Path], tmp_path: Path) -> None:
+    """Blind models fail where the answer is yes; one that is right loses what is answered wrong when permuted."""
+    items, picture = tmp_path / "items.jsonl", tmp_path / "types.png"
+    done = score(built, clavi, "--json", "--items", items, "--by", "type", "--figure", picture)
+    assert done.code == 0, done.err
+    by_type = {row["type"]: row for row in json.loads(done.out)["by_type"]}
+    assert by_type["BA"]["complementary"] == 0.5  # those whose answer is yes
+    assert by_type["BA-NC"]["modality-agnostic correct"] == 1
+    assert sum(row["questions"] for row in by_type.values()) == counts(done)["total"]
+    assert picture.is_file()
+    sets = tmp_path / "sets.jsonl"
+    assert run("stressreel", "permute", built, "--sets", 2, "--to", sets).code == 0
+    rows = [json.loads(line) | {"answer": "no"} for line in sets.read_text().splitlines()]
+    files = {"original": clavi["video+text"], "permuted": write(tmp_path / "p.jsonl", rows), "categories": items}
+    given = [word for name, file in files.items() for word in (f"--{name}", file)]
+    permuted = run("stressreel", "score", "permuted", built, *given, "--json")
+    assert permuted.code == 0, permuted.err
+    found = {row["category"]: row for row in json.loads(permuted.out)["permuted"]}
+    assert found["complementary"]["Δ video"] == found["complementary"]["Δ text"] == -1
+    assert found["modality-agnostic correct"]["video permuted"] == {"mean": 1.0, "std": 0.0, "runs": 2}
+    assert found["all"]["Δ text"] == pytest.approx(-6 / 19)
+    shown = run("stressreel", "score", "permuted", built, *given)
+    assert "Mean ± standard deviation (n - 1) over 1 run as asked, 2 sets with video permuted" in shown.out
+
+
+def test_a_column_that_is_not_there_is_wrong_usage(built: Path, clavi: dict[str, Path], tmp_path: Path) -> None:
+    done = score(built, clavi, "--by", "colour")
+    assert done.code == 2
+    assert "has no column 'colour'. It has: question_id, " in done.err
+    assert score(built, clavi, "--figure", tmp_path / "x.pdf").code == 2
+
+
+def test_own_questions_by_type(tmp_path: Path) -> None:
+    own = write(tmp_path / "own.csv", [{"id": str(n), "answer": "yes", "kind": "sound" if n else ""} for n in range(3)])
+    done = score(own, answers(tmp_path, "yyn", "nyn", "yyn"), "--by", "kind", "--json")
+    assert done.code == 0, done.err
+    by_kind = {row["kind"]: row for row in json.loads(done.out)["by_type"]}
+    assert by_kind["–"]["v-biased"] == 1
+    assert by_kind["sound"]["modality-agnostic correct"] == by_kind["sound"]["modality-agnostic incorrect"] == 0.5

@@ -10,6 +10,7 @@ import yaml
 from cards import fields_not_needed, render_card, write_card
 from click.testing import CliRunner
 from figures import painted
+from stressreel.api import checks_for
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.render import ClaviBuilder
 from stressreel.builders.clavi.settings import ClaviSettings
@@ -17,6 +18,8 @@ from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
 from stressreel.cli.card import command
 from stressreel.data_cards.card import hub_fields
 from stressreel.errors import InputError
+from stressreel.records.checks import VerifyOptions
+from stressreel.records.notes import BEGIN, END
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.runtime.build import Options, run
 from stressreel.runtime.output import claim
@@ -311,3 +314,48 @@ def test_phrases_do_not_break_tables_or_figures(tmp_path):
     videos = [replace(ANNOTATED[0], segments=(replace(segments[0], action=odd), *segments[1:]))]
     text = card(build(tmp_path / "out", videos))
     assert len({line.count(" | ") for line in text.splitlines() if re.match(r"\| \d\d \|", line)}) == 1
+
+
+def noted(output, notes: str) -> None:
+    """Write notes between the marks of a card, as an editor does."""
+    path = output.path / "README.md"
+    path.write_text(card(output).replace(END, f"{notes}\n\n{END}"), encoding="utf-8")
+
+
+def findings(output, name: str = "card") -> list[str]:
+    return list(checks_for(output, VerifyOptions())[name](output))
+
+
+def test_own_text_between_the_marks_passes_and_outlives_every_rewriting(output, tmp_path):
+    copy = build(tmp_path / "out", notes=output.info["notes"])
+    assert card(copy).endswith(f"{BEGIN}\n\n{END}\n")
+    noted(copy, "## Contact\n\nWrite to *me*. | {{ not a template }}\n<!-- mine -->")
+    edited = card(copy)
+    assert findings(copy) == []
+    CliRunner().invoke(command, [str(copy.path)], catch_exceptions=False)
+    assert card(copy) == edited
+    with claim(copy.path) as held:
+        held.clear()
+    assert "## Contact" in (copy.path / "README.md").read_text("utf-8")
+    assert card(build(tmp_path / "out", notes=output.info["notes"])) == edited
+
+
+def test_text_elsewhere_in_the_card_fails_and_is_overwritten(output, tmp_path):
+    copy = build(tmp_path / "out", notes=output.info["notes"])
+    noted(copy, "mine")
+    kept = card(copy)
+    for edited in (f"{kept}more\n", kept.replace(BEGIN, f"more\n{BEGIN}"), kept.replace("# ", "# More ", 1)):
+        (copy.path / "README.md").write_text(edited, encoding="utf-8")
+        (problem,) = findings(copy)
+        assert "README.md is not the card" in problem
+        CliRunner().invoke(command, [str(copy.path)], catch_exceptions=False)
+        assert card(copy) == kept
+    (copy.path / "README.md").write_text(kept.replace(END, ""), encoding="utf-8")
+    assert findings(copy)
+
+
+def test_notes_with_the_line_ends_of_windows_pass(output, tmp_path):
+    copy = build(tmp_path / "out", notes=output.info["notes"])
+    noted(copy, "one\ntwo")
+    (copy.path / "README.md").write_bytes(card(copy).replace("\n", "\r\n").encode())
+    assert findings(copy) == []

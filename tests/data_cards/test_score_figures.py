@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from figures import keep_drawn
 from stressreel.data_cards import score_figures as figures
+from stressreel.data_cards import shift_figure
 from stressreel.metrics.bootstrap import Estimate, tally
-from stressreel.metrics.scores import Scores
+from stressreel.metrics.scores import Scores, Table
 
 NONE = float("nan")
 
@@ -44,3 +45,38 @@ def test_scores_above_one_are_drawn_as_shares_of_their_best(drawn: list[Any]) ->
 def test_a_title_promises_no_intervals_where_there_are_none(drawn: list[Any]) -> None:
     figures.score_figures(scores("causal", {"A": Estimate(0.5, NONE, NONE)}))
     assert drawn[0].axes[0].get_title("left") == "Scores"
+
+
+def test_shares_are_stacked_to_one(drawn: list[Any]) -> None:
+    rows = (("sound", 4, 0.75, 0.25), ("–", 1, 0.0, 1.0))
+    figures.shares_png(Table("by_type", "Shares", ("kind", "questions", "a", "b"), rows))
+    axes = drawn[0].axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["sound (4)", "– (1)"]
+    assert [(bar.get_x(), bar.get_width()) for bar in axes.patches] == [(0, 0.75), (0, 0), (0.75, 0.25), (0, 1)]
+    assert [text.get_text() for text in axes.texts] == ["75%", "25%", "100%"]
+
+
+def test_perplexities_have_marks_without_outliers_and_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = keep_drawn(monkeypatch, shift_figure)
+
+    def shift(family: str, mean: float, inner: float, outliers: float) -> dict[str, Any]:
+        return {
+            "family": family,
+            "perplexity": {"mean": mean, "mean_without_outliers": inner, "outliers": outliers},
+        }
+
+    report = {
+        "originals": {"perplexity": {"mean": 300.0, "mean_without_outliers": 100.0, "outliers": 0.1}},
+        "families": {"drop_text": {}, "bias": {}},
+        "perturbations": {
+            "all_male": shift("bias", 400.0, 200.0, 0.25),
+            "no_verbs": shift("drop_text", 900.0, 0.0, 1.0),
+        },
+    }
+    assert shift_figure.perplexity_png(report)
+    axes = drawn[0].axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["no_verbs", "all_male"]
+    assert [bar.get_width() for bar in axes.patches][:2] == [900, 400]
+    assert [text.get_text() for text in axes.texts] == ["100%", "25%"]
+    lines = [list(line.get_xdata()) for line in axes.lines]
+    assert lines == [[200, 200], [300, 300], [100, 100]]  # all of no_verbs is above 500: no mark

@@ -20,6 +20,8 @@ UNRUN = {
     ("docs/decode.md", "sudo apt-get"): "changes the system",
     ("docs/decode.md", "brew"): "changes the system",
     ("docs/decode.md", "conda"): "changes the system",
+    ("docs/gallery.md", '{"output"'): "what a file of an audit holds",
+    ("docs/gallery.md", '"guessers"'): "what a file of an audit holds",
     ("docs/guide.md", "git clone"): "a clone has no address of its own",
     ("docs/outputs.md", "OUT/"): "a listing of files",
     ("docs/outputs.md", "mlcroissant"): "tests/data_cards/test_croissant.py reads with its library",
@@ -31,6 +33,7 @@ UNRUN = {
     ("docs/share.md", "import json"): "FiftyOne is no dependency, as the page says",
     ("docs/share.md", "import webdataset"): "tests/exports/test_webdataset.py reads with its library",
     ("docs/storage.md", "from datasets"): "needs object storage of the reader's",
+    ("docs/use.md", "eval"): "tests/cli/test_completion.py asks for completions as the shell does",
     ("docs/use.md", "lmms-eval"): "tests/exports/test_lmms_eval.py runs it, in an environment of its own",
     ("docs/use.md", "inspect eval"): "tests/exports/test_inspect.py runs it, in an environment of its own",
 }

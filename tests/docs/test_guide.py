@@ -14,6 +14,7 @@ GUIDE = [block for block in blocks() if block.page == "docs/guide.md" and block.
 
 def test_the_guide_runs_and_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")  # else another run's rows are read
     names: dict[str, object] = {}
     printed = ""
     for number, block in enumerate(GUIDE):

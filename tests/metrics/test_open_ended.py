@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from language_data import real_wordnet
 from stressreel.errors import InputError
 from stressreel.metrics.bootstrap import estimates
-from stressreel.metrics.open_ended import SCORES, capsmix, count, measure, missing_for_capsmix, normalised_mean, words
+from stressreel.metrics.meteor import JAVA, NLTK, java_found, java_meteor, nltk_meteor
+from stressreel.metrics.open_ended import SCORES, WITH_NLTK, capsmix, count, measure, normalised_mean, notes, words
 
 pytest.importorskip("pycocoevalcap")
 from pycocoevalcap.bleu.bleu import Bleu
@@ -47,8 +48,8 @@ def test_words_are_those_of_the_java_tokenizer(shared: Path) -> None:
     assert len(other) < 0.005 * len(texts)
 
 
-def scores(texts: Sequence[str], references: Sequence[str], **how: Any) -> dict[str, float]:
-    counted = count([str(n) for n in range(len(texts))], {"A": texts}, {"A": references}, **how)
+def scores(texts: Sequence[str], references: Sequence[str], meteor: str = NLTK, **how: Any) -> dict[str, float]:
+    counted = count([str(n) for n in range(len(texts))], {"A": texts}, {"A": references}, meteor=meteor, **how)
     found = measure(counted.means(np.ones((1, len(texts)))))
     return {name.removeprefix("A "): float(value[0]) for name, value in found.items()}
 
@@ -59,7 +60,7 @@ def test_the_right_answers_score_best_and_others_nothing() -> None:
     assert [best[f"BLEU-{n}"] for n in (1, 2, 3)] == pytest.approx([1, 1, 1])
     assert best["ROUGE-L"] == pytest.approx(1)
     assert best["CIDEr"] == pytest.approx(10)
-    assert best["METEOR"] > 0.99
+    assert best[NLTK] > 0.99
     none = scores(["quux"] * 3, RIGHT)
     assert max(none.values()) < 1e-3
     assert "SPICE" not in none
@@ -75,7 +76,7 @@ texts_of = st.lists(st.sampled_from(VOCABULARY), max_size=9).map(" ".join)
 def test_scores_are_the_packages_own_on_every_resample(pairs: list[tuple[str, str]], seed: int) -> None:
     real_wordnet()
     texts, references = [list(side) for side in zip(*pairs, strict=True)]
-    counted = count([str(n) for n in range(len(pairs))], {"A": texts}, {"A": references})
+    counted = count([str(n) for n in range(len(pairs))], {"A": texts}, {"A": references}, meteor=NLTK)
     weights = np.random.default_rng(seed).multinomial(len(pairs), np.full(len(pairs), 1 / len(pairs)), size=3)
     found = measure(counted.means(weights.astype(float)))
     assert found["A ROUGE-L"].shape == (3,)
@@ -93,7 +94,7 @@ def test_intervals_are_over_source_videos_and_capsmix_has_one() -> None:
     right = [*RIGHT, "The mouse eats.", "A door falls on Spike.", "Nibbles sings a song"]
     said = ["Tom sleeps.", *right[1:]]
     generated, references = {"A": said * 2, "E": right * 2}, {"A": right * 2, "E": said * 2}
-    counted = count([*"abcdef"] * 2, generated, references, encode=lambda texts: np.ones((len(texts), 1)))
+    counted = count([*"abcdef"] * 2, generated, references, encode=lambda texts: np.ones((len(texts), 1)), meteor=NLTK)
     counted = replace(  # SPICE, which needs Java, as if it had been computed
         counted,
         cells=(*counted.cells, "A SPICE", "E SPICE"),
@@ -102,13 +103,60 @@ def test_intervals_are_over_source_videos_and_capsmix_has_one() -> None:
     )
     found = estimates(counted, measure)
     assert counted.sources == tuple("abcdef")
-    mixed = sum(found[f"{letter} {name}"].value for letter in "AE" for name in SCORES)
-    assert found["CapsMIX"].value == pytest.approx(mixed)
-    assert found["CapsMIX"].low < mixed < found["CapsMIX"].high
+    mixed = sum(found[f"{letter} {name}"].value for letter in "AE" for name in WITH_NLTK)
+    name = "CapsMIX (NLTK METEOR)"
+    assert "CapsMIX" not in found  # the paper's name is for the paper's METEOR
+    assert found[name].value == pytest.approx(mixed)
+    assert found[name].low < mixed < found[name].high
     assert found["A BLEU-1"].low < found["A BLEU-1"].value < found["A BLEU-1"].high == pytest.approx(1)
-    assert missing_for_capsmix(found) == ()
-    del found["CapsMIX"], found["A SPICE"]
-    assert missing_for_capsmix(found)[0].endswith("missing: SPICE.")
+    (said_of_meteor,) = notes(found)
+    assert said_of_meteor.startswith("METEOR (NLTK) is not METEOR 1.5")
+    del found[name], found["A SPICE"]
+    assert notes(found)[1].endswith("missing: SPICE.")
+    cells = tuple(each.replace(NLTK, JAVA) for each in counted.cells)  # the same sums as those of the other program
+    renamed = estimates(replace(counted, cells=cells), measure)
+    assert renamed["CapsMIX"].value == pytest.approx(mixed)
+    assert notes(renamed) == ()
+
+
+@pytest.mark.skipif(not java_found(), reason="no Java, which METEOR 1.5 is a program for")
+def test_meteor_1_5_is_that_of_its_definition() -> None:
+    """All matches exact, so by hand: content words weigh .75 and function words .25; alpha .85, beta .2, gamma .6."""
+    right, said = ["tom chases the mouse jerry", "café mouse"], ["tom chases jerry", "café mouse"]
+    recall = 3 * 0.75 / (4 * 0.75 + 1 * 0.25)  # tom, chases, jerry of tom, chases, mouse, jerry and the; precision is 1
+    mean = recall / (0.85 + 0.15 * recall)
+    chunks, matches = 2, 3
+    by_hand = mean * (1 - 0.6 * (chunks / matches) ** 0.2)
+    assert java_meteor(said, right) == pytest.approx([by_hand, 1], abs=1e-6)
+    assert by_hand < nltk_meteor(said[0].split(), right[0].split())
+
+
+def test_where_java_is_meteor_is_1_5(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    monkeypatch.setattr("stressreel.metrics.open_ended.java_meteor", lambda texts, references: [0.9] * len(texts))
+    found = scores([*RIGHT[:2], ""], [*RIGHT[:2], "..."], meteor=None)
+    assert NLTK not in found
+    assert found[JAVA] == pytest.approx(0.6)  # nothing is no match of nothing
+
+
+def test_without_java_meteor_is_that_of_nltk_and_named_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    real_wordnet()
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    found = scores(RIGHT, RIGHT[::-1], meteor=None)
+    assert JAVA not in found
+    each = [nltk_meteor(words(a).split(), words(b).split()) for a, b in zip(RIGHT, RIGHT[::-1], strict=True)]
+    assert found[NLTK] == pytest.approx(sum(each) / 3)
+    with pytest.raises(InputError, match=r"METEOR 1\.5 needs Java.*--meteor nltk"):
+        scores(RIGHT, RIGHT, meteor=JAVA)
+
+
+def test_a_java_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "java"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match=r"METEOR 1\.5 failed"):
+        java_meteor(["tom"] * 3, ["tom"] * 3)
 
 
 def test_sbert_is_the_mean_cosine() -> None:

@@ -74,3 +74,44 @@ def test_captions_that_no_perturbation_changes_are_told() -> None:
     by_name = tables(suite, counted, estimates(counted, lambda means: measure(suite, means)), {"no_verbs": 0.25})[1]
     assert by_name.headings[-1] == "captions changed"
     assert {row[3]: row[-1] for row in by_name.rows} == {"no_verbs": 0.25, "jpeg": None}
+
+
+def test_kinds_of_text_perturbations() -> None:
+    """Table 16: each perturbation weighs the same; pairs and videos are in no kind."""
+    values = {
+        CLEAN: 0.8,
+        Setting("jpeg", 3): 0.1,
+        Setting(text="typos"): 0.8,
+        Setting(text="casual"): 0.4,
+        Setting(text="ocr"): 0.6,
+        Setting(text="no_verbs"): 0.2,
+        Setting("jpeg", 3, "typos"): 0.0,
+    }
+    kinds = {"typos": "natural", "casual": "natural", "ocr": "machine", "no_verbs": "synthetic"}
+    suite = Suite(tuple(values), ("R@1",), dict.fromkeys((*kinds, "jpeg"), "f"), kinds)
+    items = np.zeros(10, np.intp)
+    cells = {
+        cell(setting, "R@1"): (items, np.repeat([1.0, 0.0], [round(10 * value), 10 - round(10 * value)]))
+        for setting, value in values.items()
+    }
+    counted = tally(["one"], cells)
+    scored = estimates(counted, lambda means: measure(suite, means))
+    table = next(table for table in tables(suite, counted, scored) if table.name == "kinds")
+    rows = {row[1]: dict(zip(table.headings, row, strict=True)) for row in table.rows}
+    assert {kind: (row["γr"].value, row["settings"]) for kind, row in rows.items()} == {
+        "natural": (pytest.approx(0.75), 2),
+        "machine": (pytest.approx(0.75), 1),
+        "synthetic": (pytest.approx(0.25), 1),
+        "not synthetic": (pytest.approx(0.75), 3),
+    }
+    assert rows["natural"]["γr std"] == pytest.approx(0.25)
+    assert rows["natural"]["γa"].value == pytest.approx(0.8)
+
+
+def test_no_two_columns_have_one_name() -> None:
+    suite = Suite((CLEAN, Setting("jpeg", 3)), ("R@1",), {"jpeg": "digital"})
+    counted = tally(["one"], {cell(setting, "R@1"): (np.zeros(2, np.intp), np.ones(2)) for setting in suite.settings})
+    for table in tables(suite, counted, estimates(counted, lambda means: measure(suite, means))):
+        names = [name.strip() for name in table.headings]
+        assert len({*names}) == len(names)
+        assert names == list(table.headings)

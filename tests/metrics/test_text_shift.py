@@ -70,6 +70,13 @@ class TestSimilarity:
         near, far = (similarity(f"a man drives his {word}", "a man drives his car")[1] for word in ("auto", "horse"))
         assert near > far
 
+    def test_added_words_lower_meteor_by_recall(self) -> None:
+        """The caption is the reference, as in Table 7: of its 6 words the original has 4, all of whose own it has."""
+        recall, precision, chunks, matches = 4 / 6, 1.0, 1, 4
+        mean = 10 * precision * recall / (recall + 9 * precision)
+        _, meteor, _ = similarity("on Monday a man rides horses", "a man rides horses")
+        assert isclose(meteor, mean * (1 - 0.5 * (chunks / matches) ** 3))
+
     def test_the_more_changes_the_lower(self) -> None:
         original = "a man in a red hat rides a brown horse on the beach"
         captions = [original, original.replace("red", "[UNK]"), original.replace("a ", "[UNK] "), "[UNK] hat [UNK]"]

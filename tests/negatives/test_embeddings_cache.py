@@ -81,13 +81,15 @@ def test_a_stopped_run_keeps_what_it_wrote(fake: Fake, monkeypatch: pytest.Monke
     monkeypatch.setattr(embeddings_cache, "SHARD", 16)
     texts = [f"text {number}" for number in range(80)]
 
-    def stop(done: int, total: int) -> None:
-        assert total == 80
-        if done == 32:
+    def stop(noun: str, count: int) -> None:
+        assert noun == "embedded text"
+        if len(list(cache_folder().glob("*.npy"))) == 2:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        embed(texts, progress=stop)
+    with monkeypatch.context() as patch:
+        patch.setattr(embeddings_cache, "keep", stop)
+        with pytest.raises(KeyboardInterrupt):
+            embed(texts)
     fake.calls.clear()
     embed(texts)
     assert len(fake.calls) == 3

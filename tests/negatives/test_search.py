@@ -58,12 +58,6 @@ def test_nothing_and_none_wanted() -> None:
     assert nearest(vectors(3), 0)[0].shape == (3, 0)
 
 
-def test_progress_ends_at_the_total() -> None:
-    seen: list[tuple[int, int]] = []
-    nearest(vectors(20), 2, tile=6, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(number, 10) for number in range(1, 11)]
-
-
 def test_it_agrees_with_sentence_transformers() -> None:
     torch = pytest.importorskip("torch")
     util = pytest.importorskip("sentence_transformers.util")

@@ -31,7 +31,7 @@ def fields_not_needed(output: FinishedOutput) -> list[str]:
     assert card.template is not None
     template = cards.environment(card.template.parent).get_template(card.template.name)
     own = {"head": "", "info": output.info, "configs": [], **card.context(output, card.measure(output))}
-    fields = {"title": "", "show_tables": True, "footage": "", "source": source_of(output.info), **own}
+    fields = {"title": "", "show_tables": True, "footage": "", "source": source_of(output.info), "own_text": "", **own}
     template.render(fields)
     idle = []
     for name in own:

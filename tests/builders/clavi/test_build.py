@@ -180,7 +180,8 @@ def test_videos_are_a_table_only_if_they_are_made(render: bool, names: str) -> N
 def test_pairs_without_a_negative_control_are_left_out_and_counted() -> None:
     made = plan_clavi(VIDEOS_READ, {"train": POOL[:3], "test": POOL}, ClaviSettings(), notes={"videos": 3})
     assert {unit.split for unit in made.units} == {"test"}
-    assert made.notes == {"videos": 3, "pairs_without_negative_control": 1}
+    read = {"videos": 3, "segments": 7, "segments_too_short_or_long": 2, "pairs_in_reach": 4}
+    assert made.notes == {**read, "pairs_without_negative_control": 1}
     assert plan(notes={"videos": 3}).notes == {"videos": 3}
 
 
@@ -323,7 +324,8 @@ def test_links_of_questions_point_back_to_the_right_video_and_time() -> None:
 
 
 def test_phrases_with_braces_are_taken_literally() -> None:
-    pair = {"pair_id": "0", "phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}
+    phrases = {"phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}
+    pair = {"pair_id": "0", "source_id": "v", **phrases}
     worded = [row["question"] for row in question_rows(pair, 0)]
     assert worded[0] == "Was someone holding {x}?"
     assert "Did holding {x} happen before holding {y}?" in worded

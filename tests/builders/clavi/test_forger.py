@@ -188,6 +188,7 @@ ANOTHER = "c015"
 COLUMNS: dict[str, Change] = {
     "questions.question_id": with_question(question_id="3a3a3a3a_1_04"),
     "questions.video_id": lambda f: f.tables["questions"]["train"][4].update(video_id=f.rows("videos")[1]["video_id"]),
+    "questions.source_id": lambda f: f.tables["questions"]["train"][4].update(source_id="other"),
     "questions.pair_id": lambda f: f.tables["questions"]["train"][4].update(pair_id=f.rows("pairs")[1]["pair_id"]),
     "questions.question": with_question(question="Is somebody there?"),
     "questions.answer": lambda f: [row.update(answer=1 - row["answer"]) for row in f.rows("questions")],

@@ -18,8 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from stressreel.builders.clavi.pairs import (
+    RELEASED,
     Candidate,
     Cuts,
+    Limits,
     SameAction,
     draw_control,
     draw_cuts,
@@ -28,9 +30,10 @@ from stressreel.builders.clavi.pairs import (
     same_key,
     with_ids,
 )
-from stressreel.builders.clavi.plan import plan_clavi
+from stressreel.builders.clavi.plan import LEFT_OUT, plan_clavi
 from stressreel.builders.clavi.settings import ClaviSettings
-from stressreel.records.plan import Plan
+from stressreel.records.plan import Plan, noted, nothing_qualifies
+from stressreel.samples.cache import cached_sample
 from stressreel.sources.actions import Action, AnnotatedVideo, Annotations, Segment
 from stressreel.sources.charades import class_actions, read_charades
 from stressreel.sources.charades_sta import same_doing
@@ -76,6 +79,64 @@ def found(
     spans = [a, b, *([other] if other else []), *more]
     chosen = {(span(c.a), span(c.b)): c.others for c in rules(video(spans, length), same_key)}
     return chosen.get((a, b))
+
+
+def left_out(rules, spans, length: float = 60.0, limits: Limits = RELEASED) -> dict[str, int]:
+    """What rules leave out of a video, beside the numbers of its segments and pairs."""
+    counts: Counter[str] = Counter()
+    list(rules(video(spans, length), same_key, limits, counts))
+    read = ("segments", "pairs_in_reach")
+    return {name: count for name, count in counts.items() if count and name not in read}
+
+
+@pytest.mark.parametrize(
+    ("name", "spans", "length"),
+    [
+        ("pairs_left_out_near_the_end", [A, B, OTHER], 25.0),
+        ("pairs_left_out_no_other_action", [A, B], 60.0),
+        ("pairs_left_out_same_action", [A, ("a", *B[1:])], 60.0),
+    ],
+)
+def test_what_the_release_leaves_out_is_counted_by_rule(name: str, spans: list, length: float) -> None:
+    counts = left_out(released_pairs, spans, length)
+    assert counts[name] >= 1
+    assert name in LEFT_OUT
+
+
+def test_short_segments_and_pairs_out_of_reach_are_counted() -> None:
+    assert left_out(released_pairs, [("a", 0, 1), ("b", 2, 3)]) == {"segments_too_short_or_long": 2}
+    assert left_out(released_pairs, [A, B], limits=Limits(gap=1000)) == {"pairs_out_of_reach": 1}
+
+
+def test_pairs_that_recur_are_counted_by_both_rules() -> None:
+    again = ("a", B[1], B[2])
+    for rules in (released_pairs, paper_pairs):
+        assert left_out(rules, [A, B, again, OTHER], 300.0)["pairs_left_out_recurring"] >= 1
+
+
+def test_every_pair_in_reach_is_kept_or_left_out_by_one_rule() -> None:
+    videos = read_charades(cached_sample("charades"), ("train", "test")).videos
+    for rules in (released_pairs, paper_pairs):
+        counts: Counter[str] = Counter()
+        kept = sum(len(list(rules(each, same_key, RELEASED, counts))) for each in videos)
+        assert kept
+        assert counts["pairs_in_reach"] == kept + sum(n for name, n in counts.items() if "left_out" in name)
+
+
+def test_a_plan_without_pairs_says_which_rule_left_them_out_and_which_option_changes_it() -> None:
+    controls = {"train": [action("z")]}
+    plan = plan_clavi([video([A, B, OTHER])], controls, ClaviSettings(shortest=100.0))
+    assert plan.units == ()
+    assert "segments too short or long: 3 (--shortest, --longest)" in nothing_qualifies(plan)
+    plan = plan_clavi([video([A, B], length=25)], controls, ClaviSettings(rules="paper"))
+    assert len(plan.units) == 1
+    late = plan_clavi([video([A, B], length=25)], controls, ClaviSettings())
+    assert "  pairs left out near the end: 1 (--rules paper)" in nothing_qualifies(late).splitlines()
+    crowded = {"train": [action("a")]}
+    assert "pairs without negative control: 1" in nothing_qualifies(
+        plan_clavi([video([A, B, OTHER])], crowded, ClaviSettings())
+    )
+    assert noted(plan) == ["segments: 2", "pairs in reach: 1"]
 
 
 # The rules of the release

@@ -14,13 +14,13 @@ PAIRS = {f"{number:08x}": f"SRC{number % 4}" for number in range(10)}
 @pytest.fixture(scope="module")
 def questions() -> clavi.Questions:
     rows = []
-    for pair in PAIRS:
+    for pair, source in PAIRS.items():
         phrases = {"phrase_a": "opening a door", "phrase_b": "sitting down", "phrase_c": "washing mirror"}
         for variant in range(2):
-            rows += [dict(row) for row in question_rows({"pair_id": pair, **phrases}, variant)]
+            rows += [dict(row) for row in question_rows({"pair_id": pair, "source_id": source, **phrases}, variant)]
     for row in rows:
         row["answer"] = ("no", "yes").index(row["answer"])
-    return clavi.questions_from({name: [row[name] for row in rows] for name in clavi.COLUMNS}, PAIRS)
+    return clavi.questions_from({name: [row[name] for row in rows] for name in clavi.COLUMNS})
 
 
 # accuracy; balanced; CAcc_V all, control, complement; CAcc_T all, control, complement
@@ -30,6 +30,7 @@ THEORY = {
     "always no": (13 / 19, 1 / 2, 9 / 19, 9 / 11, 0, 1 / 2, 1, 0),
     "text-only oracle": (15 / 19, (4 / 6 + 11 / 13) / 2, 11 / 19, 1, 0, 3 / 4, 1, 1 / 2),
     "video-only oracle": (15 / 19, (4 / 6 + 11 / 13) / 2, 15 / 19, 1, 1 / 2, 1 / 2, 1, 0),
+    "one modality, yes where it cannot know": (15 / 19, (1 + 9 / 13) / 2, 11 / 19, 1, 0, 1 / 2, 1, 0),
     "both": (1,) * 8,
 }
 NAMES = (
@@ -82,3 +83,31 @@ def test_always_yes_is_right_about_q_in_v_and_q_prime_in_v_prime(questions: clav
     found = {row[:3]: row[3] for row in table.rows}
     assert found["V", "BA", "Q"] == found["V′", "BE", "Q′"] == 1
     assert found["V", "BA", "Q′"] == found["V′", "BE", "Q"] == 0
+
+
+def test_control_of_ba_nc_gives_the_overall_values_of_table_3(questions: clavi.Questions) -> None:
+    """Per video and its other: of couples (V, V′) 8 are BA-NC and 8 complement, of (Q, Q′) 8 and 8."""
+    picks = np.where(questions.flips, clavi.YES, questions.answer)
+    picks[questions.type == clavi.TYPES.index("E")] = clavi.NO  # wrong, but neither BA-NC nor complement
+    table = clavi.tables(clavi.count(questions, picks))[1]
+    found = {row[:2]: row[2:] for row in table.rows}
+    for letter in "VT":
+        assert found[f"CAcc_{letter}", "control = BA-NC"] == (1, 8 * len(PAIRS))
+        assert found[f"CAcc_{letter}", "all, control = BA-NC"] == (0.5, 16 * len(PAIRS))
+    assert found["CAcc_V", "all"][0] == pytest.approx(9 / 19)
+
+
+def test_no_answers_without_the_video_are_better_balanced_than_yes_where_it_is_needed(
+    questions: clavi.Questions,
+) -> None:
+    """Of all ways to answer the questions of complement alike in V and V′, by type and wording."""
+    best = 0.0
+    kinds = [(kind, word) for kind in (2, 3) for word in (0, 1)]
+    for number in range(2 ** len(kinds)):
+        picks = questions.answer.copy()
+        for place, (kind, word) in enumerate(kinds):
+            there = (questions.type == kind) & (questions.wording == word)
+            picks[there] = number >> place & 1
+        best = max(best, balanced_accuracy_score(questions.answer, picks))
+    assert best == balanced_accuracy_score(questions.answer, clavi.yes_where_blind(questions))
+    assert best == pytest.approx(11 / 13)

@@ -100,9 +100,10 @@ class TestCaptions:
     def test_columns(self, output: FinishedOutput) -> None:
         _, clips, words, pairs = tables(section(card(output), "Tables"))
         assert [row[0] for row in words[1:]] == [
-            f"`{name}`" for name in ("caption_id", "clip_id", "caption", "original", "changed", "reason")
+            f"`{name}`"
+            for name in ("caption_id", "perturbation", "clip_id", "caption", "original", "changed", "reason")
         ]
-        assert pairs[1][0] == "`pair`"
+        assert pairs[1][0] == "`perturbation`"
         assert ["`captions`", "list of string"] in [row[:2] for row in clips]
 
     def test_text_alone(self, output: FinishedOutput) -> None:

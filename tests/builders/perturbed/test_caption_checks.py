@@ -79,7 +79,7 @@ BREAKS: list[tuple[str, str, Callable[[list[Row]], object], str]] = [
     ("recipes", "no_verbs", at(1, caption="car", changed=True), "its recipe gives 'the red car'"),
     ("combinations", "multimodal", lose, "comes 0 times"),
     ("combinations", "multimodal", repeat, "comes 2 times"),
-    ("combinations", "multimodal", at(0, pair="jpeg:typos"), "jpeg:typos: film#0 is not part of the build"),
+    ("combinations", "multimodal", at(0, perturbation="jpeg:typos"), "jpeg:typos: film#0 is not part of the build"),
     ("combinations", "multimodal", at(0, severity=2), "is not part of the build (jpeg, severity 2, no_verbs)"),
     ("combinations", "multimodal", at(0, visual="jumble"), "is not part of the build"),
     ("combinations", "multimodal", at(0, caption_id="other#0"), "other#0 is no caption of clip film"),
@@ -105,7 +105,9 @@ def test_check_fails_on_what_it_is_for(
     output = open_output(copy)
     if table == "multimodal":  # its rows begin with the combination that the cases name
         rewrite(
-            copy, table, lambda rows: rows.sort(key=lambda row: (row["pair"] != "jpeg:no_verbs", row["caption_id"]))
+            copy,
+            table,
+            lambda rows: rows.sort(key=lambda row: (row["perturbation"] != "jpeg:no_verbs", row["caption_id"])),
         )
     rewrite(copy, table, damage)
     found = problems(output, name)

@@ -86,8 +86,8 @@ class TestUnits:
         (name, first), (_, second) = builder.rows(unit, builder.render(unit, tmp_path))
         assert name == "no_verbs"
         assert first == {
-            **{"caption_id": "v#0", "clip_id": "v", "caption": "a dog [UNK]", "original": "a dog runs"},
-            **{"changed": True, "reason": None},
+            **{"caption_id": "v#0", "perturbation": "no_verbs", "clip_id": "v"},
+            **{"caption": "a dog [UNK]", "original": "a dog runs", "changed": True, "reason": None},
         }
         assert second["caption"] == second["original"] == "the red car"
         assert (second["changed"], second["reason"]) == (False, "no verb")
@@ -183,8 +183,8 @@ class TestPlan:
         plan = self.plan(perturbations=("jpeg", "freeze"), text_perturbations=("typos", "ocr"), pairs=pairs)
         builder = PerturbedBuilder(PerturbedSettings(severities=(3,), render=False, pairs=pairs))
         rows = [row for u in plan.units if u.source_id for name, row in builder.rows(u, {}) if name == "multimodal"]
-        assert Counter(row["pair"] for row in rows) == dict.fromkeys(pairs, 3)
-        assert all(row["pair"] == f"{row['visual']}:{row['text']}" and row["severity"] == 3 for row in rows)
+        assert Counter(row["perturbation"] for row in rows) == dict.fromkeys(pairs, 3)
+        assert all(row["perturbation"] == f"{row['visual']}:{row['text']}" and row["severity"] == 3 for row in rows)
         assert {row["caption_id"] for row in rows if row["clip_id"] == "v"} == {"v#0", "v#1"}
 
     def test_what_decides_the_words_is_in_the_hash(self) -> None:

@@ -13,10 +13,13 @@ import yaml
 from cards import fields_not_needed, render_card
 from PIL import Image, ImageColor
 from stressreel.builders.perturbed.card import AMONG, FRAMES, decibels, grows, spread
-from stressreel.builders.perturbed.figures import BAR, EARLY, LABEL, MARGIN, Sheet, perturbed_figures
+from stressreel.builders.perturbed.figures import BAR, LABEL, MARGIN, perturbed_figures, telling_frame
+from stressreel.builders.perturbed.settings import PerturbedSettings, settings_of
 from stressreel.builders.perturbed.tables import COLUMNS, VIDEO
-from stressreel.corruptions.registry import list_corruptions
+from stressreel.corruptions.registry import check_name, list_corruptions
+from stressreel.corruptions.visual.engine import Recipe
 from stressreel.data_cards.plots import GREY
+from stressreel.data_cards.sheets import Sheet
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.records.source import Source
 from stressreel.sources.captions import CAPTIONS
@@ -296,7 +299,9 @@ class TestPictures:
         with Image.open(io.BytesIO((output.path / "figures" / "pixels.png").read_bytes())) as picture:
             sheet = np.asarray(picture)
         row = rows(output, "clean")[0]
-        frame = [to_rgb(frame) for frame in frames_of(row["video"]["bytes"])][min(EARLY, row["num_frames"] // 2)]
+        settings = settings_of(output.info)
+        number = telling_frame(row, [n for n in settings.perturbations if check_name(n).scope != "index"], settings)
+        frame = [to_rgb(frame) for frame in frames_of(row["video"]["bytes"])][number]
         expected = np.asarray(Image.fromarray(frame).resize((180, 135), Image.Resampling.BOX), int)
         shown = sheet[MARGIN : MARGIN + 135, LABEL : LABEL + 180]
         assert np.abs(shown.astype(int) - expected).max() <= 1
@@ -317,3 +322,23 @@ class TestPictures:
             colours = [picture.getpixel((10 * place + 5, 2)) for place in range(4)]
         assert colours[0] == colours[3] == ImageColor.getrgb(GREY)
         assert len({*colours}) == 3
+
+
+def test_the_frame_of_the_sheet_is_turned_at_every_severity():
+    """A frame whose angle is near 0 looks as if nothing were done to it."""
+    row = {"clip_id": "v", "source_id": "v", "num_frames": 200, "first_frame": 0}
+    rising = np.add.outer(np.arange(96), np.arange(128)).astype(np.uint8)[..., None]
+    for seed in range(12):
+        settings = PerturbedSettings(perturbations=("jpeg", "rotation"), seed=seed)
+        number = telling_frame(row, settings.perturbations, settings)
+        assert 0 <= number <= 25
+        for severity in settings.severities:
+            recipe = Recipe(check_name("rotation"), severity, seed, "v")
+            changes = [np.abs(recipe.frame(rising, n).astype(int) - rising).mean() for n in range(26)]
+            assert changes[number] > max(changes) / 4
+
+
+def test_without_a_shaking_camera_the_frame_is_as_before():
+    settings = PerturbedSettings(perturbations=("jpeg", "static_rotate"))
+    row = {"clip_id": "v", "source_id": "v", "num_frames": 20, "first_frame": 0}
+    assert telling_frame(row, settings.perturbations, settings) == 10

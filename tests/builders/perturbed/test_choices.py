@@ -35,6 +35,7 @@ CLIPS = [
     ["A dog, runs."],
     ["a cow jumps over a road"],
     ["a man sleeps"],
+    ["two boats sail"],
 ]
 
 
@@ -56,12 +57,12 @@ def test_captions_that_a_perturbation_makes_alike_are_not_offered_together() -> 
     choices = caption_choices(captions, texts)
     check(captions, texts, choices)
     assert set(choices) == set(captions.clips)
-    assert not any(choice.others for choice in choices.values()), "three clips differ in both, so both have the same"
+    assert not any(choice.others for choice in choices.values()), "four clips differ in both, so both have the same"
 
 
 def test_a_perturbation_has_other_captions_where_none_fit_everywhere() -> None:
-    captions = captions_of([["a"], ["b"], ["c"], ["d"], ["e"]])
-    texts = {"": captions.texts, "bc": ["a", "x", "x", "d", "e"], "de": ["a", "b", "c", "x", "x"]}
+    captions = captions_of([["a"], ["b"], ["c"], ["d"], ["e"], ["f"]])
+    texts = {"": captions.texts, "bc": ["a", "x", "x", "d", "e", "f"], "de": ["a", "b", "c", "x", "x", "f"]}
     choices = caption_choices(captions, texts)
     check(captions, texts, choices)
     first = choices["clip0"]
@@ -71,21 +72,21 @@ def test_a_perturbation_has_other_captions_where_none_fit_everywhere() -> None:
         assert len(kept) == NUM_CAPTIONS - 1, "only the caption that is alike is exchanged"
 
 
-def test_a_clip_without_three_others_is_left_out() -> None:
-    captions = captions_of([["a", "b"], ["b"], ["c"], ["d"]])
+def test_a_clip_without_four_others_is_left_out() -> None:
+    captions = captions_of([["a", "b"], ["b"], ["c"], ["d"], ["e"]])
     choices = caption_choices(captions, {"": captions.texts})
-    assert set(choices) == {"clip1", "clip2", "clip3"}, "clip1 says what clip0 also says"
+    assert set(choices) == {"clip1", "clip2", "clip3", "clip4"}, "clip1 says what clip0 also says"
 
 
 def test_a_caption_that_says_nothing_is_not_offered() -> None:
-    captions = captions_of([["a"], ["b"], ["c"], ["d"], ["e"]])
-    texts = {"": captions.texts, "none": ["a", "b", "", "d", "e"]}
+    captions = captions_of([["a"], ["b"], ["c"], ["d"], ["e"], ["f"]])
+    texts = {"": captions.texts, "none": ["a", "b", "", "d", "e", "f"]}
     choices = caption_choices(captions, texts)
     check(captions, texts, choices)
-    assert set(choices) == {"clip0", "clip1", "clip3", "clip4"}
+    assert set(choices) == {"clip0", "clip1", "clip3", "clip4", "clip5"}
 
 
-@pytest.mark.parametrize("clips", [["a dog"] * 5, ["a", "b", "c"]])
+@pytest.mark.parametrize("clips", [["a dog"] * 6, ["a", "b", "c", "d"]])
 def test_too_few_captions_are_said(clips: list[str]) -> None:
     captions = captions_of([[text] for text in clips])
     with pytest.raises(InputError, match=f"'clean' shows {len(set(clips))} different ones of {len(clips)}"):

@@ -178,6 +178,7 @@ def command(old: str, new: str) -> Change:
 VISUAL_FAULTS: dict[str, list[tuple[str, Change]]] = {
     "clip_id": [("rows", at(TABLE, clip_id="other")), ("annotations", everywhere("two", clip_id="three"))],
     "severity": [("rows", at(TABLE, severity=2)), ("rows", at("clean", severity=1))],
+    "perturbation": [("levels", at(TABLE, perturbation="clean")), ("levels", at("clean", perturbation=TABLE))],
     "level": [("levels", at(TABLE, level="15")), ("levels", at("clean", level="0"))],
     "written_quantiser": [
         ("levels", at("mpeg1", 1, written_quantiser=60)),
@@ -208,6 +209,7 @@ VISUAL_FAULTS: dict[str, list[tuple[str, Change]]] = {
 }
 TEXT_FAULTS: dict[str, list[tuple[str, Change]]] = {
     "caption_id": [("captions", at(TEXT, caption_id="one#7"))],
+    "perturbation": [("captions", at(TEXT, perturbation="none"))],
     "clip_id": [("captions", at(TEXT, clip_id="two"))],
     "caption": [("recipes", at(name, caption="a man sweeps the blue floor")) for name in TEXTS],
     "original": [("captions", at(TEXT, original="a man sweeps the floor"))],
@@ -215,7 +217,7 @@ TEXT_FAULTS: dict[str, list[tuple[str, Change]]] = {
     "reason": [("changed", at(TEXT, reason="no word")), ("recipes", at("no_verbs", 2, reason="no noun"))],
 }
 PAIR_FAULTS: dict[str, list[tuple[str, Change]]] = {
-    "pair": [("combinations", at("multimodal", pair="jpeg:typos"))],
+    "perturbation": [("combinations", at("multimodal", perturbation="jpeg:typos"))],
     "visual": [("combinations", at("multimodal", visual="rotation"))],
     "severity": [("combinations", at("multimodal", severity=1))],
     "text": [("combinations", at("multimodal", text="typos"))],

@@ -1,0 +1,49 @@
+"""What a shell completes: names of perturbations, and of the tables and splits of an output.
+
+Click makes the scripts: `eval "$(_STRESSREEL_COMPLETE=bash_source stressreel)"`. Nothing here may fail or print, as a
+shell asks while somebody types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+Complete = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def complete_names(names: Callable[[], Sequence[str]]) -> Complete:
+    """Complete the last of some names with commas between."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        *before, last = incomplete.split(",")
+        return [",".join([*before, name]) for name in names() if name.startswith(last) and name not in before]
+
+    return complete
+
+
+def complete_tables(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a table of the output that the command line names."""
+    return [name for name in _counts(ctx) if name.startswith(incomplete)]
+
+
+def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a split of the output that the command line names."""
+    splits = dict.fromkeys(split for table in _counts(ctx).values() for split in table)
+    return [split for split in (*splits, "all") if split.startswith(incomplete)]
+
+
+def _counts(ctx: click.Context) -> dict[str, dict[str, int]]:
+    """Return the rows of the output that is named, by table and split; nothing if none is."""
+    from ..records.documents import parse_json
+
+    named = [ctx.params.get("out"), ctx.params.get("on"), *ctx.args]  # arguments, where the last option has no value
+    for out in filter(None, named):
+        try:
+            content = parse_json((Path(out) / "build.json").read_text(encoding="utf-8"))
+            return {str(name): dict(splits) for name, splits in content["counts"].items()}
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            continue
+    return {}

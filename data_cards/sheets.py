@@ -1,0 +1,103 @@
+"""Sheets of pictures for cards, drawn with Pillow: the same bytes every time, without metadata."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageColor, ImageDraw, ImageFont
+
+from .plots import BLUE, GREY, GRID, INK, PALE
+
+Picture = NDArray[np.uint8]
+LINE = 16
+"""Height of a line of words, in pixels."""
+
+
+def fitted(frame: Picture, side: int) -> tuple[int, int]:
+    """Return the width and height in which a frame fits into a square."""
+    height, width = frame.shape[:2]
+    scale = side / max(height, width)
+    return max(round(width * scale), 1), max(round(height * scale), 1)
+
+
+class Sheet:
+    """A white sheet to put pictures and words on."""
+
+    def __init__(self, width: int, height: int):
+        """Make an empty sheet."""
+        self._image = Image.new("RGB", (width, height), "white")
+        self._draw = ImageDraw.Draw(self._image)
+
+    def text(self, left: int, top: int, words: str, *, bold: bool = False, colour: str = INK) -> None:
+        """Write a line."""
+        self._draw.text((left, top), words, fill=colour, font=font(bold))
+
+    def wrapped(self, left: int, top: int, words: str, width: int) -> None:
+        """Write words below each other in as many lines as they need."""
+        line = ""
+        for word in [*words.split(), ""]:
+            longer = f"{line} {word}".strip()
+            if line and (not word or font(False).getlength(longer) > width):
+                self.text(left, top, line, colour=PALE)
+                line, top = word, top + LINE
+            else:
+                line = longer
+
+    def paste(self, frame: Picture, left: int, top: int, width: int, height: int) -> None:
+        """Put a frame on the sheet, shrunk by averaging."""
+        small = Image.fromarray(frame).resize((width, height), Image.Resampling.BOX)
+        self._image.paste(small, (left, top))
+
+    def bar(self, shares: NDArray[np.float64], left: int, top: int, width: int, height: int) -> None:
+        """Draw numbers from 0 to below 1 as colours, side by side; others in grey."""
+        import matplotlib
+
+        shares = shares[np.arange(width) * len(shares) // width]
+        colours = matplotlib.colormaps["viridis"](shares, bytes=True)
+        colours[(shares < 0) | (shares >= 1), :3] = ImageColor.getrgb(GREY)
+        row = np.broadcast_to(colours[None, :, :3], (height, width, 3))
+        self._image.paste(Image.fromarray(np.ascontiguousarray(row)), (left, top))
+
+    def plot(self, shown: NDArray[np.int64], left: int, top: int, side: int, count: int) -> None:
+        """Draw in a square which frame (upwards) is shown at each moment (rightwards), if it is one of the clip."""
+        end = max(count - 1, 1)
+        self._draw.rectangle((left, top, left + side, top + side), outline=GREY, fill="white")
+        self._draw.line((left, top + side, left + side, top), fill=GRID)
+        for position, frame in enumerate(shown.tolist()):
+            if not 0 <= frame < count:
+                continue
+            x, y = left + position * side / end, top + side - frame * side / end
+            self._draw.rectangle((round(x), round(y), round(x) + 1, round(y) + 1), fill=BLUE)
+
+    def block(self, left: int, top: int, width: int, height: int, colour: str) -> None:
+        """Fill a rectangle."""
+        self._draw.rectangle((left, top, left + width - 1, top + height - 1), fill=colour)
+
+    def png(self) -> bytes:
+        """Encode the sheet."""
+        target = io.BytesIO()
+        self._image.save(target, format="png")
+        return target.getvalue()
+
+
+def shortened(words: str, width: float) -> str:
+    """Return as much of words as fits into a width, in pixels."""
+    if font(False).getlength(words) <= width:
+        return words
+    while words and font(False).getlength(f"{words}…") > width:
+        words = words[:-1]
+    return f"{words.rstrip()}…" if words else ""
+
+
+@cache
+def font(bold: bool) -> ImageFont.FreeTypeFont:
+    """Load the font of the other figures, which Matplotlib brings along."""
+    import matplotlib
+
+    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
+    path = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name
+    return ImageFont.truetype(str(path), 12, layout_engine=ImageFont.Layout.BASIC)

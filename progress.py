@@ -1,0 +1,242 @@
+"""Progress of long work on standard error, and what of it outlives an interruption.
+
+On a terminal it is a bar, anywhere else a line now and then. Only commands show it, and functions that are told to:
+`showing` decides for all that runs inside it, so what works need not be told.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from tqdm import tqdm
+
+LINE_EVERY_S = 10.0
+SILENT_S = 3.0
+"""What is over sooner is not worth a line."""
+
+T = TypeVar("T")
+Counts = Any  # a `multiprocessing.Value` of an integer
+
+_shown = False
+_ticked = 0
+_sink: Counts | None = None
+_running: list[Progress | Working] = []
+_kept = Counter[str]()
+
+
+@contextmanager
+def showing(wanted: bool = True) -> Iterator[None]:
+    """Show the progress of all that runs inside, or of nothing."""
+    global _shown
+    before, _shown = _shown, wanted
+    try:
+        yield
+    finally:
+        _shown = before
+
+
+class Progress:
+    """Counts finished pieces of work, with rate and time left."""
+
+    def __init__(
+        self,
+        label: str,
+        total: int,
+        unit: str,
+        *,
+        shown: bool | None = None,
+        brief: bool = False,
+        ticks: bool = False,
+    ):
+        """Start at 0.
+
+        Args:
+            label: What is being done.
+            total: Pieces of work.
+            unit: What a piece is called, such as "pair".
+            shown: Whether to print anything; None for what `showing` says.
+            brief: Whether the work is a step of something else: then it is not mentioned if it is over soon.
+            ticks: Whether pieces count when they `tick`, before the larger ones that they are parts of are done.
+        """
+        self.label, self.total, self.unit, self.brief = label, total, unit, brief
+        self.shown = _shown if shown is None else shown
+        self.done = 0
+        self._before = ticked() if ticks else None
+        self._started = time.monotonic()
+        self._said = False
+        self._beat: _Beat | None = None
+        self._bar: tqdm[Any] | None = None
+
+    @property
+    def seen(self) -> int:
+        """How many pieces are done, those of larger ones that are not done included."""
+        ticks = 0 if self._before is None else ticked() - self._before
+        return min(self.total, max(self.done, ticks))
+
+    def advance(self, count: int = 1) -> None:
+        """Count pieces as done."""
+        self.done += count
+        if self._bar is not None:
+            self._bar.update(self.seen - self._bar.n)
+        elif self.shown and self.done == self.total and (self._said or not self.brief):
+            self._say()
+
+    def _say(self) -> None:
+        if self._bar is not None:
+            self._bar.n = self.seen
+            self._bar.refresh()
+            return
+        self._said = True
+        done = self.seen
+        seconds = time.monotonic() - self._started
+        rate = done / max(seconds, 1e-9)
+        left = "done" if done == self.total else f"{_clock((self.total - done) / rate)} left" if done else ""
+        parts = [f"{done:,}/{self.total:,} {self.unit}s", f"{rate:.2f} {self.unit}s/s" if done else _clock(seconds)]
+        print(f"{self.label}: {', '.join(filter(None, [*parts, left]))}", file=sys.stderr, flush=True)
+
+    def __enter__(self) -> Self:
+        """Return the counter."""
+        _running.append(self)
+        if self.shown:
+            if sys.stderr.isatty():
+                wait = SILENT_S if self.brief else 0.0
+                said: dict[str, Any] = {"desc": self.label, "unit": self.unit, "leave": not self.brief, "delay": wait}
+                self._bar = tqdm(total=self.total, dynamic_ncols=True, **said)
+            self._beat = _Beat(self._say, first=SILENT_S if self._bar is not None else LINE_EVERY_S)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the bar as it is."""
+        _running.remove(self)
+        if self._beat is not None:
+            self._beat.stop()
+        if self._bar is not None:
+            self._bar.close()
+
+
+class _Beat:
+    """Calls a function now and then, on a thread of its own, until it is stopped."""
+
+    def __init__(self, call: Callable[[], None], *, first: float):
+        self._call, self._first, self._over = call, first, threading.Event()
+        self._every = 1.0 if sys.stderr.isatty() else LINE_EVERY_S
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        wait = self._first
+        while not self._over.wait(wait):
+            wait = self._every
+            self._call()
+
+    def stop(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+
+def tracked(items: Sequence[T], label: str, unit: str) -> Iterator[T]:
+    """Yield items, and show how many are done: a step of something else."""
+    with Progress(label, len(items), unit, brief=True) as progress:
+        for item in items:
+            yield item
+            progress.advance()
+
+
+class Working:
+    """Shows that work whose amount is not known goes on, and since when."""
+
+    def __init__(self, label: str):
+        """Say what is being done."""
+        self.label, self.done = label, 0
+        self._started = time.monotonic()
+        self._beat: _Beat | None = None
+        self._line = False
+
+    def __enter__(self) -> Self:
+        """Begin to show it, after some seconds."""
+        _running.append(self)
+        if _shown:
+            self._beat = _Beat(self._say, first=SILENT_S)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Show it no longer."""
+        _running.remove(self)
+        if self._beat is not None:
+            self._beat.stop()
+        if self._line:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def _say(self) -> None:
+        if not _shown or _running[-1:] != [self]:  # a step of this has a line of its own
+            return
+        text = f"{self.label}: {f'{self.done:,} done, ' if self.done else ''}{_clock(time.monotonic() - self._started)}"
+        self._line = sys.stderr.isatty()
+        print(f"\r\x1b[K{text}" if self._line else text, end="" if self._line else "\n", file=sys.stderr, flush=True)
+
+
+def counted(items: Iterable[T]) -> Iterator[T]:
+    """Yield items, and count them for the `Working` that runs, if one does."""
+    for item in items:
+        if _running and isinstance(_running[-1], Working):
+            _running[-1].done += 1
+        yield item
+
+
+def tick() -> None:
+    """Count a piece of a unit that is not done yet, here or in a worker process that `tick_into` told where."""
+    global _ticked
+    if _sink is None:
+        _ticked += 1
+    else:
+        with _sink.get_lock():
+            _sink.value += 1
+
+
+def ticked() -> int:
+    """Return how many pieces ticked so far, in worker processes too."""
+    return _ticked if _sink is None else int(_sink.value)
+
+
+def tick_into(counter: Counts) -> None:
+    """Count pieces in memory that processes share, from what was counted so far."""
+    global _sink
+    _sink = counter
+
+
+def keep(noun: str, count: int = 1) -> None:
+    """Note that finished work is safe, so that the same command need not do it again.
+
+    Args:
+        noun: What a piece is called, such as "pair".
+        count: How many.
+    """
+    _kept[noun] += count
+
+
+def kept() -> str:
+    """Return what is safe, such as "3 pairs, 1 shard"; empty if nothing is."""
+    found = [f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in _kept.items() if count]
+    return ", ".join(found)
+
+
+def forget() -> None:
+    """Begin anew: nothing has been kept by the command that starts."""
+    _kept.clear()
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

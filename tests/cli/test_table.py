@@ -1,0 +1,97 @@
+"""`stressreel table` on what `stressreel score` wrote; and comparisons across tables."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+from commands import refuses, run
+from stressreel.records.output import open_output
+
+SHARES = {"a1": 10, "a2": 4, "b1": 2}  # of so many answers one is wrong
+
+
+@pytest.fixture(scope="module")
+def scores(built: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders of scores, by name."""
+    folder = tmp_path_factory.mktemp("scores")
+    for name, each in SHARES.items():
+        rows = open_output(built).rows("questions", None, "test")
+        lines = [
+            json.dumps({"id": row["question_id"], "answer": ("no", "yes")[row["answer"] ^ (number % each == 0)]})
+            for number, row in enumerate(rows)
+        ]
+        (folder / f"{name}.jsonl").write_text("\n".join(lines))
+        assert run("stressreel", "score", built, "--predictions", folder / f"{name}.jsonl").code == 0
+    return {name: folder / f"{name}.scores" for name in SHARES}
+
+
+def test_json_has_the_mean_the_deviation_and_the_runs(scores: dict[str, Path]) -> None:
+    done = run("stressreel", "table", f"A={scores['a1']}", f"A={scores['a2']}", scores["b1"], "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    rows = {(row["model"], row["score"]): row for row in found["rows"]}
+    each = {
+        name: json.loads((folder / "scores.json").read_text())["headline"]["accuracy"]["value"]
+        for name, folder in scores.items()
+    }
+    assert rows["A", "accuracy"]["mean"] == pytest.approx(statistics.mean([each["a1"], each["a2"]]))
+    assert rows["A", "accuracy"]["std"] == pytest.approx(statistics.stdev([each["a1"], each["a2"]]))
+    assert rows["A", "accuracy"]["runs"] == 2
+    assert rows["b1", "accuracy"] == {"model": "b1", "score": "accuracy", "mean": each["b1"], "std": None, "runs": 1}
+    assert found["std"] == "runs"
+
+
+def test_markdown_and_a_figure(scores: dict[str, Path], tmp_path: Path) -> None:
+    picture = tmp_path / "models.png"
+    given = (f"A={scores['a1']}", f"A={scores['a2']}", f"B|b={scores['b1']}", "--of", "by_type", "--figure", picture)
+    done = run("stressreel", "table", *given, "--markdown", "--transpose")
+    assert done.code == 0, done.err
+    assert "| model | E | E-NC | BE | BA | BA-NC |" in done.out
+    assert "| B\\|b |" in done.out
+    assert picture.is_file()
+
+
+def test_wrong_usage(scores: dict[str, Path], tmp_path: Path) -> None:
+    one = scores["a1"]
+    for given, says in (
+        ((f"={one}",), "is not MODEL=SCORES"),
+        ((one, "--json", "--markdown"), "either --markdown or --json"),
+        ((one, "--against", "accuracy"), "give --figure"),
+        ((one, "--against", "x", "--figure", tmp_path / "x.png"), "--against x: give one of the scores shown"),
+        ((f"A={one}", f"A={one}"), "given twice as a run of A"),
+        ((one, "--of", "x"), "has no table 'x'"),
+        ((one, "--only", "x"), "no label or column"),
+        ((one, "--figure", tmp_path / "x.pdf"), "must end in .png"),
+        ((one, "--figure", one / "x.png"), "would lie in a folder of scores"),
+    ):
+        refuses(run("stressreel", "table", *given), says, code=2)
+    many = [f"{number}={one}" for number in range(40)]
+    refuses(run("stressreel", "table", *many, "--figure", tmp_path / "x.png"), "320 bars are too many", code=2)
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_the_drop_from_hard_negatives_to_causal_confusion(built_causal: Path, tmp_path: Path) -> None:
+    """The same questions in two tables are paired by their ids; other questions are not."""
+    folders = {}
+    for config, wrong in {"ud": 3, "causal_confusion": 2, "un": 3}.items():
+        rows = open_output(built_causal).rows(config, None, "test")
+        lines = [
+            json.dumps({"id": row["qid"], "answer": row["options"][(row["answer_index"] + (number % wrong == 0)) % 5]})
+            for number, row in enumerate(rows)
+        ]
+        file = tmp_path / f"{config}.jsonl"
+        file.write_text("\n".join(lines))
+        done = run("stressreel", "score", built_causal, "--predictions", file, "--config", config)
+        assert done.code == 0, done.err
+        folders[config] = tmp_path / f"{config}.{config}.scores"
+    done = run("stressreel", "compare", folders["ud"], folders["causal_confusion"], "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    (row,) = [row for row in found["scores"] if row["score"] == "A"]
+    assert row["difference"]["value"] == pytest.approx(4 / 9 - 6 / 9)  # 9 questions: 3 wrong, then 5
+    assert found["notes"][-1] == "A is of table ud, B of causal_confusion: the same questions, paired by id."
+    other = run("stressreel", "compare", folders["ud"], folders["un"])
+    refuses(other, "answer different questions (tables ud and un)")

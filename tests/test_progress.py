@@ -1,0 +1,120 @@
+"""Progress is shown where it is wanted and lasts, and what is said to be kept is kept."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from stressreel import progress
+from stressreel.progress import Progress, Working, counted, forget, keep, kept, showing, tick, tracked
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(progress, "LINE_EVERY_S", 0.05)
+    monkeypatch.setattr(progress, "SILENT_S", 0.05)
+    forget()
+    yield
+    forget()
+
+
+def lasting(items: list[int], seconds: float = 0.03) -> Iterator[int]:
+    for item in items:
+        time.sleep(seconds)
+        yield item
+
+
+def test_steps_show_lines_with_counts_and_rates(capsys: pytest.CaptureFixture[str]) -> None:
+    with showing():
+        for _ in tracked([1, 2, 3, 4], "mining", "question"):
+            time.sleep(0.04)
+    err = capsys.readouterr().err
+    assert "mining: 2/4 questions, " in err
+    assert err.splitlines()[-1].startswith("mining: 4/4 questions, ")
+
+
+def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str]) -> None:
+    for wanted in (None, False):
+        with showing(bool(wanted)), Working("scoring"):
+            for _ in tracked([1, 2, 3, 4], "mining", "question"):
+                time.sleep(0.04)
+            time.sleep(0.1)
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_over_soon_is_not_mentioned(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "SILENT_S", 5.0)
+    monkeypatch.setattr(progress, "LINE_EVERY_S", 5.0)
+    with showing(), Working("scoring"):
+        assert list(tracked([1, 2], "mining", "question")) == [1, 2]
+    assert capsys.readouterr().err == ""
+
+
+def test_work_of_unknown_length_says_that_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    with showing(), Working("checking pictures"):
+        list(counted(lasting([1, 2, 3, 4, 5, 6])))
+        time.sleep(0.1)
+    lines = capsys.readouterr().err.splitlines()
+    assert any(line.startswith("checking pictures: ") and " done, 0:0" in line for line in lines)
+
+
+def test_a_step_silences_what_it_is_a_step_of(capsys: pytest.CaptureFixture[str]) -> None:
+    with showing(), Working("planning"), Progress("mining", 1, "question", brief=True):
+        time.sleep(0.2)
+    assert "planning" not in capsys.readouterr().err
+
+
+def test_only_what_is_kept_is_named() -> None:
+    assert kept() == ""
+    keep("pair", 0)
+    assert kept() == ""
+    keep("pair")
+    keep("shard", 2000)
+    assert kept() == "1 pair, 2,000 shards"
+
+
+def test_parts_of_larger_pieces_count_before_these_are_done(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("build", 6, "render", shown=True, ticks=True) as shown:
+        tick()
+        tick()
+        assert shown.seen == 2
+        time.sleep(0.12)
+        tick()
+        shown.advance(3)
+        assert shown.seen == 3
+    assert "build: 2/6 renders, " in capsys.readouterr().err
+
+
+def stopped(tmp_path: Path, *arguments: object, when: Callable[[], bool]) -> str:
+    """Start a build, interrupt it when something is so, and return what it said."""
+    code = "from stressreel.cli.main import run, load_command; run(load_command('build-perturbed'), 'build-perturbed')"
+    command = [sys.executable, "-c", code, *map(str, arguments), "--out", str(tmp_path / "o"), "--preset", "ultrafast"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    began = time.monotonic()
+    while not when() and process.poll() is None and time.monotonic() - began < 60:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    return err
+
+
+def test_an_interrupted_build_names_what_is_kept(tmp_path: Path) -> None:
+    journal = tmp_path / "o" / ".build" / "journal.jsonl"
+    arguments = ("--msrvtt", "sample", "--perturbations", "freeze", "--severity", 3, "--workers", 1)
+    err = stopped(tmp_path, *arguments, when=lambda: journal.is_file() and journal.read_bytes().count(b"\n") > 1)
+    assert "source video" in err.partition("Stopped. Kept: ")[2]
+    assert "the same command goes on from there" in err
+
+
+def test_an_interrupted_build_that_finished_nothing_says_nothing_of_it(tmp_path: Path) -> None:
+    plan = tmp_path / "o" / ".build" / "plan.json"
+    err = stopped(tmp_path, "--msrvtt", "sample", "--workers", 1, when=plan.is_file)
+    assert err.rstrip().endswith("Stopped.")
