@@ -21,7 +21,7 @@ UNRUN = {
     ("docs/decode.md", "brew"): "changes the system",
     ("docs/decode.md", "conda"): "changes the system",
     ("docs/gallery.md", '{"output"'): "what a file of an audit holds",
-    ("docs/gallery.md", '"guessers"'): "what a file of an audit holds",
+    ("docs/gallery.md", '"audits"'): "what a file of an audit holds",
     ("docs/guide.md", "git clone"): "a clone has no address of its own",
     ("docs/outputs.md", "OUT/"): "a listing of files",
     ("docs/outputs.md", "mlcroissant"): "tests/data_cards/test_croissant.py reads with its library",
