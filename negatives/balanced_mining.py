@@ -28,6 +28,7 @@ OPENINGS = 24  # so many first words are told apart
 HARD = "hard"
 CARRIED = "carried"
 MOST_LEFT_OUT = 0.25
+TOO_NEAR = 0.8  # a cosine with what is right from which a candidate may be right too; --same-text may set less
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,9 @@ def mine_balanced(
     tables = {kind: _table(made, offers, kind) for kind in made.kinds}
     vectors = {kind: embed(table) for kind, table in tables.items()}
     numbers = {kind: {text: number for number, text in enumerate(table)} for kind, table in tables.items()}
-    offers = [_true(made, row, some, numbers, vectors, settings.same_text) for row, some in enumerate(offers)]
+    offers = [
+        _true(made, row, some, numbers, vectors, min(settings.same_text, TOO_NEAR)) for row, some in enumerate(offers)
+    ]
     keys = {kind: _Keys(made, tables[kind], kind) for kind in made.kinds}
     facets = {
         kind: Facet(
