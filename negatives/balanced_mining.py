@@ -113,30 +113,39 @@ def mine_balanced(
     return BalancedOptions(
         {kind: [row.texts[kind] for row in made.rows] for kind in made.kinds},
         {kind: _mined(made, offers, balanced, kind, facets[kind]) for kind in made.kinds},
-        _guessable(made, balanced, settings.num_options),
+        _guessable(made, facets, balanced, settings.num_options),
     )
 
 
-def _guessable(made: Candidates, balanced: Balanced, options: int) -> frozenset[str]:
-    """Choose the rows to leave out, so that the right option of the others is first no more often than by chance.
+def _guessable(made: Candidates, facets: Mapping[str, Facet], balanced: Balanced, options: int) -> frozenset[str]:
+    """Choose the rows to leave out, so that blind guessers are right no more often than by chance in the others.
 
-    Within each split, those go first that a model is surest of, and at most a quarter of the rows.
+    The guessers are networks that did not see a row, the option nearest to the question and the one that shares most
+    with it, for each kind of text. Within each split, rows go first that most of them guess, and of these the ones that
+    the networks are surest of; at most a quarter of the rows.
     """
+    first: list[NDArray[np.bool_]] = [likely > 0 for likely in balanced.guessable.values()]
+    for facet in facets.values():
+        for cue in (0, 1):
+            values = [
+                cues[np.append(0, 1 + chosen), cue] for cues, chosen in zip(facet.cues, balanced.chosen, strict=True)
+            ]
+            first.append(np.array([bool(row[0] > row[1:].max(initial=-np.inf)) for row in values]))
+    guessed = np.stack(first)
+    sure = np.max(list(balanced.guessable.values()), axis=0)
     splits: dict[str, list[int]] = {}
     for row, asked in enumerate(made.rows):
         splits.setdefault(asked.split, []).append(row)
     found: set[str] = set()
     for rows in splits.values():
-        surest = sorted(rows, key=lambda row: (-max(p[row] for p in balanced.guessable.values()), made.rows[row].id))
-        hits = {kind: sum(bool(p[row] > 0) for row in rows) for kind, p in balanced.guessable.items()}
-        left = len(rows)
+        hits, left = guessed[:, rows].sum(1), len(rows)
+        surest = sorted(rows, key=lambda row: (-int(guessed[:, row].sum()), -float(sure[row]), made.rows[row].id))
         for row in surest[: int(MOST_LEFT_OUT * len(rows))]:
-            if all(count <= left / options for count in hits.values()):
+            if (hits <= left / options).all():
                 break
             found.add(made.rows[row].id)
             left -= 1
-            for kind, likely in balanced.guessable.items():
-                hits[kind] -= bool(likely[row] > 0)
+            hits = hits - guessed[:, row]
     return frozenset(found)
 
 
