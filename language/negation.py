@@ -112,15 +112,15 @@ def remove_negation(caption: Caption, clause: Clause) -> str | None:
     if verb.negation is not None:
         changes[verb.negation] = ""
         held = tokens[verb.first]
-        if verb.auxiliaries and full_form(held.text) in DO:
+        if verb.auxiliaries and full_form(held.lower) in DO:
             changes[verb.first] = ""
             if verb.form == "finite":
                 past = held.lower in ("did", "didn")
-                third = full_form(held.text) == "does"
+                third = full_form(held.lower) == "does"
                 tag: Literal["VBD", "VBZ", "VB"] = "VBD" if past else "VBZ" if third else "VB"
                 changes[verb.main] = inflect(verb.lemma, tag)
-        elif tokens[verb.negation].lower in ("n't", "n’t", "t"):
-            changes[verb.first] = full_form(held.text)
+        elif tokens[verb.negation].lower == "n't":
+            changes[verb.first] = full_form(held.lower)
     return caption.edit(changes)
 
 

@@ -103,10 +103,10 @@ def _passive_group(caption: Caption, clause: Clause) -> str:
     """Write the verb group in the passive, agreeing with the object."""
     verb, tokens = clause.verb, caption.tokens
     past = verb.tense == "past"
-    chain = [full_form(tokens[n].text) for n in verb.auxiliaries]
+    chain = [full_form(tokens[n].lower) for n in verb.auxiliaries]
     leader = clauses(caption)[clause.previous] if clause.previous is not None else None
     if not chain and leader is not None and tokens[verb.main].tag == "VBG" and leader.finite:
-        chain = [full_form(tokens[n].text) for n in leader.verb.auxiliaries]  # "is sitting and playing"
+        chain = [full_form(tokens[n].lower) for n in leader.verb.auxiliaries]  # "is sitting and playing"
         past = leader.verb.tense == "past"
     if chain and chain[0] in DO:
         past, chain = chain[0] == "did", []
@@ -185,7 +185,7 @@ def _give_back_subject(caption: Caption, clause: Clause, changes: dict[int, str]
     verb = sharing.verb
     auxiliary = ""
     if verb.form != "finite" and clause.verb.form == "finite":
-        auxiliary = " ".join(full_form(tokens[n].text) for n in clause.verb.auxiliaries)
+        auxiliary = " ".join(full_form(tokens[n].lower) for n in clause.verb.auxiliaries)
     if tokens[clause.subject.head].tag == "PRP":
         words_before = f"{_in_case(caption, clause.subject, {})} {auxiliary}".strip()
         if tokens[joint].text == ",":

@@ -26,12 +26,14 @@ PRESENT_MODALS = {"could": "can", "would": "will", "might": "may"}
 def other_tense(caption: Caption, clause: Clause) -> str | None:
     """Return the finite verb of a clause in the past, or in the present if it is past; None if it has no other."""
     verb, tokens = clause.verb, caption.tokens
-    word = tokens[verb.first].lower.replace("’", "'")
+    word = tokens[verb.first].lower
     if not clause.finite:
         return None
     if verb.tense == "modal":
         return PAST_MODALS.get(word) or PRESENT_MODALS.get(word)
     lemma = "be" if verb.first == verb.main and verb.copula else verb_lemma(full_form(word))
+    if word == "'s" and verb.perfect:
+        return "had"  # "it's been raining"
     if full_form(word) in BE:
         lemma = "be"
     if verb.tense == "present":
@@ -39,7 +41,7 @@ def other_tense(caption: Caption, clause: Clause) -> str | None:
             return "were" if full_form(word) == "are" else "was"
         return inflect(lemma, "VBD")
     if lemma == "be":
-        return "are" if word in ("were", "weren") else finite_form("be", False, _singular(clause))
+        return "are" if word == "were" else finite_form("be", False, _singular(clause))
     return finite_form(lemma, False, clause.subject)
 
 
@@ -61,13 +63,9 @@ def change_tense(caption: Caption, chain: Sequence[Clause]) -> str | None:
     for clause in chain:
         new = other_tense(caption, clause)
         verb = clause.verb
-        if new is None or new == full_form(tokens[verb.first].text):
+        if new is None or new == full_form(tokens[verb.first].lower):
             continue
-        if tokens[verb.first].text[:1] in "'’":
+        if verb.first and tokens[verb.first].start == tokens[verb.first - 1].end:  # "it's", "he'll"
             new = f" {new}"
-        if verb.negation is not None and tokens[verb.negation].lower in ("n't", "n’t") and new == "would":
-            new = "would"
-        if verb.negation is not None and tokens[verb.negation].lower == "t":
-            new = f"{new}n"
         changes[verb.first] = new
     return caption.edit(changes) if changes else None

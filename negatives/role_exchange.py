@@ -200,7 +200,7 @@ def _agree(caption: Caption, agent: Entity, patient: Entity, found: Sequence[Ent
         if subject.key not in (agent.key, patient.key):
             continue
         other = patient if subject.key == agent.key else agent
-        word = full_form(caption.tokens[clause.verb.first].text)
+        word = full_form(caption.tokens[clause.verb.first].lower)
         past = clause.verb.tense == "past"
         lemma = verb_lemma(word)
         before = caption.tokens[subject.first - 1]

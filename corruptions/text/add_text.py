@@ -16,7 +16,7 @@ LONG = 10  # tokens; from here on a proverb follows
 _BE = ("be", "is", "are", "was", "were", "been", "being", "am", "'s", "'re", "'m", "s", "re", "m")
 _SKIPPED = ("RB", "RBR", "PRP", "EX")  # between an auxiliary and its verb: "is not riding", "is she riding"
 _LOST = ("isn", "aren", "wasn", "weren", "doesn", "don", "didn", "hasn", "haven", "hadn", "won", "couldn")  # "wasn t"
-_NOT = ("not", "n't", "n’t", "t")
+_NOT = ("not", "n't")
 _LOOSE = (*_NOT, "then", "also", "now", "there", "here", "again", "later", "next", "soon", "once", "so", "too")
 _NAMED = ("name", "call", "title", "entitle", "dub")  # "a lady named lizzy": the noun behind is not described
 _FRIED = ("deep", "pan", "stir", "shallow", "air")  # "deep fry" is one verb
@@ -145,7 +145,7 @@ def _is_auxiliary(caption: Caption, number: int) -> bool:
     if lower in ("do", "does", "did"):
         return following.tag in ("VB", "VBP") and (after > number + 1 or tokens[number].tag != "VB")
     if lower == "let":
-        return following.lower in ("'s", "’s")
+        return following.lower == "'s"
     return lower in _FUTURE and following.tag == "TO" and after == number + 1 and _is_verb(caption, after + 1)
 
 

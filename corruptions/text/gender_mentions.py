@@ -51,10 +51,10 @@ def find_mentions(caption: Caption) -> Iterator[Mention]:
 def _mention(caption: Caption, number: int) -> Mention | int:
     """Return the mention that begins at a token, or the number of the next token to look at."""
     tokens = caption.tokens
-    lower = tokens[number].lower.replace("’", "'")
+    lower = tokens[number].lower
     for words, word in gendered_phrases().get(lower, ()):
         stop = number + len(words)
-        if tuple(token.lower.replace("’", "'") for token in tokens[number:stop]) == words:
+        if tuple(token.lower for token in tokens[number:stop]) == words:
             if word is None:
                 return stop
             return Mention(number, stop, word, "noun")

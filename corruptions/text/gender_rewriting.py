@@ -181,7 +181,7 @@ def _agree(draft: _Draft, pronoun: int) -> None:
     tokens = draft.caption.tokens
     sentence = next(s for s in draft.caption.sentences if pronoun in s)
     before = pronoun - 1
-    if before > sentence.start and tokens[before].lower in ("n't", "n’t", "not"):
+    if before > sentence.start and tokens[before].lower in ("n't", "not"):
         before -= 1
     if before >= sentence.start and tokens[before].lower in ("is", "was", "does", "has"):
         asked = before == sentence.start or tokens[before - 1].tag in ("WP", "WRB", "CC", "IN", ",")
@@ -195,7 +195,7 @@ def _agree(draft: _Draft, pronoun: int) -> None:
             continue
         finite = (
             token.tag == "VBZ"
-            or token.lower in ("is", "was", "wasn", "'s", "’s")
+            or token.lower in ("is", "was", "'s")
             or (opening and not done and _looks_finite(draft.caption, number))
         )
         if opening and finite:
@@ -214,18 +214,16 @@ def _agree(draft: _Draft, pronoun: int) -> None:
 def _looks_finite(caption: Caption, number: int) -> bool:
     """Return whether a word behind "she" is a verb that a tagger missed: "she shops", "she s wearing"."""
     token = caption.tokens[number]
-    return token.lower == "s" or (token.tag in ("NNS", "POS", "NN") and is_verb_form(token.lower, "VBZ"))
+    return token.lower == "'s" or (token.tag in ("NNS", "POS", "NN") and is_verb_form(token.lower, "VBZ"))
 
 
 def _with_they(caption: Caption, number: int) -> str:
     """Return a verb of the third person singular its plural."""
     lower = caption.tokens[number].lower
-    if lower in ("'s", "’s", "s"):
+    if lower == "'s":
         following = next((t for t in caption.tokens[number + 1 :] if t.tag != "RB"), None)
         has = following is not None and (following.lower in ("been", "got", "had"))
-        return lower[:-1] + ("ve" if has else "re")
+        return caption.tokens[number].text[:-1] + ("ve" if has else "re")
     if lower == "was":
         return "were"
-    if lower in ("wasn", "doesn", "isn", "hasn"):
-        return {"wasn": "weren", "doesn": "don", "isn": "aren", "hasn": "haven"}[lower]
     return inflect(verb_lemma(lower), "VBP")

@@ -115,7 +115,7 @@ def _has_tense(caption: Caption, clause: Clause) -> bool:
     if clause.verb.form == "order":
         return _plain(clause) and inflect(clause.verb.lemma, "VBD") != caption.tokens[clause.verb.main].lower
     new = other_tense(caption, clause)
-    return new is not None and new != full_form(caption.tokens[clause.verb.first].text)
+    return new is not None and new != full_form(caption.tokens[clause.verb.first].lower)
 
 
 def _participle_tense(caption: Caption) -> str | Unchanged:
@@ -154,14 +154,18 @@ def formal(caption: Caption) -> str | Unchanged:
     changes, before = _exchange(caption, "formal")
     tokens = caption.tokens
     for number, token in enumerate(tokens):
-        word = token.lower.replace("’", "'")
-        after = tokens[number + 1].lower.replace("’", "'") if number + 1 < len(tokens) else ""
-        if after in ("n't", "t") and token.tag in ("MD", "VBZ", "VBP", "VBD", "VB"):
+        word = token.lower
+        after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+        if after == "n't" and token.tag in ("MD", "VBZ", "VBP", "VBD", "VB"):
             changes[number] = like(full_form(word), token.text)
-        elif word in ("n't", "t") and token.tag == "RB":
+        elif word == "n't":
             changes[number] = " not"
-        elif word in ("'s", "s", "'re", "'m", "'ve", "'ll") and token.tag in ("VBZ", "VBP", "MD"):
-            changes[number] = " " + full_form("'s" if word == "s" else word)
+        elif word == "'s" and number and tokens[number - 1].lower == "let":
+            changes[number] = " us"
+        elif word == "'s" and token.tag == "VBZ" and after in ("been", "got", "had"):
+            changes[number] = " has"
+        elif word in ("'s", "'re", "'m", "'ve", "'ll") and token.tag in ("VBZ", "VBP", "MD"):
+            changes[number] = " " + full_form(word)
         elif word == "i" and token.tag == "PRP":
             changes[number] = "I"
     for number, token in enumerate(tokens):
