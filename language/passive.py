@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from .agreement import OBJECTIVE, SUBJECTIVE, finite_form, full_form
 from .clauses import Clause, clauses
 from .closed_classes import BE, DO, HAVE
 from .inflection import inflect
 from .lexicon import words
-from .noun_phrases import NounPhrase, read_noun_phrase
+from .noun_phrases import NounPhrase
+from .passive_obstacles import agent_place, joint_before, passive_obstacle, repeated_subject, sharing_clause
+from .verb_tenses import is_past
 from .words import Caption, without_capital
-
-
-def passive_obstacle(caption: Caption, clause: Clause) -> str:
-    """Return why a clause has no passive; "" if it has one."""
-    verb, tokens = clause.verb, caption.tokens
-    if verb.passive:
-        return "it is passive already"
-    if verb.form == "order":
-        return "an order has no passive"
-    if clause.object is None or clause.object.first <= verb.main:
-        return "no verb with an object"
-    if verb.form in ("infinitive", "gerund") or clause.subject is None or clause.role == "relative":
-        return "no verb with a subject and an object of its own"
-    if clause.subject.stop > verb.tokens[0] and clause.role != "coordinate":
-        return "no verb with a subject and an object of its own"
-    if clause.role == "modifier" and _held_elsewhere(caption, clause):
-        return "no verb with a subject and an object of its own"
-    inside = tokens[clause.object.first : clause.object.stop]
-    if clause.role == "coordinate" and tokens[clause.object.head].tag == "PRP":
-        return "no verb with a subject and an object of its own"
-    if verb.lemma in words("no_passive") or tokens[clause.subject.head].tag == "EX":
-        return f'"{verb.lemma}" has no passive'
-    if any(t.lower.endswith(("self", "selves")) for t in inside) or inside[0].lower == "each":
-        return "what is done is done to the doer"
-    if clause.object.stop < len(tokens) and tokens[clause.object.stop].tag in ("VB", "VBP"):
-        return "the object does something itself"
-    return ""
-
-
-def _held_elsewhere(caption: Caption, clause: Clause) -> bool:
-    """Return whether a participle may belong to a subject further left: "people walk down a street holding signs"."""
-    subject = clause.subject
-    earlier = [c for c in clauses(caption) if c.finite and subject is not None and c.verb.main < subject.first]
-    allowed = words("perception") | {"be", "have"}
-    return bool(earlier) and earlier[-1].verb.lemma not in allowed
 
 
 def to_passive(caption: Caption, clause: Clause) -> str | None:
@@ -81,15 +46,13 @@ def to_passive(caption: Caption, clause: Clause) -> str | None:
                 changes[number] = ""
         changes[subject.first] = new_subject
         changes[places[0]] = group
-    stop = patient.stop
     for number in range(patient.first, patient.stop):
         changes[number] = ""
     phrase = f"by {agent}"
     if clause.second_object is not None:
-        stop = clause.second_object.stop
-        for number in range(clause.second_object.first, stop):
+        for number in range(clause.second_object.first, clause.second_object.stop):
             changes.setdefault(number, tokens[number].text)
-    place = _goal_stop(caption, clause, stop) if verb.lemma in words("placing") else stop
+    place = agent_place(caption, clause)
     if place == patient.stop:
         changes[patient.first] = phrase
     else:
@@ -102,12 +65,12 @@ def to_passive(caption: Caption, clause: Clause) -> str | None:
 def _passive_group(caption: Caption, clause: Clause) -> str:
     """Write the verb group in the passive, agreeing with the object."""
     verb, tokens = clause.verb, caption.tokens
-    past = verb.tense == "past"
+    past = is_past(caption, clause)
     chain = [full_form(tokens[n].lower) for n in verb.auxiliaries]
     leader = clauses(caption)[clause.previous] if clause.previous is not None else None
     if not chain and leader is not None and tokens[verb.main].tag == "VBG" and leader.finite:
         chain = [full_form(tokens[n].lower) for n in leader.verb.auxiliaries]  # "is sitting and playing"
-        past = leader.verb.tense == "past"
+        past = is_past(caption, leader)
     if chain and chain[0] in DO:
         past, chain = chain[0] == "did", []
         new = [finite_form("be", past, clause.object)]
@@ -137,6 +100,8 @@ def _in_case(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
     for number in range(phrase.first, phrase.stop):
         token = tokens[number]
         text = without_capital(token) if number == phrase.first else token.text
+        if number == 0 and token.lower in words("people"):
+            text = token.lower  # "Person" is no name
         if token.tag in ("PRP", "WP") and (number in phrase.heads):
             text = case.get(token.lower, text)
         gap = caption.text[tokens[number - 1].end : token.start] if number > phrase.first else ""
@@ -161,36 +126,21 @@ def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
     return case.get(found, found)
 
 
-def _goal_stop(caption: Caption, clause: Clause, stop: int) -> int:
-    """Find the end of "on a dog" in "puts a sweater on a dog", behind which the agent stands."""
-    tokens = caption.tokens
-    if stop + 1 < len(tokens) and tokens[stop].tag in ("IN", "TO", "RP") and tokens[stop].lower in words("goals"):
-        phrase = read_noun_phrase(tokens, stop + 1, clause.stop, joined=False)
-        if phrase is not None:
-            return phrase.stop
-    return stop
-
-
 def _give_back_subject(caption: Caption, clause: Clause, changes: dict[int, str], before: dict[int, str]) -> None:
     """Let verbs that shared the subject have one: "who waves", "and he waves", "adding oil"."""
-    tokens, found = caption.tokens, clauses(caption)
-    own = next(n for n, other in enumerate(found) if other == clause)
-    sharing = next((c for c in found[own + 1 :] if c.role == "coordinate" and _leads(found, c, own)), None)
+    tokens = caption.tokens
+    sharing = sharing_clause(caption, clause)
     if sharing is None or clause.subject is None:
         return
     start = sharing.verb.tokens[0]
-    joint = start - 1
-    while joint > clause.verb.main and tokens[joint].tag.startswith("RB"):
-        joint -= 1
-    verb = sharing.verb
+    joint = joint_before(caption, sharing, clause.verb.main)
     auxiliary = ""
-    if verb.form != "finite" and clause.verb.form == "finite":
+    if sharing.verb.form != "finite" and clause.verb.form == "finite":
         auxiliary = " ".join(full_form(tokens[n].lower) for n in clause.verb.auxiliaries)
-    if tokens[clause.subject.head].tag == "PRP":
-        words_before = f"{_in_case(caption, clause.subject, {})} {auxiliary}".strip()
-        if tokens[joint].text == ",":
-            words_before = f"and {words_before}"
-        before[start] = words_before
+    comma = tokens[joint - 1].text == ","
+    if tokens[clause.subject.head].tag == "PRP" or agent_place(caption, clause) < joint - comma:
+        subject = f"{repeated_subject(caption, clause.subject)} {auxiliary}".strip()
+        before[start] = f"and {subject}" if tokens[joint].text == "," else subject
         return
     if clause.verb.form != "finite":
         changes[joint] = ""
@@ -198,15 +148,10 @@ def _give_back_subject(caption: Caption, clause: Clause, changes: dict[int, str]
         who = "who" if _is_person(caption, clause.subject) else "that"
         gap = " " if tokens[joint].text == "," else ""
         changes[joint] = f"{gap}{who} {auxiliary}".rstrip()
-    if tokens[joint].tag == "CC" and tokens[joint - 1].text == ",":
+    if tokens[joint].tag == "CC" and comma:
         changes[joint - 1] = ""
-
-
-def _leads(found: Sequence[Clause], clause: Clause, leader: int) -> bool:
-    place = clause.previous
-    while place is not None and place > leader:
-        place = found[place].previous
-    return place == leader
+        if tokens[joint].start == tokens[joint - 1].end:
+            changes[joint] = f" {changes[joint]}"
 
 
 def _is_person(caption: Caption, phrase: NounPhrase) -> bool:

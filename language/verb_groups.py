@@ -254,6 +254,8 @@ def _particle(tokens: Sequence[Token], main: int, stop: int, lemma: str) -> int 
     if lemma == "be" or main + 1 >= stop:
         return None
     after = tokens[main + 1]
+    if main + 2 < stop and tokens[main + 2].lower == "of" and after.lower == "out":
+        return None  # "takes out of a box"
     follows = tokens[main + 2] if main + 2 < stop else None
     if after.lower in PARTICLES and after.tag in ("RP", "RB", "IN"):
         if (lemma, after.lower) in PHRASAL:
@@ -273,6 +275,8 @@ def _particle(tokens: Sequence[Token], main: int, stop: int, lemma: str) -> int 
     token = tokens[short[0]]
     if token.lower in PARTICLES and (lemma, token.lower) in PHRASAL:
         follows = tokens[short[0] + 1] if short[0] + 1 < stop else None
+        if follows is not None and follows.lower == "of":
+            return None  # "takes things out of a box"
         if follows is None or follows.tag in ("IN", "CC", "TO", "RB", ",", ".", "VBG"):
             return short[0]
     return None

@@ -11,7 +11,8 @@ from ...language.clauses import Clause, chains, clauses, main_clause
 from ...language.inflection import Tag, inflect, is_plural_noun, noun_lemma, verb_lemma
 from ...language.lexicon import phrasal_verbs, words
 from ...language.negation import negate, remove_negation
-from ...language.passive import passive_obstacle, to_passive
+from ...language.passive import to_passive
+from ...language.passive_obstacles import passive_obstacle
 from ...language.tense import change_tense, other_tense
 from ...language.words import Caption, like, tokenize, with_capital
 from .result import Unchanged

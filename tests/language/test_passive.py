@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.language.clauses import clauses, main_clause
 from stressreel.language.negation import negate, remove_negation
-from stressreel.language.passive import passive_obstacle, to_passive
+from stressreel.language.passive import to_passive
+from stressreel.language.passive_obstacles import passive_obstacle
 from stressreel.language.tagger import load_tagger
 from stressreel.language.tense import change_tense
 

@@ -1,0 +1,288 @@
+"""Why a clause is not put into the passive: it has none, or what belongs to what in it is not sure."""
+
+from __future__ import annotations
+
+from .clauses import Clause, clauses
+from .closed_classes import FINITE, SUBORDINATORS
+from .inflection import can_be_verb, is_verb_form
+from .lexicon import words
+from .noun_phrases import MEDIA, NounPhrase, read_noun_phrase
+from .words import Caption
+
+NO_SUBJECT = "no verb with a subject and an object of its own"
+UNSURE_SUBJECT = "not sure what its subject is"
+UNSURE_OBJECT = "not sure where its object ends"
+SHARED = "verbs joined to it need its subject or its object"
+_THIRD_PERSONS = frozenset(["he", "she", "it", "they", "him", "her", "them", "his", "its", "their", "hers", "theirs"])
+_CLAUSE_OPENERS = frozenset(["where", "whose", "which", "who", "that", "whom", "why", "how", "what", "about", "of"])
+
+
+def passive_obstacle(caption: Caption, clause: Clause) -> str:
+    """Return why a clause is not put into the passive; "" if it is."""
+    verb, tokens = clause.verb, caption.tokens
+    if verb.passive:
+        return "it is passive already"
+    if verb.form == "order":
+        return "an order has no passive"
+    if clause.object is None or clause.object.first <= verb.main:
+        return "no verb with an object"
+    if verb.form in ("infinitive", "gerund") or clause.subject is None or clause.role == "relative":
+        return NO_SUBJECT
+    if clause.subject.stop > verb.tokens[0] and clause.role != "coordinate":
+        return NO_SUBJECT
+    if clause.role == "coordinate" and tokens[clause.object.head].tag == "PRP":
+        return NO_SUBJECT
+    if verb.lemma in words("no_passive") or tokens[clause.subject.head].tag == "EX":
+        return f'"{verb.lemma}" has no passive'
+    noun = tokens[clause.object.heads[-1]].lower
+    if f"{verb.lemma}_{noun}" in words("idioms"):
+        return f'"{verb.lemma} {noun}" has no passive'
+    inside = tokens[clause.object.first : clause.object.stop]
+    if any(t.lower.endswith(("self", "selves")) for t in inside) or inside[0].lower == "each":
+        return "what is done is done to the doer"
+    if clause.object.stop < len(tokens) and tokens[clause.object.stop].tag in ("VB", *FINITE):
+        return "the object does something itself"
+    if _is_unsure_subject(caption, clause):
+        return UNSURE_SUBJECT
+    if clause.role == "modifier" and _is_unsure_modifier(caption, clause, clause.subject, clause.object):
+        return UNSURE_SUBJECT
+    if _is_unsure_object(caption, clause, clause.object) or _is_unsure_behind(caption, clause):
+        return UNSURE_OBJECT
+    own = clause.role != "coordinate" and tokens[clause.subject.head].tag != "PRP"
+    if own and len(inside) + (inside[0].tag == "PRP$") > 1 and any(t.lower in _THIRD_PERSONS for t in inside):
+        return "the object is the doer's own"  # "his car is driven by a man": whose?
+    return SHARED if _shares(caption, clause) else ""
+
+
+def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
+    """Return whether the subject may be only a part of what stands before the verb, or of another sentence."""
+    tokens, subject = caption.tokens, clause.subject
+    if subject is None or tokens[subject.stop - 1].tag in ("CC", "IN", "TO"):
+        return True
+    if subject.first == 0:
+        return False
+    before = tokens[subject.first - 1]
+    if before.tag in ("IN", "TO", "RP") and before.lower not in SUBORDINATORS:
+        return not (clause.role == "modifier" and subject.first > 1 and tokens[subject.first - 2].lower in MEDIA)
+    start = subject.first - 1
+    while start > 0 and tokens[start - 1].lower not in SUBORDINATORS and tokens[start - 1].text not in (";", ".", ":"):
+        start -= 1
+    finite = [n for n in range(start, subject.first) if tokens[n].tag in FINITE]
+    if before.tag == "CC":
+        return not finite  # "as he and a woman watch"
+    return (
+        bool(finite)
+        and before.tag.startswith(("NN", "PRP", "CD", "JJ"))
+        and not _has_joint(caption, finite[-1], subject.first)
+    )
+
+
+def _has_joint(caption: Caption, first: int, stop: int) -> bool:
+    """Return whether something joins or divides clauses between two tokens."""
+    return any(
+        t.tag == "CC" or t.text in (",", ";", ":", ".") or t.lower in (*SUBORDINATORS, "then")
+        for t in caption.tokens[first + 1 : stop]
+    )
+
+
+def _is_unsure_modifier(caption: Caption, clause: Clause, subject: NounPhrase, thing: NounPhrase) -> bool:
+    """Return whether a participle is part of a finite verb's subject, or may be somebody else's."""
+    tokens, found = caption.tokens, clauses(caption)
+    if tokens[thing.head].tag == "PRP" and len(thing.heads) == 1:
+        return True  # "with a dog following it"
+    for other in found:
+        if other.finite and other.role in ("main", "coordinate") and other.verb.main > clause.verb.main:
+            first = other.subject.first if other.subject is not None else 0
+            if first <= clause.verb.main or not _has_joint(caption, clause.verb.main, first):
+                return True  # "a man wearing a hat walks"
+    determined = tokens[subject.first].tag in ("DT", "PRP$", "CD") or tokens[subject.head].lower in words("people")
+    if (
+        not determined
+        and not tokens[subject.head].tag.startswith(("NNP", "NNS"))
+        and tokens[thing.first].tag[:2] == "NN"
+    ):
+        return True  # "paper folding instructions"
+    earlier = [c for c in found if c.verb.main < subject.first]
+    if not earlier or earlier[-1].verb.lemma in words("perception"):
+        return False
+    introduced = earlier[-1].subject is not None and tokens[earlier[-1].subject.head].lower in (
+        "there",
+        "this",
+        "it",
+        "here",
+    )
+    return not (earlier[-1].verb.copula and introduced)
+
+
+def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bool:
+    """Return whether a noun phrase was read that may be none, or may hold the next verb: "guitar and singing song"."""
+    tokens = caption.tokens
+    first, last = tokens[thing.first], tokens[thing.stop - 1]
+    if last.lower in ("the", "a", "an", "upside") or (
+        first.lower in ("a", "an") and thing.plural and len(thing.heads) == 1
+    ):
+        return tokens[thing.head].lower not in words("quantities")
+    for number in range(thing.first + 1, thing.stop):
+        if tokens[number - 1].tag == "CC" and tokens[number].tag != "DT":
+            word = tokens[number].lower
+            single = first.tag in ("DT", "PRP$") and number + 1 == thing.stop and is_verb_form(word, "VBZ")
+            if single or (word.endswith("ing") and can_be_verb(word)):
+                return True
+    return False
+
+
+def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
+    """Return whether what stands behind the object may belong to it, or is a second sentence."""
+    tokens, found = caption.tokens, clauses(caption)
+    last = clause.second_object or clause.object
+    if last is None:
+        return True
+    stop = last.stop
+    if clause.verb.particle is not None and clause.verb.particle == stop:
+        stop += 1
+    for other in found:
+        subject = other.subject
+        if not other.finite or subject is None or not stop <= subject.first < other.verb.main:
+            continue
+        if subject.first == stop or (
+            tokens[subject.first - 1].tag.startswith(("NN", "PRP", "JJ"))
+            and not _has_joint(caption, stop - 1, subject.first)
+        ):
+            return True
+    if stop >= len(tokens):
+        return False
+    token = tokens[stop]
+    if token.lower in _CLAUSE_OPENERS or token.tag in (
+        "VBN",
+        "JJ",
+        "DT",
+        "PRP",
+        "PRP$",
+        "CD",
+        "NN",
+        "NNS",
+        "NNP",
+        "POS",
+    ):
+        return True
+    if token.tag == "VBG":
+        return token.lower != "using"
+    if token.lower == "with" and clause.verb.lemma in words("attributive"):
+        return True
+    if token.tag == "CC" or token.text == ",":
+        place = stop + 1
+        while place < len(tokens) and (tokens[place].tag.startswith(("RB", "CC")) or tokens[place].lower == "then"):
+            place += 1
+        goes_on = any(place in (c.verb.tokens[0], c.verb.first, c.subject.first if c.subject else -1) for c in found)
+        opener = place < len(tokens) and tokens[place].tag in ("IN", "WRB", "TO", "VBG", "WP", "WDT")
+        return not (goes_on or opener)
+    chain, _ = phrases_behind(caption, clause, stop)
+    return any(tokens[n].tag == "PRP" for n in range(stop, chain))  # "with a laptop on it"
+
+
+def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bool]:
+    """Return where the phrases of place behind an object end, and whether the agent may stand behind them.
+
+    "is put on a dog by a woman", "is chopped in a pan on the stove by a man"; but "is put by a man in his bag".
+    """
+    tokens, place = caption.tokens, stop
+    while (
+        place < clause.stop and tokens[place].lower in words("verb_adverbs") and tokens[place].tag in ("RB", "RP", "IN")
+    ):
+        place += 1
+    adverbs = place
+    own = False
+    while (
+        place + 1 < clause.stop and tokens[place].tag in ("IN", "TO", "RP") and tokens[place].lower in words("places")
+    ):
+        phrase = read_noun_phrase(tokens, place + 1, clause.stop)
+        if phrase is None:
+            break
+        own = own or any(tokens[n].tag in ("PRP", "PRP$") for n in range(phrase.first, phrase.stop))
+        place = phrase.stop
+    follows = tokens[place] if place < len(tokens) else None
+    held = follows is not None and (
+        follows.tag in ("VBN", "VBG", "VB", "JJ", "DT", "CD", *FINITE) or follows.lower in _CLAUSE_OPENERS
+    )
+    return place, not own and not (held and place > adverbs)
+
+
+def agent_place(caption: Caption, clause: Clause) -> int:
+    """Return the token before which the agent stands."""
+    last = clause.second_object or clause.object
+    stop = last.stop if last is not None else clause.verb.main + 1
+    if clause.verb.particle == stop:
+        stop += 1
+    place, free = phrases_behind(caption, clause, stop)
+    if free:
+        return place
+    while stop < clause.stop and caption.tokens[stop].lower in words("verb_adverbs"):
+        stop += 1
+    return stop
+
+
+def sharing_clause(caption: Caption, clause: Clause) -> Clause | None:
+    """Return the first clause behind that has its subject from this one: "and waves"."""
+    found = clauses(caption)
+    own = found.index(clause)
+    return next(
+        (c for c in found[own + 1 :] if c.role == "coordinate" and _root(caption, c) == _root(caption, clause)), None
+    )
+
+
+def joint_before(caption: Caption, clause: Clause, first: int) -> int:
+    """Return the token that joins a coordinate clause to the one before, adverbs of its verb passed over."""
+    joint = clause.verb.tokens[0] - 1
+    while joint > first and caption.tokens[joint].tag.startswith("RB"):
+        joint -= 1
+    return joint
+
+
+def _root(caption: Caption, clause: Clause) -> int:
+    found = clauses(caption)
+    place = found.index(clause)
+    while (previous := found[place].previous) is not None:
+        place = previous
+    return place
+
+
+def _shares(caption: Caption, clause: Clause) -> bool:
+    """Return whether joined verbs would be left without their subject or object: "demonstrates and describes a car"."""
+    tokens, found = caption.tokens, clauses(caption)
+    sharing = sharing_clause(caption, clause)
+    if clause.role == "coordinate" and clause.previous is not None:
+        leader = found[clause.previous]
+        joint = joint_before(caption, clause, leader.verb.main)
+        if sharing is not None or tokens[joint].tag != "CC":
+            return True
+        if not clause.finite and not (leader.finite and leader.verb.auxiliaries):
+            return True
+        intransitive = words("no_passive") | words("motion")
+        return leader.object is None and leader.verb.tokens[-1] == joint - 1 and leader.verb.lemma not in intransitive
+    if sharing is None or clause.subject is None:
+        return False
+    joint = joint_before(caption, sharing, clause.verb.main)
+    between = tokens[clause.verb.main + 1 : joint]
+    if any(t.tag in FINITE or (t.lower in SUBORDINATORS and t.tag in ("IN", "WRB")) for t in between):
+        return True
+    near = agent_place(caption, clause) >= joint - (tokens[joint - 1].text == ",")
+    return not near and not repeated_subject(caption, clause.subject)
+
+
+def repeated_subject(caption: Caption, subject: NounPhrase) -> str:
+    """Write a subject as it is said again: "the man", "they", "Tom"; "" where that is not plain."""
+    tokens, head = caption.tokens, caption.tokens[subject.head]
+    if head.tag == "PRP" and len(subject.heads) == 1:
+        return head.text if head.lower == "i" else head.lower
+    if subject.plural or len(subject.heads) > 1:
+        return "they"
+    inside = tokens[subject.first : subject.stop]
+    if inside[-1] is not head or len(inside) > 3:
+        return ""
+    if inside[0].lower in ("a", "an", "the"):
+        return " ".join(["the", *(t.text for t in inside[1:])])
+    return (
+        " ".join(t.text for t in inside)
+        if all(t.tag == "NNP" for t in inside) and head.lower not in words("people")
+        else ""
+    )
