@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
 from .agreement import OBJECTIVE, SUBJECTIVE, finite_form, full_form
 from .clauses import Clause, clauses
 from .closed_classes import BE, DO, HAVE
-from .inflection import inflect
+from .inflection import inflect, is_plural_noun
 from .lexicon import words
 from .noun_phrases import NounPhrase
 from .passive_obstacles import agent_place, joint_before, passive_obstacle, repeated_subject, sharing_clause
@@ -57,6 +60,9 @@ def to_passive(caption: Caption, clause: Clause) -> str | None:
         changes[patient.first] = phrase
     else:
         before[place] = phrase
+    introduced = _introduction(caption, clause)
+    if introduced is not None:
+        changes[introduced.verb.first] = finite_form("be", introduced.verb.tense == "past", _agreeing(caption, patient))
     if not shared:
         _give_back_subject(caption, clause, changes, before)
     return caption.edit(changes, before)
@@ -66,6 +72,7 @@ def _passive_group(caption: Caption, clause: Clause) -> str:
     """Write the verb group in the passive, agreeing with the object."""
     verb, tokens = clause.verb, caption.tokens
     past = is_past(caption, clause)
+    patient = _agreeing(caption, clause.object) if clause.object is not None else None
     chain = [full_form(tokens[n].lower) for n in verb.auxiliaries]
     leader = clauses(caption)[clause.previous] if clause.previous is not None else None
     if not chain and leader is not None and tokens[verb.main].tag == "VBG" and leader.finite:
@@ -73,25 +80,58 @@ def _passive_group(caption: Caption, clause: Clause) -> str:
         past = is_past(caption, leader)
     if chain and chain[0] in DO:
         past, chain = chain[0] == "did", []
-        new = [finite_form("be", past, clause.object)]
+        new = [finite_form("be", past, patient)]
     elif not chain and verb.form == "finite":
-        new = [finite_form("be", past, clause.object)]
+        new = [finite_form("be", past, patient)]
     elif not chain:
         new = ["being"]
     else:
         first = chain[0]
         if first in BE or first in HAVE:
-            first = finite_form("be" if first in BE else "have", past, clause.object)
+            first = finite_form("be" if first in BE else "have", past, patient)
         form = {"VBG": "being", "VBN": "been"}.get(tokens[verb.main].tag, "be")
         new = [first, *chain[1:], form]
     if verb.negation is not None:
         word = "never" if tokens[verb.negation].lower == "never" else "not"
         new.insert(1 if verb.form == "finite" else 0, word)
-    new += [tokens[n].text for n in verb.adverbs]
+    adverbs = [tokens[n].text for n in verb.adverbs]
+    place = 1 + (verb.negation is not None) if chain else len(new)
+    new[place:place] = adverbs  # "is then being held"
     new.append(inflect(verb.lemma, "VBN"))
     if verb.particle is not None:
         new.append(tokens[verb.particle].text)
     return " ".join(new).replace("can not", "cannot")
+
+
+def _introduction(caption: Caption, clause: Clause) -> Clause | None:
+    """Return the "there is" before a participle, whose verb agrees with the new subject."""
+    tokens = caption.tokens
+    for other in clauses(caption):
+        if clause.role == "modifier" and other.verb.copula and other.finite and not other.verb.auxiliaries:
+            behind = clause.subject is not None and other.verb.main == clause.subject.first - 1
+            if behind and tokens[other.verb.main - 1].tag == "EX" and tokens[other.verb.main].lower != "'s":
+                return other
+    return None
+
+
+def _agreeing(caption: Caption, phrase: NounPhrase) -> NounPhrase:
+    """Return an object as a subject that its verb agrees with: "a pack of cards is", "a cup of tea and a book are"."""
+    tokens = caption.tokens
+    inside = tokens[phrase.first : phrase.stop]
+    head, first = tokens[phrase.heads[-1]], tokens[phrase.first]
+    joined = any(one.lower == "and" and two.tag in ("DT", "PRP$") for one, two in pairwise(inside)) and not any(
+        token.tag.startswith(("VB", "W")) for token in inside
+    )
+    if first.tag in ("DT", "PRP$") and joined:
+        return replace(phrase, plural=True)
+    if len(phrase.heads) > 1 or not phrase.plural or tokens[phrase.head].tag == "PRP":
+        return phrase
+    measured = head.lower in words("quantities") and first.lower in ("a", "an", "the") and head.tag == "NN"
+    if measured and head.lower not in words("many"):
+        return replace(phrase, plural=False)
+    numbered = any(token.tag == "CD" for token in inside)
+    shaped = head.lower.endswith("s") or head.lower in words("plural_words") or is_plural_noun(head.lower)
+    return phrase if shaped or numbered or head.lower in words("quantities") else replace(phrase, plural=False)
 
 
 def _in_case(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
@@ -115,7 +155,7 @@ def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
     if len(phrase.heads) == 1 and token.tag == "PRP":
         return case.get(token.lower, token.lower)
     word = token.lower
-    if phrase.plural:
+    if phrase.plural or word in ("one", "another", "other"):
         found = "they"
     elif word in words("he"):
         found = "he"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .clauses import Clause, clauses
 from .closed_classes import FINITE, SUBORDINATORS
-from .inflection import can_be_verb, is_verb_form
+from .inflection import can_be_verb, is_verb_form, verb_lemma
 from .lexicon import words
 from .noun_phrases import MEDIA, NounPhrase, read_noun_phrase
 from .words import Caption
@@ -15,6 +15,12 @@ UNSURE_OBJECT = "not sure where its object ends"
 SHARED = "verbs joined to it need its subject or its object"
 _THIRD_PERSONS = frozenset(["he", "she", "it", "they", "him", "her", "them", "his", "its", "their", "hers", "theirs"])
 _CLAUSE_OPENERS = frozenset(["where", "whose", "which", "who", "that", "whom", "why", "how", "what", "about", "of"])
+
+
+_INTRANSITIVE = words("no_passive") | words("motion")
+_SAYING = words("perception") | frozenset(
+    ["say", "think", "know", "believe", "wish", "hope", "mean", "tell", "explain"]
+)
 
 
 def passive_obstacle(caption: Caption, clause: Clause) -> str:
@@ -51,6 +57,9 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
     own = clause.role != "coordinate" and tokens[clause.subject.head].tag != "PRP"
     if own and len(inside) + (inside[0].tag == "PRP$") > 1 and any(t.lower in _THIRD_PERSONS for t in inside):
         return "the object is the doer's own"  # "his car is driven by a man": whose?
+    pronoun = inside[0].tag == "PRP" and inside[0].lower in _THIRD_PERSONS
+    if own and (inside[-1].lower == "another" or (pronoun and clause.subject.stop - clause.subject.first > 3)):
+        return "the object is the doer's own"  # "a person carrying a box puts it down"
     return SHARED if _shares(caption, clause) else ""
 
 
@@ -58,6 +67,20 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     """Return whether the subject may be only a part of what stands before the verb, or of another sentence."""
     tokens, subject = caption.tokens, clause.subject
     if subject is None or tokens[subject.stop - 1].tag in ("CC", "IN", "TO"):
+        return True
+    verb = tokens[clause.verb.first]
+    if subject.plural and verb.tag == "VBZ" and len(subject.heads) > 1:
+        return True  # "two people and the one with a hat makes a shot"
+    between = range(subject.stop, clause.verb.tokens[0])
+    if clause.role != "coordinate" and any(tokens[n].tag.startswith(("VB", "MD")) for n in between):
+        return True  # "was standing up reading a book"
+    if _is_bare(caption, subject) and verb.tag == "VBP" and clause.object is not None:
+        if tokens[clause.object.first].tag[:2] == "NN" and not tokens[subject.head].tag.startswith("NNP"):
+            return True  # "sports vine clips"
+    inside = tokens[subject.first : subject.stop]
+    if any(t.tag == "VBN" and verb_lemma(t.lower) in _INTRANSITIVE for t in inside):
+        return True  # "a person smiled and threw"
+    if _hides_verb(caption, subject.first, subject.stop):
         return True
     if subject.first == 0:
         return False
@@ -67,14 +90,33 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     start = subject.first - 1
     while start > 0 and tokens[start - 1].lower not in SUBORDINATORS and tokens[start - 1].text not in (";", ".", ":"):
         start -= 1
-    finite = [n for n in range(start, subject.first) if tokens[n].tag in FINITE]
+    verbs = [n for n in range(start, subject.first) if tokens[n].tag.startswith(("VB", "MD"))]
+    if before.tag in ("VBG", "VBN", "VB") or (before.tag in FINITE and verb_lemma(before.lower) not in _SAYING):
+        return (
+            clause.role != "modifier"
+            or not before.tag.startswith("VB")
+            or verb_lemma(before.lower) not in _SAYING | {"be"}
+        )
+    if (
+        clause.role == "main"
+        and any(tokens[n].tag in ("VBG", "VBN") for n in verbs)
+        and not any(tokens[n].tag in FINITE for n in verbs)
+    ):
+        return True  # "after taking off the hat, the man opens the door"
     if before.tag == "CC":
-        return not finite  # "as he and a woman watch"
+        return not any(tokens[n].tag in FINITE for n in verbs)  # "as he and a woman watch"
     return (
-        bool(finite)
+        bool(verbs)
         and before.tag.startswith(("NN", "PRP", "CD", "JJ"))
-        and not _has_joint(caption, finite[-1], subject.first)
+        and not _has_joint(caption, verbs[-1], subject.first)
     )
+
+
+def _is_bare(caption: Caption, phrase: NounPhrase) -> bool:
+    """Return whether a noun phrase has no article and is nobody, so that it may be a part of a compound."""
+    tokens = caption.tokens
+    people = any(tokens[head].lower in words("people") or tokens[head].tag == "PRP" for head in phrase.heads)
+    return not people and tokens[phrase.first].tag not in ("DT", "PRP$", "CD")
 
 
 def _has_joint(caption: Caption, first: int, stop: int) -> bool:
@@ -95,9 +137,8 @@ def _is_unsure_modifier(caption: Caption, clause: Clause, subject: NounPhrase, t
             first = other.subject.first if other.subject is not None else 0
             if first <= clause.verb.main or not _has_joint(caption, clause.verb.main, first):
                 return True  # "a man wearing a hat walks"
-    determined = tokens[subject.first].tag in ("DT", "PRP$", "CD") or tokens[subject.head].lower in words("people")
     if (
-        not determined
+        _is_bare(caption, subject)
         and not tokens[subject.head].tag.startswith(("NNP", "NNS"))
         and tokens[thing.first].tag[:2] == "NN"
     ):
@@ -122,12 +163,21 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
         first.lower in ("a", "an") and thing.plural and len(thing.heads) == 1
     ):
         return tokens[thing.head].lower not in words("quantities")
-    for number in range(thing.first + 1, thing.stop):
-        if tokens[number - 1].tag == "CC" and tokens[number].tag != "DT":
-            word = tokens[number].lower
-            single = first.tag in ("DT", "PRP$") and number + 1 == thing.stop and is_verb_form(word, "VBZ")
-            if single or (word.endswith("ing") and can_be_verb(word)):
-                return True
+    return last.lower in words("verb_adverbs") or _hides_verb(caption, thing.first, thing.stop)
+
+
+def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
+    """Return whether a verb may have been read as a joined noun: "the bag and leaves", "guitar and singing song"."""
+    tokens = caption.tokens
+    for number in range(first + 2, stop):
+        if tokens[number - 1].tag != "CC" or tokens[number].tag in ("DT", "PRP$", "CD"):
+            continue
+        word = tokens[number].lower
+        alone = number + 1 == stop and any(t.tag in ("DT", "PRP$") for t in tokens[first:number])
+        if word == "then" or (word.endswith("ing") and can_be_verb(word)):
+            return True
+        if alone and (is_verb_form(word, "VBZ") or is_verb_form(word, "VB")):
+            return True
     return False
 
 
@@ -152,32 +202,45 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
     if stop >= len(tokens):
         return False
     token = tokens[stop]
-    if token.lower in _CLAUSE_OPENERS or token.tag in (
-        "VBN",
-        "JJ",
-        "DT",
-        "PRP",
-        "PRP$",
-        "CD",
-        "NN",
-        "NNS",
-        "NNP",
-        "POS",
-    ):
+    if token.lower in _CLAUSE_OPENERS or token.tag.startswith(("VBN", "JJ", "RBR", "DT", "PRP", "CD", "NN", "POS")):
         return True
     if token.tag == "VBG":
         return token.lower != "using"
     if token.lower == "with" and clause.verb.lemma in words("attributive"):
         return True
-    if token.tag == "CC" or token.text == ",":
-        place = stop + 1
-        while place < len(tokens) and (tokens[place].tag.startswith(("RB", "CC")) or tokens[place].lower == "then"):
-            place += 1
-        goes_on = any(place in (c.verb.tokens[0], c.verb.first, c.subject.first if c.subject else -1) for c in found)
-        opener = place < len(tokens) and tokens[place].tag in ("IN", "WRB", "TO", "VBG", "WP", "WDT")
-        return not (goes_on or opener)
-    chain, _ = phrases_behind(caption, clause, stop)
-    return any(tokens[n].tag == "PRP" for n in range(stop, chain))  # "with a laptop on it"
+    place, _ = phrases_behind(caption, clause, stop)
+    if any(tokens[n].tag == "PRP" for n in range(stop, place)):
+        return True  # "with a laptop on it"
+    if _hides_verb(caption, stop, place):
+        return True
+    return _goes_on(caption, clause, stop) or _goes_on(caption, clause, place)
+
+
+def _goes_on(caption: Caption, clause: Clause, place: int) -> bool:
+    """Return whether what is joined to the object, or to the phrases behind it, is no clause that was read."""
+    tokens, found = caption.tokens, clauses(caption)
+    if place < len(tokens) and tokens[place].lower == "by":
+        return True  # "by a person by sweeping"
+    joined = place < len(tokens) and (
+        tokens[place].tag == "CC" or tokens[place].text == "," or tokens[place].lower == "then"
+    )
+    if not joined:
+        return False
+    comma = tokens[place].text == ","
+    while place < len(tokens) and (
+        tokens[place].tag.startswith(("RB", "CC")) or tokens[place].text == "," or tokens[place].lower == "then"
+    ):
+        comma = comma and tokens[place].tag != "CC"
+        place += 1
+    if comma and place < len(tokens) and tokens[place].tag in ("IN", "WRB", "TO", "VBG", "WP", "WDT"):
+        return False
+    sharing = sharing_clause(caption, clause)
+    for other in found:
+        if other.subject is not None and other.subject.first == place and other.verb.main > place:
+            return False
+        if place in (other.verb.tokens[0], other.verb.first):
+            return other is not sharing or clause.role == "coordinate"
+    return True
 
 
 def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bool]:
@@ -186,9 +249,7 @@ def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bo
     "is put on a dog by a woman", "is chopped in a pan on the stove by a man"; but "is put by a man in his bag".
     """
     tokens, place = caption.tokens, stop
-    while (
-        place < clause.stop and tokens[place].lower in words("verb_adverbs") and tokens[place].tag in ("RB", "RP", "IN")
-    ):
+    while place < clause.stop and _is_verb_adverb(caption, place):
         place += 1
     adverbs = place
     own = False
@@ -196,13 +257,17 @@ def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bo
         place + 1 < clause.stop and tokens[place].tag in ("IN", "TO", "RP") and tokens[place].lower in words("places")
     ):
         phrase = read_noun_phrase(tokens, place + 1, clause.stop)
-        if phrase is None:
+        bare_infinitive = (
+            tokens[place].lower == "to" and tokens[place + 1].tag == "NN" and can_be_verb(tokens[place + 1].lower)
+        )
+        if phrase is None or bare_infinitive:
             break
         own = own or any(tokens[n].tag in ("PRP", "PRP$") for n in range(phrase.first, phrase.stop))
         place = phrase.stop
     follows = tokens[place] if place < len(tokens) else None
     held = follows is not None and (
-        follows.tag in ("VBN", "VBG", "VB", "JJ", "DT", "CD", *FINITE) or follows.lower in _CLAUSE_OPENERS
+        follows.tag in ("VBN", "VBG", "VB", "JJ", "DT", "CD", "PRP", "PRP$", *FINITE)
+        or follows.lower in _CLAUSE_OPENERS
     )
     return place, not own and not (held and place > adverbs)
 
@@ -216,9 +281,19 @@ def agent_place(caption: Caption, clause: Clause) -> int:
     place, free = phrases_behind(caption, clause, stop)
     if free:
         return place
-    while stop < clause.stop and caption.tokens[stop].lower in words("verb_adverbs"):
+    while stop < clause.stop and _is_verb_adverb(caption, stop):
         stop += 1
     return stop
+
+
+def _is_verb_adverb(caption: Caption, place: int) -> bool:
+    """Return whether "off" stays with its verb: not before a noun phrase, as in "off the couch"."""
+    tokens = caption.tokens
+    follows = tokens[place + 1].tag if place + 1 < len(tokens) else ""
+    phrase = follows.startswith(("DT", "PRP", "NN", "JJ", "CD"))
+    return tokens[place].lower in words("verb_adverbs") and (
+        not phrase or tokens[place].lower in ("back", "away", "together")
+    )
 
 
 def sharing_clause(caption: Caption, clause: Clause) -> Clause | None:
@@ -257,15 +332,17 @@ def _shares(caption: Caption, clause: Clause) -> bool:
             return True
         if not clause.finite and not (leader.finite and leader.verb.auxiliaries):
             return True
-        intransitive = words("no_passive") | words("motion")
-        return leader.object is None and leader.verb.tokens[-1] == joint - 1 and leader.verb.lemma not in intransitive
+        if leader.previous is not None:
+            return True  # of a list of three
+        return leader.object is None and leader.verb.tokens[-1] == joint - 1 and leader.verb.lemma not in _INTRANSITIVE
     if sharing is None or clause.subject is None:
         return False
     joint = joint_before(caption, sharing, clause.verb.main)
     between = tokens[clause.verb.main + 1 : joint]
     if any(t.tag in FINITE or (t.lower in SUBORDINATORS and t.tag in ("IN", "WRB")) for t in between):
         return True
-    near = agent_place(caption, clause) >= joint - (tokens[joint - 1].text == ",")
+    divided = any(t.text == "," for t in tokens[clause.subject.first : clause.subject.stop])
+    near = not divided and agent_place(caption, clause) >= joint - (tokens[joint - 1].text == ",")
     return not near and not repeated_subject(caption, clause.subject)
 
 
