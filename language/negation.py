@@ -116,7 +116,8 @@ def remove_negation(caption: Caption, clause: Clause) -> str | None:
             changes[verb.first] = ""
             if verb.form == "finite":
                 past = held.lower in ("did", "didn")
-                third = full_form(held.lower) == "does"
+                single = clause.subject is not None and clause.subject.person == 3 and not clause.subject.plural
+                third = held.lower == "does" or single  # "it don't come"
                 tag: Literal["VBD", "VBZ", "VB"] = "VBD" if past else "VBZ" if third else "VB"
                 changes[verb.main] = inflect(verb.lemma, tag)
         elif tokens[verb.negation].lower == "n't":

@@ -10,7 +10,7 @@ from .clauses import Clause, clauses
 from .closed_classes import BE, DO, HAVE
 from .inflection import inflect, is_plural_noun
 from .lexicon import words
-from .noun_phrases import NounPhrase
+from .noun_phrases import NounPhrase, is_person
 from .passive_obstacles import agent_place, joint_before, passive_obstacle, repeated_subject, sharing_clause
 from .verb_tenses import is_past
 from .words import Caption, without_capital
@@ -185,18 +185,10 @@ def _give_back_subject(caption: Caption, clause: Clause, changes: dict[int, str]
     if clause.verb.form != "finite":
         changes[joint] = ""
     else:
-        who = "who" if _is_person(caption, clause.subject) else "that"
+        who = "who" if is_person(caption, clause.subject) else "that"
         gap = " " if tokens[joint].text == "," else ""
         changes[joint] = f"{gap}{who} {auxiliary}".rstrip()
     if tokens[joint].tag == "CC" and comma:
         changes[joint - 1] = ""
         if tokens[joint].start == tokens[joint - 1].end:
             changes[joint] = f" {changes[joint]}"
-
-
-def _is_person(caption: Caption, phrase: NounPhrase) -> bool:
-    inside = caption.tokens[phrase.first : phrase.stop]
-    token = caption.tokens[phrase.head]
-    if token.lower in words("quantities"):
-        return any(t.lower in words("people") for t in inside)
-    return token.lower in words("people") or token.tag == "NNP" or token.lower.endswith(("er", "or", "ist", "ian"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .clauses import Clause, clauses
 from .closed_classes import FINITE, SUBORDINATORS
-from .inflection import can_be_verb, is_verb_form, verb_lemma
+from .inflection import can_be_verb, is_verb_form, readings, verb_lemma
 from .lexicon import words
 from .noun_phrases import MEDIA, NounPhrase, read_noun_phrase
 from .words import Caption
@@ -13,10 +13,10 @@ NO_SUBJECT = "no verb with a subject and an object of its own"
 UNSURE_SUBJECT = "not sure what its subject is"
 UNSURE_OBJECT = "not sure where its object ends"
 SHARED = "verbs joined to it need its subject or its object"
-_THIRD_PERSONS = frozenset(["he", "she", "it", "they", "him", "her", "them", "his", "its", "their", "hers", "theirs"])
-_CLAUSE_OPENERS = frozenset(["where", "whose", "which", "who", "that", "whom", "why", "how", "what", "about", "of"])
-
-
+_THIRD_PERSONS = frozenset(("he", "she", "it", "they", "him", "her", "them", "his", "its", "hers", "their", "theirs"))
+_CLAUSE_OPENERS = frozenset(
+    ("where", "whose", "which", "who", "that", "whom", "why", "how", "what", "about", "of", "well")
+)
 _INTRANSITIVE = words("no_passive") | words("motion")
 _SAYING = words("perception") | frozenset(
     ["say", "think", "know", "believe", "wish", "hope", "mean", "tell", "explain"]
@@ -68,16 +68,17 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     tokens, subject = caption.tokens, clause.subject
     if subject is None or tokens[subject.stop - 1].tag in ("CC", "IN", "TO"):
         return True
-    verb = tokens[clause.verb.first]
+    verb, inside = tokens[clause.verb.first], tokens[subject.first : subject.stop]
     if subject.plural and verb.tag == "VBZ" and len(subject.heads) > 1:
         return True  # "two people and the one with a hat makes a shot"
     between = range(subject.stop, clause.verb.tokens[0])
     if clause.role != "coordinate" and any(tokens[n].tag.startswith(("VB", "MD")) for n in between):
         return True  # "was standing up reading a book"
-    if _is_bare(caption, subject) and verb.tag == "VBP" and clause.object is not None:
-        if tokens[clause.object.first].tag[:2] == "NN" and not tokens[subject.head].tag.startswith("NNP"):
-            return True  # "sports vine clips"
-    inside = tokens[subject.first : subject.stop]
+    if _is_bare(caption, subject) and len(inside) == 1 and is_verb_form(inside[0].lower, "VBZ"):
+        return True  # "smiles then drinks iced coffee"
+    compound = clause.object is not None and tokens[clause.object.first].tag[:2] == "NN" and verb.tag == "VBP"
+    if compound and _is_bare(caption, subject) and not tokens[subject.head].tag.startswith("NNP"):
+        return True  # "sports vine clips"
     if any(t.tag == "VBN" and verb_lemma(t.lower) in _INTRANSITIVE for t in inside):
         return True  # "a person smiled and threw"
     if _hides_verb(caption, subject.first, subject.stop):
@@ -132,6 +133,8 @@ def _is_unsure_modifier(caption: Caption, clause: Clause, subject: NounPhrase, t
     tokens, found = caption.tokens, clauses(caption)
     if tokens[thing.head].tag == "PRP" and len(thing.heads) == 1:
         return True  # "with a dog following it"
+    if tokens[clause.verb.tokens[0] - 1].text == ",":
+        return True  # "man on some stairs, drinking water, looking up"
     for other in found:
         if other.finite and other.role in ("main", "coordinate") and other.verb.main > clause.verb.main:
             first = other.subject.first if other.subject is not None else 0
@@ -176,6 +179,8 @@ def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
         alone = number + 1 == stop and any(t.tag in ("DT", "PRP$") for t in tokens[first:number])
         if word == "then" or (word.endswith("ing") and can_be_verb(word)):
             return True
+        if alone and not readings(word):
+            return True  # "the back and tidys"
         if alone and (is_verb_form(word, "VBZ") or is_verb_form(word, "VB")):
             return True
     return False
@@ -211,8 +216,10 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
     place, _ = phrases_behind(caption, clause, stop)
     if any(tokens[n].tag == "PRP" for n in range(stop, place)):
         return True  # "with a laptop on it"
-    if _hides_verb(caption, stop, place):
+    if _hides_verb(caption, stop, place) or (place > stop and _is_held(caption, place)):
         return True
+    if place > stop and clause.verb.lemma in words("telling") and token.lower != "to":
+        return True  # "describes the logic behind it"
     return _goes_on(caption, clause, stop) or _goes_on(caption, clause, place)
 
 
@@ -264,12 +271,19 @@ def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bo
             break
         own = own or any(tokens[n].tag in ("PRP", "PRP$") for n in range(phrase.first, phrase.stop))
         place = phrase.stop
-    follows = tokens[place] if place < len(tokens) else None
-    held = follows is not None and (
+    if place < clause.stop and _is_verb_adverb(caption, place):
+        place += 1
+    return place, not own and not (place > adverbs and _is_held(caption, place))
+
+
+def _is_held(caption: Caption, place: int) -> bool:
+    """Return whether what follows phrases of place may belong to the last of them."""
+    follows = caption.tokens[place] if place < len(caption.tokens) else None
+    return follows is not None and (
         follows.tag in ("VBN", "VBG", "VB", "JJ", "DT", "CD", "PRP", "PRP$", *FINITE)
         or follows.lower in _CLAUSE_OPENERS
+        or (follows.lower in words("places") and follows.lower != "to")
     )
-    return place, not own and not (held and place > adverbs)
 
 
 def agent_place(caption: Caption, clause: Clause) -> int:
@@ -291,9 +305,11 @@ def _is_verb_adverb(caption: Caption, place: int) -> bool:
     tokens = caption.tokens
     follows = tokens[place + 1].tag if place + 1 < len(tokens) else ""
     phrase = follows.startswith(("DT", "PRP", "NN", "JJ", "CD"))
-    return tokens[place].lower in words("verb_adverbs") and (
-        not phrase or tokens[place].lower in ("back", "away", "together")
-    )
+    word = tokens[place].lower
+    if follows and tokens[place + 1].lower == "of":
+        return False  # "out of a box"
+    adverb = word in words("verb_adverbs") or (word in ("on", "in", "open") and not phrase)
+    return adverb and (not phrase or word in ("back", "away", "together"))
 
 
 def sharing_clause(caption: Caption, clause: Clause) -> Clause | None:
@@ -328,7 +344,8 @@ def _shares(caption: Caption, clause: Clause) -> bool:
     if clause.role == "coordinate" and clause.previous is not None:
         leader = found[clause.previous]
         joint = joint_before(caption, clause, leader.verb.main)
-        if sharing is not None or tokens[joint].tag != "CC":
+        listed = any(token.text == "," for token in tokens[leader.verb.main : joint - 1])
+        if sharing is not None or listed or tokens[joint].tag != "CC":
             return True
         if not clause.finite and not (leader.finite and leader.verb.auxiliaries):
             return True

@@ -7,18 +7,20 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from ...language.agreement import full_form
-from ...language.clauses import Clause, chains, clauses, main_clause
+from ...language.clauses import clauses, main_clause
 from ...language.inflection import Tag, inflect, is_plural_noun, noun_lemma, verb_lemma
 from ...language.lexicon import phrasal_verbs, words
-from ...language.negation import negate, remove_negation
+from ...language.negation import negate
+from ...language.negatives import negative_words, remove_negative
+from ...language.noun_phrases import is_person
 from ...language.passive import to_passive
 from ...language.passive_obstacles import passive_obstacle
-from ...language.tense import change_tense, other_tense
+from ...language.tense import change_tense, told_clauses
+from ...language.tense_obstacles import tense_obstacle
 from ...language.words import Caption, like, tokenize, with_capital
 from .result import Unchanged
 from .tables import read_table
 
-TENSE_SHARE, LEAST, MOST = 0.1, 1, 10
 _PREPOSITIONS = frozenset(("on", "off", "up", "out", "over", "about", "at", "for", "in", "to"))
 
 
@@ -52,7 +54,7 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     """Negate the main verb, or remove the negation that is there.
 
     "does gymnastics" becomes "does not do gymnastics", an order "do not ...", "man riding a horse" becomes "man not
-    riding a horse". A noun phrase without a verb exchanges "with" and "without".
+    riding a horse". "without" becomes "with", and the other way round where there is no verb.
 
     Args:
         caption: The tagged caption.
@@ -63,60 +65,43 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Neg").
     """
-    for clause in clauses(caption):
-        text = remove_negation(caption, clause)
-        if text is not None:
-            return text
+    denied = negative_words(caption)
+    if len(denied) > 1:
+        return Unchanged("it is negated more than once")
+    if denied:
+        return remove_negative(caption, denied[0]) or Unchanged("its negation has no plain opposite")
     main = main_clause(caption)
     if main is not None:
         return negate(caption, main) or Unchanged("no verb to negate")
-    exchanged = {"with": "without", "without": "with"}
     for number, token in enumerate(caption.tokens):
-        if token.lower in exchanged and number:
-            return caption.edit({number: exchanged[token.lower]})
+        if token.lower == "with" and number:
+            return caption.edit({number: "without"})
     return Unchanged("no verb")
 
 
-def tense(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Put a tenth of the words' worth of verb groups into another tense: the present into the past, the past back.
+def tense(caption: Caption) -> str | Unchanged:
+    """Put a caption into another tense: the present into the past, the past into the present.
 
-    Verbs that share a subject count as one group, so that "rides a horse and waves" becomes "rode a horse and waved".
-    An order becomes a record of what was done ("added the oil"). A participle behind a noun gets the past of "be":
-    "man who was riding a horse".
+    All verbs of the main clause's time change together, so that "a man sings while a boy plays" becomes "a man sang
+    while a boy played". An order becomes a record of what was done ("added the oil"). A participle behind a noun gets
+    the past of "be": "man who was riding a horse".
 
     Args:
         caption: The tagged caption.
-        rng: Draws which groups change.
 
     Returns:
         The caption in another tense, or why it has none.
 
     Reference:
-        Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"); n = clamp(int(.1 x words), 1, 10) as
-        in the released code.
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes some verbs,
+        clamp(int(.1 x words), 1, 10), and leaves the others, which mixes times.
     """
-    groups = [group for group in chains(caption) if any(_has_tense(caption, clause) for clause in group)]
-    if not groups and any(clause.verb.form == "order" for clause in clauses(caption)):
-        return Unchanged("no order that looks different in the past")
-    if not groups:
+    obstacle = tense_obstacle(caption)
+    if obstacle:
+        return Unchanged(obstacle)
+    if not told_clauses(caption):
         return _participle_tense(caption)
-    wanted = min(max(int(TENSE_SHARE * len(caption.words)), LEAST), MOST)
-    drawn = rng.permutation(len(groups))[:wanted]
-    changed = [clause for number in sorted(drawn) for clause in groups[number]]
-    orders = {c.verb.main: inflect(c.verb.lemma, "VBD") for c in changed if c.verb.form == "order" and _plain(c)}
-    text = caption.edit(orders) if orders else change_tense(caption, changed)
-    return text if text not in (None, caption.text) else Unchanged("no verb that looks different in another tense")
-
-
-def _plain(clause: Clause) -> bool:
-    return clause.verb.negation is None and not clause.verb.auxiliaries
-
-
-def _has_tense(caption: Caption, clause: Clause) -> bool:
-    if clause.verb.form == "order":
-        return _plain(clause) and inflect(clause.verb.lemma, "VBD") != caption.tokens[clause.verb.main].lower
-    new = other_tense(caption, clause)
-    return new is not None and new != full_form(caption.tokens[clause.verb.first].lower)
+    return change_tense(caption) or Unchanged("no verb that looks different in another tense")
 
 
 def _participle_tense(caption: Caption) -> str | Unchanged:
@@ -131,7 +116,7 @@ def _participle_tense(caption: Caption) -> str | Unchanged:
         last = tokens[clause.verb.tokens[0] - 1]
         if not last.is_word:
             continue
-        person = tokens[clause.subject.head].lower in words("people")
+        person = is_person(caption, clause.subject)
         be = "were" if clause.subject.plural else "was"
         return caption.edit({}, {clause.verb.tokens[0]: f"{'who' if person else 'that'} {be}"})
     return Unchanged("no verb with a tense")

@@ -20,7 +20,8 @@ def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> Non
         if word in PLURALS:
             continue
         if word in AUXILIARIES or word in CLOSED or not word[:1].isalpha():
-            if held and tags[before] in ("TO", "MD") and word in ("have", "do") and tags[number] == "VBP":
+            infinitive = held and (tags[before] in ("TO", "MD") or held in ("do", "does", "did"))
+            if infinitive and word in ("have", "do") and tags[number] == "VBP":
                 tags[number] = "VB"
             elif held in ("have", "has", "had", "be", "is", "are", "was", "were", "being") and word == "had":
                 tags[number] = "VBN"

@@ -1,0 +1,137 @@
+"""Why a caption is not put into another tense: a word may be a verb that was read as none, or the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from .clauses import Clause, clauses
+from .closed_classes import BE, HAVE
+from .inflection import is_verb_form, readings, verb_lemma
+from .lexicon import words
+from .tense import told_clauses
+from .verb_tenses import is_past
+from .words import Caption
+
+UNSURE = "not sure which of its words are the verbs"
+_INTRANSITIVE = words("no_passive") | words("motion")
+_SUBJECTS = frozenset(("i", "he", "she", "we", "they"))
+_ENDS = ("", ".", ",", ":", "CC", "IN", "RP", "TO", "RB")
+
+
+def tense_obstacle(caption: Caption) -> str:
+    """Return why a caption is not put into another tense; "" if it is."""
+    tokens = caption.tokens
+    told = told_clauses(caption)
+    if any(token.lower == "let" and tokens[n + 1].lower in ("'s", "us") for n, token in enumerate(tokens[:-1])):
+        return "an order has no past"
+    if any(clause.finite and _opens_order(caption, clause) for clause in told):
+        return "an order has no past"
+    verbs = {number for clause in clauses(caption) for number in clause.verb.tokens}
+    if any(_may_be_verb(caption, number, verbs) for number in range(len(tokens))):
+        return UNSURE
+    if any(_is_doubtful(caption, clause, len(told)) for clause in told):
+        return UNSURE
+    return UNSURE if _is_slip(caption, told) else ""
+
+
+def _opens_order(caption: Caption, clause: Clause) -> bool:
+    """Return whether "don't touch it" or "do not" is an order."""
+    verb = clause.verb
+    return verb.tokens[0] == 0 and bool(verb.auxiliaries) and caption.tokens[0].lower == "do" and clause.subject is None
+
+
+def _may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
+    """Return whether a word that was read as something else may be a verb: "and leaves", "they smile as"."""
+    tokens = caption.tokens
+    token = tokens[number]
+    if number in verbs or not number or not token.tag.startswith(("NN", "JJ", "RB", "IN", "VB")) or token.tag == "VBG":
+        return False
+    third, base = is_verb_form(token.lower, "VBZ"), is_verb_form(token.lower, "VB")
+    if not (third or base):
+        return False
+    place = number - 1
+    while place > 0 and tokens[place].tag.startswith("RB") and tokens[place].lower != "then":
+        place -= 1
+    before = tokens[place]
+    after = tokens[number + 1] if number + 1 < len(tokens) else None
+    tag = after.tag if after is not None else ""
+    has_object = tag in ("DT", "PRP", "PRP$")
+    ends = tag in _ENDS or has_object
+    joined = before.tag == "CC" or before.text in (",", ";") or before.lower == "then"
+    noun = token.lower in words("noun_s") and token.lower != "leaves"
+    if joined and third and not noun:
+        return has_object or (ends and (token.lower in words("verb_s") or token.lower == "leaves"))
+    if joined and base and ends and token.lower in ("leave", "exit", "sneeze", "smile", "laugh"):
+        return True
+    if joined and base and (has_object or (before.lower == "then" and ends)):
+        return token.tag != "IN" and not (token.tag.startswith("RB") and has_object)
+    if before.lower in _SUBJECTS and before.tag == "PRP" and place == number - 1:
+        return token.tag[:2] in ("NN", "JJ", "VB")
+    if third and token.tag == "NNS" and before.lower == "another":
+        return True  # "while another plays guitar"
+    if third and ends and token.tag == "NNS" and place == number - 1 and not noun:
+        person = before.lower in words("people") and before.tag == "NN" and not is_verb_form(token.lower, "VBG")
+        return person
+    return False
+
+
+def _is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
+    """Return whether a finite verb may be none: a noun, a participle, or one whose subject was not found."""
+    tokens, verb, subject = caption.tokens, clause.verb, clause.subject
+    first = tokens[verb.first]
+    if verb.form == "order":
+        return caption.style != "imperative" and count > 1  # "walks in then go out"
+    if first.lower in words("singular_s") or (first.lower == "used" and _is_before_infinitive(caption, verb.main)):
+        return True
+    lone = not verb.auxiliaries and first.lower not in BE | HAVE
+    if subject is None:
+        return clause.role == "main" and lone
+    if clause.role in ("main", "subordinate"):
+        plural = subject.plural and len(subject.heads) == 1 and first.tag == "VBZ" and lone
+        quantity = tokens[subject.head].lower in words("quantities")
+        thing = tokens[subject.head].lower not in words("people") and tokens[subject.head].tag == "NN"
+        if (plural and not quantity) or (first.tag == "VBP" and lone and thing and not subject.plural):
+            return True
+    if lone and is_past(caption, clause) and subject is not None and is_verb_form(first.lower, "VBN"):
+        acts = tokens[subject.head].tag.startswith(("NNP", "PRP")) or tokens[subject.head].lower in words("people")
+        behind = tokens[verb.main + 1].tag if verb.main + 1 < len(tokens) else ""
+        if not acts and behind.startswith(("NN", "JJ")):
+            return True  # "salt grated parmesan cheese"
+    if lone and clause.role != "coordinate" and is_past(caption, clause) and clause.object is None:
+        participle = is_verb_form(first.lower, "VBN") and verb.lemma not in _INTRANSITIVE
+        behind = tokens[verb.main + 1].lower if verb.main + 1 < len(tokens) else ""
+        return participle and (behind in ("by", "in", "with", "as", "on", "from", "for") or not behind)
+    return False
+
+
+def _is_before_infinitive(caption: Caption, number: int) -> bool:
+    return number + 1 < len(caption.tokens) and caption.tokens[number + 1].tag == "TO"
+
+
+def _is_slip(caption: Caption, told: Collection[Clause]) -> bool:
+    """Return whether a participle without an auxiliary is a past verb, or an order has a verb that was not read."""
+    tokens = caption.tokens
+    for clause in clauses(caption):
+        verb = clause.verb
+        if tokens[verb.main].tag == "VBN" and not verb.auxiliaries and verb.lemma in _INTRANSITIVE - {"run", "fall"}:
+            return True  # "a person smiled at it and threw"
+        bare = tokens[verb.main].tag == "VBN" and verb.tokens[0] == verb.main > 0
+        if bare and is_verb_form(tokens[verb.main].lower, "VB") and tokens[verb.main - 1].tag in ("NNS", "PRP"):
+            return True  # "the waiters run food"
+    if not any(clause.verb.form == "order" for clause in told):
+        return False
+    orders = {number for clause in told for number in clause.verb.tokens}
+    for number, token in enumerate(tokens):
+        before = tokens[number - 1] if number else None
+        starts = before is None or before.tag == "CC" or before.text in (",", ".") or before.lower == "then"
+        starts = starts or number - 1 in orders
+        if number in orders or not starts or token.lower not in words("order_verbs") or token.tag in ("VBG", "VBN"):
+            continue
+        after = tokens[number + 1] if number + 1 < len(tokens) else None
+        nouns = before is not None and before.tag == "CC" and token.tag[:2] == "NN" and after is None
+        known = set(readings(token.lower)) <= {"VERB", "AUX"} or (
+            after is not None and after.tag in ("DT", "PRP", "PRP$", "CC", "IN", "NN", "NNS", "CD")
+        )
+        if known and not nouns and verb_lemma(token.lower) == token.lower:
+            return True
+    return False
