@@ -48,10 +48,15 @@ def _is_negative(tokens: Sequence[Token], number: int) -> bool:
     return tokens[number].lower in POSITIVE
 
 
-def negate(caption: Caption, clause: Clause) -> str | None:
+def negate(caption: Caption, clause: Clause, joined: Sequence[Clause] = ()) -> str | None:
     """Negate a clause.
 
     "is not riding", "does not ride", "cannot ride"; orders "do not add"; participles "not riding"; "not to ride".
+
+    Args:
+        caption: The tagged caption.
+        clause: The clause.
+        joined: Clauses behind it whose verbs go with the same "does not": "does not ride and wave".
 
     Returns:
         The caption, or None if the clause is negated already.
@@ -85,7 +90,8 @@ def negate(caption: Caption, clause: Clause) -> str | None:
     before = [n for n in verb.adverbs if n < verb.main and not opens]
     if gets:
         return caption.edit({verb.first: "get"}, {verb.first: f"{support} not"})
-    return caption.edit({verb.main: verb.lemma}, {before[0] if before else verb.main: f"{support} not"})
+    together = {other.verb.main: other.verb.lemma for other in joined if not other.verb.auxiliaries and other.finite}
+    return caption.edit({verb.main: verb.lemma, **together}, {before[0] if before else verb.main: f"{support} not"})
 
 
 def remove_negation(caption: Caption, clause: Clause) -> str | None:

@@ -78,7 +78,7 @@ def _is_adverbial(tokens: Sequence[Token], phrase: NounPhrase) -> bool:
         return True  # "a couple of times"
     if len(phrase.heads) > 1 or phrase.stop - phrase.first > 3:
         return False
-    if head.lower in ("way", "time", "bit", "lot", "day", "night", "second", "year", "evening"):
+    if head.lower in ("way", "time", "bit", "lot", "little", "day", "night", "second", "year", "evening"):
         return phrase.stop - phrase.first >= 2 and tokens[phrase.first].lower not in ("the", "some")
     return head.lower in TIMES
 

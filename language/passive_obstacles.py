@@ -204,6 +204,8 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
             and not _has_joint(caption, stop - 1, subject.first)
         ):
             return True
+    if any(_is_lone_then(caption, number) for number in range(stop + 1, len(tokens))):
+        return True
     if stop >= len(tokens):
         return False
     token = tokens[stop]
@@ -221,6 +223,14 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
     if place > stop and clause.verb.lemma in words("telling") and token.lower != "to":
         return True  # "describes the logic behind it"
     return _goes_on(caption, clause, stop) or _goes_on(caption, clause, place)
+
+
+def _is_lone_then(caption: Caption, number: int) -> bool:
+    """Return whether "then" joins a verb without a mark: "throws a book into a box then starts"."""
+    tokens = caption.tokens
+    before, after = tokens[number - 1], tokens[number + 1] if number + 1 < len(tokens) else None
+    joined = before.tag == "CC" or not before.is_word or before.tag == "PRP"
+    return tokens[number].lower == "then" and not joined and after is not None and after.tag not in ("PRP", "DT", "EX")
 
 
 def _goes_on(caption: Caption, clause: Clause, place: int) -> bool:
@@ -259,7 +269,8 @@ def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bo
     while place < clause.stop and _is_verb_adverb(caption, place):
         place += 1
     adverbs = place
-    own = False
+    own, subject = False, clause.subject
+    names_later = clause.role != "coordinate" and subject is not None and tokens[subject.head].tag != "PRP"
     while (
         place + 1 < clause.stop and tokens[place].tag in ("IN", "TO", "RP") and tokens[place].lower in words("places")
     ):
@@ -269,7 +280,7 @@ def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bo
         )
         if phrase is None or bare_infinitive:
             break
-        own = own or any(tokens[n].tag in ("PRP", "PRP$") for n in range(phrase.first, phrase.stop))
+        own = own or (names_later and any(tokens[n].tag in ("PRP", "PRP$") for n in range(phrase.first, phrase.stop)))
         place = phrase.stop
     if place < clause.stop and _is_verb_adverb(caption, place):
         place += 1

@@ -29,9 +29,35 @@ def tense_obstacle(caption: Caption) -> str:
     verbs = {number for clause in clauses(caption) for number in clause.verb.tokens}
     if any(_may_be_verb(caption, number, verbs) for number in range(len(tokens))):
         return UNSURE
+    if not told and any(_is_lost(caption, number, verbs) for number in range(len(tokens))):
+        return UNSURE
     if any(_is_doubtful(caption, clause, len(told)) for clause in told):
         return UNSURE
     return UNSURE if _is_slip(caption, told) else ""
+
+
+def verbs_unsure(caption: Caption, main: Clause) -> bool:
+    """Return whether the verb that a caption states may be none, or another one may not have been read."""
+    told = told_clauses(caption)
+    if main.finite:
+        return _is_doubtful(caption, main, 1)
+    verbs = {number for clause in clauses(caption) for number in clause.verb.tokens}
+    return (
+        main.role == "modifier"
+        and not told
+        and any(
+            _may_be_verb(caption, number, verbs) or _is_lost(caption, number, verbs)
+            for number in range(len(caption.tokens))
+        )
+    )
+
+
+def _is_lost(caption: Caption, number: int, verbs: Collection[int]) -> bool:
+    """Return whether a noun before an article is a verb: "a person holding a glass leaves a room"."""
+    token = caption.tokens[number]
+    after = caption.tokens[number + 1].tag if number + 1 < len(caption.tokens) else ""
+    noun = token.tag.startswith("NN") and number > 0 and caption.tokens[number - 1].tag.startswith("NN")
+    return noun and number not in verbs and after in ("DT", "PRP$") and is_verb_form(token.lower, "VBZ")
 
 
 def _opens_order(caption: Caption, clause: Clause) -> bool:
@@ -84,6 +110,9 @@ def _is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     if first.lower in words("singular_s") or (first.lower == "used" and _is_before_infinitive(caption, verb.main)):
         return True
     lone = not verb.auxiliaries and first.lower not in BE | HAVE
+    article = tokens[subject.first].lower if subject is not None else ""
+    if subject is not None and lone and article in ("a", "an") and tokens[subject.head].tag == "NNS":
+        return tokens[subject.head].lower not in words("people") | words("quantities")  # "a cats tail"
     if subject is None:
         return clause.role == "main" and lone
     if clause.role in ("main", "subordinate"):

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from ...language.agreement import full_form
-from ...language.clauses import clauses, main_clause
+from ...language.clauses import Clause, clauses, main_clause
 from ...language.inflection import Tag, inflect, is_plural_noun, noun_lemma, verb_lemma
 from ...language.lexicon import phrasal_verbs, words
 from ...language.negation import negate
 from ...language.negatives import negative_words, remove_negative
 from ...language.noun_phrases import is_person
 from ...language.passive import to_passive
-from ...language.passive_obstacles import passive_obstacle
+from ...language.passive_obstacles import joint_before, passive_obstacle
 from ...language.tense import change_tense, told_clauses
-from ...language.tense_obstacles import tense_obstacle
+from ...language.tense_obstacles import UNSURE, tense_obstacle, verbs_unsure
 from ...language.words import Caption, like, tokenize, with_capital
 from .result import Unchanged
 from .tables import read_table
@@ -54,7 +54,8 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     """Negate the main verb, or remove the negation that is there.
 
     "does gymnastics" becomes "does not do gymnastics", an order "do not ...", "man riding a horse" becomes "man not
-    riding a horse". "without" becomes "with", and the other way round where there is no verb.
+    riding a horse"; verbs joined by "and" are denied together ("does not ride and wave"). "without" becomes "with", and
+    the other way round where there is no verb.
 
     Args:
         caption: The tagged caption.
@@ -72,11 +73,27 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
         return remove_negative(caption, denied[0]) or Unchanged("its negation has no plain opposite")
     main = main_clause(caption)
     if main is not None:
-        return negate(caption, main) or Unchanged("no verb to negate")
+        if verbs_unsure(caption, main):
+            return Unchanged(UNSURE)
+        return negate(caption, main, _denied_with(caption, main)) or Unchanged("no verb to negate")
     for number, token in enumerate(caption.tokens):
         if token.lower == "with" and number:
             return caption.edit({number: "without"})
     return Unchanged("no verb")
+
+
+def _denied_with(caption: Caption, main: Clause) -> list[Clause]:
+    """Return the clauses that "and" joins to the main one, up to the first that has an auxiliary or another joint."""
+    found: list[Clause] = []
+    for clause in clauses(caption):
+        if clause.role != "coordinate" or clause.verb.main < main.verb.main:
+            continue
+        shares = clause.subject is not None and main.subject is not None and clause.subject.first == main.subject.first
+        joint = caption.tokens[joint_before(caption, clause, main.verb.main)]
+        if not shares or clause.verb.auxiliaries or clause.verb.copula or joint.lower not in ("and", "or", ",", "then"):
+            break
+        found.append(clause)
+    return found
 
 
 def tense(caption: Caption) -> str | Unchanged:
