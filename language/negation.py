@@ -10,6 +10,7 @@ from .clauses import Clause
 from .closed_classes import DO, GET
 from .inflection import inflect, is_verb_form
 from .lexicon import words
+from .verb_tenses import is_past
 from .words import Caption, Token, like
 
 POSITIVE = {"nobody": "somebody", "nothing": "something", "nowhere": "somewhere", "none": "some", "no": "some"}
@@ -84,6 +85,8 @@ def negate(caption: Caption, clause: Clause, joined: Sequence[Clause] = ()) -> s
     named = clause.subject is not None and tokens[clause.subject.head].tag == "NNP" and len(clause.subject.heads) == 1
     if (article or named) and clause.subject is not None and not clause.subject.plural and support == "do":
         support = "does"  # "a man explain"
+    if support == "did" and not is_past(caption, clause):
+        support = "do"  # "they put it down and leave"
     if support != "did" and is_verb_form(first.lower, "VBD") and not is_verb_form(first.lower, "VB"):
         support = "did"  # "mistook", whatever its tag
     opens = clause.subject is None and verb.adverbs[:1] == (0,)  # perhaps a name: "Jumbo wanted"

@@ -48,7 +48,7 @@ def is_person(caption: Caption, phrase: NounPhrase) -> bool:
     """Return whether a noun phrase is "who", not "that"."""
     inside = caption.tokens[phrase.first : phrase.stop]
     token = caption.tokens[phrase.head]
-    if token.lower in words("quantities"):
+    if token.lower in words("quantities") or token.lower == "one":
         return any(t.lower in words("people") for t in inside)
     return (
         token.lower in words("people")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from .clauses import Clause, clauses
 from .closed_classes import FINITE, SUBORDINATORS
 from .inflection import can_be_verb, is_verb_form, readings, verb_lemma
 from .lexicon import words
-from .noun_phrases import MEDIA, NounPhrase, read_noun_phrase
+from .noun_phrases import MEDIA, NounPhrase, is_person, read_noun_phrase
+from .tense import told_clauses
 from .words import Caption
 
 NO_SUBJECT = "no verb with a subject and an object of its own"
@@ -36,6 +39,8 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
         return NO_SUBJECT
     if clause.subject.stop > verb.tokens[0] and clause.role != "coordinate":
         return NO_SUBJECT
+    if clause.finite and clause not in told_clauses(caption):
+        return NO_SUBJECT  # "watches the boy make the bed"
     if clause.role == "coordinate" and tokens[clause.object.head].tag == "PRP":
         return NO_SUBJECT
     if verb.lemma in words("no_passive") or tokens[clause.subject.head].tag == "EX":
@@ -71,6 +76,8 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     verb, inside = tokens[clause.verb.first], tokens[subject.first : subject.stop]
     if subject.plural and verb.tag == "VBZ" and len(subject.heads) > 1:
         return True  # "two people and the one with a hat makes a shot"
+    if len(inside) > 1 and any(one.tag.startswith("NN") and two.tag == "PRP" for one, two in pairwise(inside)):
+        return True  # "person they put a box"
     between = range(subject.stop, clause.verb.tokens[0])
     if clause.role != "coordinate" and any(tokens[n].tag.startswith(("VB", "MD")) for n in between):
         return True  # "was standing up reading a book"
@@ -172,6 +179,9 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
 def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
     """Return whether a verb may have been read as a joined noun: "the bag and leaves", "guitar and singing song"."""
     tokens = caption.tokens
+    ended = tokens[stop - 1]
+    if ended.tag == "NNS" and stop - first > 1 and ended.lower in words("verb_s") - words("noun_s"):
+        return True  # "the white top talks"
     for number in range(first + 2, stop):
         if tokens[number - 1].tag != "CC" or tokens[number].tag in ("DT", "PRP$", "CD"):
             continue
@@ -204,7 +214,8 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
             and not _has_joint(caption, stop - 1, subject.first)
         ):
             return True
-    if any(_is_lone_then(caption, number) for number in range(stop + 1, len(tokens))):
+    alone = sharing_clause(caption, clause) is None
+    if any(_is_lone_then(caption, number, alone) for number in range(stop + 1, len(tokens))):
         return True
     if stop >= len(tokens):
         return False
@@ -213,6 +224,11 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
         return True
     if token.tag == "VBG":
         return token.lower != "using"
+    behind = tokens[stop + 1].tag if stop + 1 < len(tokens) else ""
+    if token.tag == "IN" and behind == "VBG" and token.lower in ("for", "from", "in", "of", "about"):
+        return True  # "requirements for transporting it"
+    if clause.second_object is not None and clause.object is not None and not _may_receive(caption, clause.object):
+        return True  # "the game the sims"
     if token.lower == "with" and clause.verb.lemma in words("attributive"):
         return True
     place, _ = phrases_behind(caption, clause, stop)
@@ -225,12 +241,16 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
     return _goes_on(caption, clause, stop) or _goes_on(caption, clause, place)
 
 
-def _is_lone_then(caption: Caption, number: int) -> bool:
-    """Return whether "then" joins a verb without a mark: "throws a book into a box then starts"."""
+def _is_lone_then(caption: Caption, number: int, alone: bool) -> bool:
+    """Return whether "then" joins a verb that was not read as sharing the subject: "throws a book then starts"."""
     tokens = caption.tokens
     before, after = tokens[number - 1], tokens[number + 1] if number + 1 < len(tokens) else None
-    joined = before.tag == "CC" or not before.is_word or before.tag == "PRP"
+    joined = before.tag in ("CC", "PRP") or (not before.is_word and not (alone and before.text == ","))
     return tokens[number].lower == "then" and not joined and after is not None and after.tag not in ("PRP", "DT", "EX")
+
+
+def _may_receive(caption: Caption, phrase: NounPhrase) -> bool:
+    return is_person(caption, phrase) or any(caption.tokens[head].tag == "PRP" for head in phrase.heads)
 
 
 def _goes_on(caption: Caption, clause: Clause, place: int) -> bool:
@@ -271,10 +291,9 @@ def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bo
     adverbs = place
     own, subject = False, clause.subject
     names_later = clause.role != "coordinate" and subject is not None and tokens[subject.head].tag != "PRP"
-    while (
-        place + 1 < clause.stop and tokens[place].tag in ("IN", "TO", "RP") and tokens[place].lower in words("places")
-    ):
-        phrase = read_noun_phrase(tokens, place + 1, clause.stop)
+    while place + 1 < clause.stop and _opens_place(caption, place):
+        double = tokens[place + 1].lower in ("of", "to") and place + 2 < clause.stop  # "inside of", "next to"
+        phrase = read_noun_phrase(tokens, place + 1 + double, clause.stop)
         bare_infinitive = (
             tokens[place].lower == "to" and tokens[place + 1].tag == "NN" and can_be_verb(tokens[place + 1].lower)
         )
@@ -285,6 +304,15 @@ def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bo
     if place < clause.stop and _is_verb_adverb(caption, place):
         place += 1
     return place, not own and not (place > adverbs and _is_held(caption, place))
+
+
+def _opens_place(caption: Caption, place: int) -> bool:
+    """Return whether a phrase of place, manner or time begins: "on", "inside of", "next to"."""
+    token, follows = caption.tokens[place], caption.tokens[place + 1].lower
+    return (token.tag in ("IN", "TO", "RP") and token.lower in words("places")) or (
+        (token.lower in ("next", "close") and follows == "to")
+        or (token.lower in ("inside", "outside") and follows == "of")
+    )
 
 
 def _is_held(caption: Caption, place: int) -> bool:
@@ -363,6 +391,11 @@ def _shares(caption: Caption, clause: Clause) -> bool:
         if leader.previous is not None:
             return True  # of a list of three
         return leader.object is None and leader.verb.tokens[-1] == joint - 1 and leader.verb.lemma not in _INTRANSITIVE
+    for other in found[found.index(clause) + 1 :]:
+        root = found[_root(caption, other)]
+        comma = tokens[joint_before(caption, other, 0) - 1].text == ","
+        if other.role == "coordinate" and other.finite and comma and root.role == "subordinate" and root != clause:
+            return True  # "as their body jerks, and bump into a phone"
     if sharing is None or clause.subject is None:
         return False
     joint = joint_before(caption, sharing, clause.verb.main)

@@ -42,6 +42,9 @@ def other_tense(caption: Caption, clause: Clause) -> str | None:
         return inflect(lemma, "VBD")
     if lemma == "be":
         return "are" if word == "were" else finite_form("be", False, _singular(clause))
+    place = verb.tokens[0] - 1
+    if place >= 0 and tokens[place].lower in ("they", "we", "you", "i"):
+        return lemma  # "after that they begin"
     return finite_form(lemma, False, clause.subject)
 
 

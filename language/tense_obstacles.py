@@ -39,9 +39,10 @@ def tense_obstacle(caption: Caption) -> str:
 def verbs_unsure(caption: Caption, main: Clause) -> bool:
     """Return whether the verb that a caption states may be none, or another one may not have been read."""
     told = told_clauses(caption)
-    if main.finite:
-        return _is_doubtful(caption, main, 1)
     verbs = {number for clause in clauses(caption) for number in clause.verb.tokens}
+    if main.finite:
+        lost = any(_may_be_verb(caption, number, verbs) for number in range(len(caption.tokens)))
+        return _is_doubtful(caption, main, 1) or (lost and not main.verb.auxiliaries)
     return (
         main.role == "modifier"
         and not told
@@ -75,6 +76,11 @@ def _may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     third, base = is_verb_form(token.lower, "VBZ"), is_verb_form(token.lower, "VB")
     if not (third or base):
         return False
+    if third and set(readings(token.lower)) == {"VERB"}:
+        return True  # "runs in sits down"
+    plural = words("noun_s") | words("people")
+    if third and token.tag == "NNS" and _tag(caption, number + 1) == "PRP$" and token.lower not in plural:
+        return True  # "swings their arms"
     place = number - 1
     while place > 0 and tokens[place].tag.startswith("RB") and tokens[place].lower != "then":
         place -= 1
@@ -86,7 +92,7 @@ def _may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     joined = before.tag == "CC" or before.text in (",", ";") or before.lower == "then"
     noun = token.lower in words("noun_s") and token.lower != "leaves"
     if joined and third and not noun:
-        return has_object or (ends and (token.lower in words("verb_s") or token.lower == "leaves"))
+        return has_object or tag == "TO" or (ends and (token.lower in words("verb_s") or token.lower == "leaves"))
     if joined and base and ends and token.lower in ("leave", "exit", "sneeze", "smile", "laugh"):
         return True
     if joined and base and (has_object or (before.lower == "then" and ends)):
@@ -110,11 +116,23 @@ def _is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     if first.lower in words("singular_s") or (first.lower == "used" and _is_before_infinitive(caption, verb.main)):
         return True
     lone = not verb.auxiliaries and first.lower not in BE | HAVE
+    behind = tokens[verb.main + 1].tag if verb.main + 1 < len(tokens) else ""
+    if first.tag == "VBP" and lone and behind == "VBG" and verb.lemma not in words("gerund_verbs") | _INTRANSITIVE:
+        return True  # "people video conferencing"
     article = tokens[subject.first].lower if subject is not None else ""
     if subject is not None and lone and article in ("a", "an") and tokens[subject.head].tag == "NNS":
         return tokens[subject.head].lower not in words("people") | words("quantities")  # "a cats tail"
     if subject is None:
         return clause.role == "main" and lone
+    before = tokens[verb.tokens[0] - 1]
+    if lone and first.tag == "VBP" and before.tag in ("VBZ", "VBD", "VBP"):
+        return True  # "collapses face down"
+    if tokens[subject.head].tag == "PRP" and before.tag == "NN" and clause.role != "coordinate":
+        return True  # "the cars he test drove"
+    single = subject.stop - subject.first == 1 and tokens[subject.head].tag == "NNS"
+    bare = single and tokens[subject.head].lower not in words("people") and clause.object is not None
+    if bare and lone and first.tag == "VBP" and tokens[verb.main + 1].tag[:2] == "NN":
+        return "NOUN" in readings(first.lower)  # "sports vine clips"
     if clause.role in ("main", "subordinate"):
         plural = subject.plural and len(subject.heads) == 1 and first.tag == "VBZ" and lone
         quantity = tokens[subject.head].lower in words("quantities")
@@ -131,6 +149,10 @@ def _is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
         behind = tokens[verb.main + 1].lower if verb.main + 1 < len(tokens) else ""
         return participle and (behind in ("by", "in", "with", "as", "on", "from", "for") or not behind)
     return False
+
+
+def _tag(caption: Caption, number: int) -> str:
+    return caption.tokens[number].tag if number < len(caption.tokens) else ""
 
 
 def _is_before_infinitive(caption: Caption, number: int) -> bool:
@@ -157,9 +179,11 @@ def _is_slip(caption: Caption, told: Collection[Clause]) -> bool:
         if number in orders or not starts or token.lower not in words("order_verbs") or token.tag in ("VBG", "VBN"):
             continue
         after = tokens[number + 1] if number + 1 < len(tokens) else None
-        nouns = before is not None and before.tag == "CC" and token.tag[:2] == "NN" and after is None
-        known = set(readings(token.lower)) <= {"VERB", "AUX"} or (
-            after is not None and after.tag in ("DT", "PRP", "PRP$", "CC", "IN", "NN", "NNS", "CD")
+        nouns = token.lower in words("order_nouns")
+        known = (
+            set(readings(token.lower)) <= {"VERB", "AUX"}
+            or (after is not None and after.tag in ("DT", "PRP", "PRP$", "CC", "IN", "NN", "NNS", "CD"))
+            or (after is None and before is not None and before.tag == "CC")
         )
         if known and not nouns and verb_lemma(token.lower) == token.lower:
             return True
