@@ -88,6 +88,8 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
         return True  # "sports vine clips"
     if any(t.tag == "VBN" and verb_lemma(t.lower) in _INTRANSITIVE for t in inside):
         return True  # "a person smiled and threw"
+    if any(t.tag == "NNS" and t.lower in words("verb_s") - words("noun_s") for t in inside[1:]):
+        return True  # "person walks to the window put on shoes"
     if _hides_verb(caption, subject.first, subject.stop):
         return True
     if subject.first == 0:
@@ -173,7 +175,7 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
         first.lower in ("a", "an") and thing.plural and len(thing.heads) == 1
     ):
         return tokens[thing.head].lower not in words("quantities")
-    return last.lower in words("verb_adverbs") or _hides_verb(caption, thing.first, thing.stop)
+    return last.lower in words("verb_adverbs") | {"inside", "outside"} or _hides_verb(caption, thing.first, thing.stop)
 
 
 def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
@@ -186,7 +188,8 @@ def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
         if tokens[number - 1].tag != "CC" or tokens[number].tag in ("DT", "PRP$", "CD"):
             continue
         word = tokens[number].lower
-        alone = number + 1 == stop and any(t.tag in ("DT", "PRP$") for t in tokens[first:number])
+        ends = number + 1 == len(tokens) or not tokens[number + 1].tag.startswith(("NN", "JJ", "POS"))
+        alone = ends and any(t.tag in ("DT", "PRP$") for t in tokens[first:number])
         if word == "then" or (word.endswith("ing") and can_be_verb(word)):
             return True
         if alone and not readings(word):
@@ -215,7 +218,7 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
         ):
             return True
     alone = sharing_clause(caption, clause) is None
-    if any(_is_lone_then(caption, number, alone) for number in range(stop + 1, len(tokens))):
+    if any(is_lone_then(caption, number, alone) for number in range(stop + 1, len(tokens))):
         return True
     if stop >= len(tokens):
         return False
@@ -241,9 +244,11 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
     return _goes_on(caption, clause, stop) or _goes_on(caption, clause, place)
 
 
-def _is_lone_then(caption: Caption, number: int, alone: bool) -> bool:
+def is_lone_then(caption: Caption, number: int, alone: bool = False) -> bool:
     """Return whether "then" joins a verb that was not read as sharing the subject: "throws a book then starts"."""
     tokens = caption.tokens
+    if not 0 < number < len(tokens):
+        return False
     before, after = tokens[number - 1], tokens[number + 1] if number + 1 < len(tokens) else None
     joined = before.tag in ("CC", "PRP") or (not before.is_word and not (alone and before.text == ","))
     return tokens[number].lower == "then" and not joined and after is not None and after.tag not in ("PRP", "DT", "EX")
@@ -383,7 +388,11 @@ def _shares(caption: Caption, clause: Clause) -> bool:
     if clause.role == "coordinate" and clause.previous is not None:
         leader = found[clause.previous]
         joint = joint_before(caption, clause, leader.verb.main)
-        listed = any(token.text == "," for token in tokens[leader.verb.main : joint - 1])
+        between = tokens[leader.verb.main + 1 : joint]
+        listed = any(token.text == "," for token in between[:-1])
+        inner = any(token.tag == "VBG" or (token.lower in SUBORDINATORS and token.tag == "IN") for token in between)
+        if inner and not clause.finite:
+            return True  # "is sitting while drinking and eating food"
         if sharing is not None or listed or tokens[joint].tag != "CC":
             return True
         if not clause.finite and not (leader.finite and leader.verb.auxiliaries):

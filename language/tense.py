@@ -23,12 +23,17 @@ PAST_MODALS = {
 PRESENT_MODALS = {"could": "can", "would": "will", "might": "may"}
 
 
+_CUT = {"could": "ca", "would": "wo"}  # before "n't"
+
+
 def other_tense(caption: Caption, clause: Clause) -> str | None:
     """Return the finite verb of a clause in the past, or in the present if it is past; None if it has no other."""
     verb, tokens = clause.verb, caption.tokens
     word = tokens[verb.first].lower
     if not clause.finite:
         return None
+    if verb.tense == "modal" and word in _CUT and verb.negation is not None and _is_clitic(caption, verb.negation):
+        return _CUT[word]
     if verb.tense == "modal":
         return PAST_MODALS.get(word) or PRESENT_MODALS.get(word)
     lemma = "be" if verb.first == verb.main and verb.copula else verb_lemma(full_form(word))
@@ -46,6 +51,10 @@ def other_tense(caption: Caption, clause: Clause) -> str | None:
     if place >= 0 and tokens[place].lower in ("they", "we", "you", "i"):
         return lemma  # "after that they begin"
     return finite_form(lemma, False, clause.subject)
+
+
+def _is_clitic(caption: Caption, number: int) -> bool:
+    return caption.tokens[number].lower == "n't"
 
 
 def _singular(clause: Clause) -> NounPhrase | None:

@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 from .clauses import Clause, clauses
 from .closed_classes import BE, HAVE
-from .inflection import is_verb_form, readings, verb_lemma
+from .inflection import inflect, is_verb_form, readings, verb_lemma
 from .lexicon import words
+from .noun_phrases import MEDIA
 from .tense import told_clauses
 from .verb_tenses import is_past
 from .words import Caption
@@ -93,6 +94,10 @@ def _may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     noun = token.lower in words("noun_s") and token.lower != "leaves"
     if joined and third and not noun:
         return has_object or tag == "TO" or (ends and (token.lower in words("verb_s") or token.lower == "leaves"))
+    acts = inflect(token.lower, "VBZ") in words("verb_s") - words("noun_s")
+    plural_verbs = any(tokens[other].tag == "VBP" for other in verbs)
+    if joined and base and ends and token.tag == "NN" and acts and plural_verbs:
+        return True  # "they enter the closet and stand in it"
     if joined and base and ends and token.lower in ("leave", "exit", "sneeze", "smile", "laugh"):
         return True
     if joined and base and (has_object or (before.lower == "then" and ends)):
@@ -122,8 +127,14 @@ def _is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     article = tokens[subject.first].lower if subject is not None else ""
     if subject is not None and lone and article in ("a", "an") and tokens[subject.head].tag == "NNS":
         return tokens[subject.head].lower not in words("people") | words("quantities")  # "a cats tail"
+    if subject is not None and lone and article in ("another", "each", "every", "one"):
+        if tokens[subject.head].tag == "NNS" and tokens[subject.first + 1].lower != "of":
+            return True  # "another persons face"
     if subject is None:
         return clause.role == "main" and lone
+    shown = tokens[subject.head].lower in MEDIA and any(t.lower == "of" for t in tokens[subject.first : subject.stop])
+    if shown and lone and not behind and "NOUN" in readings(first.lower):
+        return True  # "a clip of soccer plays"
     before = tokens[verb.tokens[0] - 1]
     if lone and first.tag == "VBP" and before.tag in ("VBZ", "VBD", "VBP"):
         return True  # "collapses face down"

@@ -14,7 +14,7 @@ from ...language.negation import negate
 from ...language.negatives import negative_words, remove_negative
 from ...language.noun_phrases import is_person
 from ...language.passive import to_passive
-from ...language.passive_obstacles import joint_before, passive_obstacle
+from ...language.passive_obstacles import is_lone_then, joint_before, passive_obstacle
 from ...language.tense import change_tense, told_clauses
 from ...language.tense_obstacles import UNSURE, tense_obstacle, verbs_unsure
 from ...language.words import Caption, like, tokenize, with_capital
@@ -86,7 +86,12 @@ def _denied_with(caption: Caption, main: Clause) -> list[Clause]:
     """Return the clauses that "and" joins to the main one, up to the first that has an auxiliary or another joint."""
     found: list[Clause] = []
     for clause in clauses(caption):
-        if clause.role != "coordinate" or clause.verb.main < main.verb.main:
+        if clause.verb.main <= main.verb.main:
+            continue
+        if is_lone_then(caption, clause.verb.first - 1) and not clause.verb.auxiliaries and clause.finite:
+            found.append(clause)  # "takes a pill then drinks"
+            continue
+        if clause.role != "coordinate":
             continue
         shares = clause.subject is not None and main.subject is not None and clause.subject.first == main.subject.first
         joint = caption.tokens[joint_before(caption, clause, main.verb.main)]
