@@ -164,7 +164,7 @@ def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
     else:
         hers = {"she", "her", "hers"} & {other.lower for other in caption.tokens}
         his = {"he", "him", "his"} & {other.lower for other in caption.tokens}
-        if word in words("people") and bool(hers) != bool(his):
+        if (word in words("people") or hers) and bool(hers) != bool(his):
             return case.get("she" if hers else "he", "")  # "wipes her hands"
         found = "they" if word in words("people") or token.tag == "NNP" else "it"
     return case.get(found, found)

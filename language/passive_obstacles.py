@@ -74,6 +74,8 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     if subject is None or tokens[subject.stop - 1].tag in ("CC", "IN", "TO"):
         return True
     verb, inside = tokens[clause.verb.first], tokens[subject.first : subject.stop]
+    if any(token.text in ("-", "–", "—") for token in tokens):
+        return True  # "one person - with a hat - opens a door"
     if subject.plural and verb.tag == "VBZ" and len(subject.heads) > 1:
         return True  # "two people and the one with a hat makes a shot"
     if len(inside) > 1 and any(one.tag.startswith("NN") and two.tag == "PRP" for one, two in pairwise(inside)):

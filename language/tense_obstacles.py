@@ -93,7 +93,12 @@ def _may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     joined = before.tag == "CC" or before.text in (",", ";") or before.lower == "then"
     noun = token.lower in words("noun_s") and token.lower != "leaves"
     if joined and third and not noun:
-        return has_object or tag == "TO" or (ends and (token.lower in words("verb_s") or token.lower == "leaves"))
+        return (
+            has_object
+            or tag == "TO"
+            or (tag == "NN" and token.lower in words("verb_s"))
+            or (ends and (token.lower in words("verb_s") or token.lower == "leaves"))
+        )
     acts = inflect(token.lower, "VBZ") in words("verb_s") - words("noun_s")
     plural_verbs = any(tokens[other].tag == "VBP" for other in verbs)
     if joined and base and ends and token.tag == "NN" and acts and plural_verbs:
@@ -127,16 +132,16 @@ def _is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     article = tokens[subject.first].lower if subject is not None else ""
     if subject is not None and lone and article in ("a", "an") and tokens[subject.head].tag == "NNS":
         return tokens[subject.head].lower not in words("people") | words("quantities")  # "a cats tail"
-    if subject is not None and lone and article in ("another", "each", "every", "one"):
-        if tokens[subject.head].tag == "NNS" and tokens[subject.first + 1].lower != "of":
-            return True  # "another persons face"
+    single = lone and subject is not None and article in ("another", "each", "every", "one")
+    if subject is not None and single and tokens[subject.head].tag == "NNS" and tokens[subject.first + 1].lower != "of":
+        return True  # "another persons face"
     if subject is None:
         return clause.role == "main" and lone
     shown = tokens[subject.head].lower in MEDIA and any(t.lower == "of" for t in tokens[subject.first : subject.stop])
     if shown and lone and not behind and "NOUN" in readings(first.lower):
         return True  # "a clip of soccer plays"
     before = tokens[verb.tokens[0] - 1]
-    if lone and first.tag == "VBP" and before.tag in ("VBZ", "VBD", "VBP"):
+    if lone and first.tag == "VBP" and before.tag in ("VBZ", "VBD", "VBP", "VBG"):
         return True  # "collapses face down"
     if tokens[subject.head].tag == "PRP" and before.tag == "NN" and clause.role != "coordinate":
         return True  # "the cars he test drove"
