@@ -9,7 +9,7 @@ from itertools import pairwise
 from ...language.inflection import inflect, is_verb_form, verb_lemma
 from ...language.words import Caption, like
 from .gender_mentions import ARTICLES, NUMBERS, Mention, find_mentions, is_determiner, number_word, phrase_start
-from .gender_words import Target
+from .gender_words import Target, gendered_nouns
 from .result import Unchanged
 from .tables import read_table
 
@@ -63,6 +63,7 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
         for mention in mentions:
             if mention.role == "subject":
                 _agree(draft, mention.start)
+    _fix_possessives(draft)
     text = caption.edit(draft.changes, draft.before)
     if text != caption.text:
         return text
@@ -73,9 +74,13 @@ def _names_a_trade(caption: Caption, mention: Mention) -> bool:
     """Return whether a word only says the gender of the next: "women athletes", "a lady doctor"."""
     if mention.role != "noun" or mention.stop == len(caption.tokens):
         return False
-    following = caption.tokens[mention.stop]
+    last = mention.stop  # of a name of several nouns: "women news reporters"
+    while last + 1 < len(caption.tokens) and caption.tokens[last + 1].tag.startswith("NN"):
+        last += 1
+    following = caption.tokens[last]
     singular = following.lower.removesuffix("s") if mention.word.plural else following.lower
-    return following.tag.startswith("NN") and singular in read_table("bias")["trades"]["rows"]
+    noun = caption.tokens[mention.stop].tag.startswith("NN") and following.tag.startswith("NN")
+    return noun and singular in read_table("bias")["trades"]["rows"]
 
 
 def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
@@ -167,6 +172,36 @@ def _tell_apart(draft: _Draft, mentions: Sequence[Mention]) -> None:
             if not before.tag.startswith(("DT", "NN")) and before.lower not in ("as", "like"):
                 draft.write(place, "another")
         seen.append((sentence, new, mention.word.gender))
+
+
+def _fix_possessives(draft: _Draft) -> None:
+    """Write "'s" behind a plural that has no "s" of its own, and "'" behind one that has: "the boys' toys", "men's"."""
+    tokens = draft.caption.tokens
+    for number, new in list(draft.changes.items()):
+        mark = number + 1
+        if not new or mark >= len(tokens) or mark in draft.changes or tokens[mark].start != tokens[number].end:
+            continue
+        old = tokens[number].lower
+        plural = gendered_nouns().get(old)
+        if plural is None or not plural.plural:
+            continue
+        if tokens[mark].text in ("'", "’") and not new.lower().endswith("s"):
+            owned = mark + 1 < len(tokens) and tokens[mark + 1].is_word
+            if owned and not _is_quoted(draft.caption, number):
+                draft.changes[mark] = tokens[mark].text + "s"
+        elif tokens[mark].lower in ("'s", "’s") and new.lower().endswith("s") and not old.endswith("s"):
+            draft.changes[mark] = tokens[mark].text[0]
+
+
+def _is_quoted(caption: Caption, number: int) -> bool:
+    """Return whether a single quotation mark was opened before a token: before a word, behind a space."""
+    text = caption.text
+    return any(
+        token.text in ("'", "‘")
+        and (not token.start or text[token.start - 1].isspace())
+        and not text[token.end : token.end + 1].isspace()
+        for token in caption.tokens[:number]
+    )
 
 
 def _count(caption: Caption, determiner: int | None, mention: Mention) -> int | None:

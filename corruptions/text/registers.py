@@ -35,11 +35,11 @@ def exchange(caption: Caption, register: str) -> dict[int, str]:
     for phrase, condition, new in _phrases(register):
         for start in _places(phrase, lower):
             stop = start + len(phrase)
-            if kept.isdisjoint(range(start, stop)) and changes.keys().isdisjoint(range(start, stop)):
-                if _phrase_fits(caption, start, stop, condition):
-                    text = caption.tokens[start].text
-                    changes[start] = like(new, text) if text[:1].isupper() else new
-                    changes.update(dict.fromkeys(range(start + 1, stop), ""))
+            free = (kept | changes.keys()).isdisjoint(range(start, stop))
+            if free and _phrase_fits(caption, start, stop, condition):
+                text = caption.tokens[start].text
+                changes[start] = like(new, text) if text[:1].isupper() else new
+                changes.update(dict.fromkeys(range(start + 1, stop), ""))
     for number, token in enumerate(caption.tokens):
         if number in changes or number in kept or not token.is_word:
             continue
@@ -182,7 +182,7 @@ def _adverb_fits(caption: Caption, number: int, new: str, table: Mapping[str, An
     if new in table["behind"]:
         return number > 0 and not after.startswith(("VB", "JJ", "RB", "NN", "DT", "PRP"))
     if new in table["degrees"]:
-        return after.startswith(("JJ", "RB")) and before != "DT" or (before == "DT" and after == "JJ")
+        return after == "JJ" or (after.startswith(("JJ", "RB")) and before != "DT")
     return True
 
 
