@@ -113,7 +113,12 @@ def _verbs(caption: Caption) -> list[tuple[int, bool]]:
             if behind is None:
                 continue
             place, state = behind, True
-        elif _is_auxiliary(caption, number) or _is_name(caption, number) or _is_attribute(caption, number):
+        elif (
+            _is_auxiliary(caption, number)
+            or _disagrees(caption, number)
+            or _is_name(caption, number)
+            or _is_attribute(caption, number)
+        ):
             continue
         if token.lower in ("fry", "fried", "fries", "frying") and number and tokens[number - 1].lower in _FRIED:
             place = number - 1
@@ -124,6 +129,16 @@ def _verbs(caption: Caption) -> list[tuple[int, bool]]:
         if not chained and not _has_adverb(caption, place) and all(place != other for other, _ in found):
             found.append((place, state))
     return found
+
+
+def _disagrees(caption: Caption, number: int) -> bool:
+    """Return whether a verb in the plural follows a noun in the singular, and so is a noun: "their man cave"."""
+    tokens = caption.tokens
+    if number < 2 or tokens[number].tag not in ("VB", "VBP") or caption.style == "imperative":
+        return False
+    one = tokens[number - 2].lower in ("a", "an", "another", "one") and tokens[number - 1].tag == "NNS"
+    lone = tokens[number - 1].tag == "NN" and tokens[number - 1].lower not in words("plural_words")
+    return one or (lone and tokens[number - 2].tag in ("DT", "PRP$", "JJ", "CD"))
 
 
 def _is_order(caption: Caption, number: int) -> bool:

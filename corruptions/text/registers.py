@@ -152,6 +152,8 @@ def _has_particle(caption: Caption, number: int) -> bool:
 
 def _exchanged_noun(caption: Caption, number: int, table: Mapping[str, Any]) -> str:
     token, before = caption.tokens[number], caption.tokens[number - 1] if number else None
+    if before is not None and before.lower in ("more", "extra", "additional") and number > 1:
+        before = caption.tokens[number - 2]  # "30 more min"
     lemma = noun_lemma(token.lower)
     new: str = table["nouns"].get(token.lower) or table["nouns"].get(lemma, "")
     if not new or in_compound(caption, number) or (before is not None and before.tag in ("TO", "MD")):
