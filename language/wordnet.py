@@ -104,9 +104,8 @@ class WordNet:
         return _first_share(self, lemma, pos)
 
     def share_sense(self, lemma: str, other: str, pos: Pos) -> bool:
-        """Return whether two lemmas share a sense that is the first of one and the first or second of the other."""
-        own, others = _offsets(self, lemma, pos)[:2], _offsets(self, other, pos)[:2]
-        return bool(own and others) and (own[0] in others or others[0] in own)
+        """Return whether two lemmas share the most frequent sense of both."""
+        return _offsets(self, lemma, pos)[:1] == _offsets(self, other, pos)[:1] != ()
 
     def antonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
         """Return the opposites of a lemma in any of its senses; for adjectives also those of its near senses."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...language.inflection import Tag, inflect, is_plural_noun, noun_lemma, verb_lemma
 from ...language.lexicon import phrasal_verbs, words
-from ...language.words import Caption, Token, like
+from ...language.words import Caption, Token, like, with_capital
 from .tables import read_table
 
 _PREPOSITIONS = frozenset(("on", "off", "up", "out", "over", "about", "at", "for", "in", "to"))
@@ -37,17 +37,24 @@ def exchange(caption: Caption, register: str) -> dict[int, str]:
             stop = start + len(phrase)
             free = (kept | changes.keys()).isdisjoint(range(start, stop))
             if free and _phrase_fits(caption, start, stop, condition):
-                text = caption.tokens[start].text
-                changes[start] = like(new, text) if text[:1].isupper() else new
+                changes[start] = _written(caption, start, new)
                 changes.update(dict.fromkeys(range(start + 1, stop), ""))
     for number, token in enumerate(caption.tokens):
         if number in changes or number in kept or not token.is_word:
             continue
         found = _exchanged(caption, number, table)
         if found is not None and kept.isdisjoint(range(number, number + found[1])):
-            changes[number], length = like(found[0], token.text), found[1]
+            changes[number], length = _written(caption, number, found[0]), found[1]
             changes.update(dict.fromkeys(range(number + 1, number + length), ""))
     return changes
+
+
+def _written(caption: Caption, number: int, new: str) -> str:
+    """Return words with the capital that stands there; those of "TV" are no model for "television"."""
+    text = caption.tokens[number].text
+    short = text.isupper() and not caption.text.isupper()
+    first = any(number == sentence.start for sentence in caption.sentences)
+    return (with_capital(new) if first else new) if short else like(new, text)
 
 
 @cache
