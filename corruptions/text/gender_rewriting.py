@@ -226,7 +226,7 @@ def _agree(draft: _Draft, pronoun: int) -> None:
     opening, done = True, False
     for number in range(pronoun + 1, sentence.stop):
         token = tokens[number]
-        if token.tag in ("RB", "RBR"):
+        if token.tag in ("RB", "RBR") and not (opening and not done and _looks_finite(draft.caption, number)):
             continue
         finite = (
             token.tag == "VBZ"
@@ -249,7 +249,7 @@ def _agree(draft: _Draft, pronoun: int) -> None:
 def _looks_finite(caption: Caption, number: int) -> bool:
     """Return whether a word behind "she" is a verb that a tagger missed: "she shops", "she s wearing"."""
     token = caption.tokens[number]
-    return token.lower == "s" or (token.tag in ("NNS", "POS", "NN") and is_verb_form(token.lower, "VBZ"))
+    return token.lower == "s" or (token.tag in ("NNS", "POS", "NN", "RB") and is_verb_form(token.lower, "VBZ"))
 
 
 def _with_they(caption: Caption, number: int) -> str:

@@ -81,7 +81,7 @@ def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[st
         )  # "is very big", not "is fond of"
         stays = token.lower in fixed or tells_how_much(caption, number, wordnet) or in_phrase(caption, number, wordnet)
         stays = stays or not _is_adjective(caption, number)
-        if token.tag == "JJ" and not stays and (said or after.startswith(("NN", "JJ"))):
+        if token.tag == "JJ" and not stays and (said or _is_before_noun(caption, number)):
             found[number] = pool
     return found
 
@@ -90,7 +90,16 @@ def _is_adjective(caption: Caption, number: int) -> bool:
     """Return whether the dictionary has an adjective, and it is no part of a compound such as "fast moving"."""
     word, before = caption.tokens[number].lower, _tag_at(caption, number - 1)
     participle = is_verb_form(word, "VBG") or is_verb_form(word, "VBN") or word.endswith("ed")
-    return "ADJ" in readings(word) and not (participle and before.startswith(("RB", "JJ", "NN")))
+    passive = lower_at(caption, number - 1) in BE and participle
+    return "ADJ" in readings(word) and not passive and not (participle and before.startswith(("RB", "JJ", "NN")))
+
+
+def _is_before_noun(caption: Caption, number: int) -> bool:
+    """Return whether a noun stands behind an adjective, other adjectives between."""
+    place = number + 1
+    while _tag_at(caption, place) == "JJ":
+        place += 1
+    return _tag_at(caption, place).startswith("NN")
 
 
 def _use(caption: Caption, number: int) -> str:

@@ -120,10 +120,16 @@ def _swap_multi(caption: Caption, pools: Mapping[int, Sequence[str]], rng: np.ra
 
 
 def _swap(caption: Caption, options: Mapping[int, Sequence[str]], rng: np.random.Generator, share: float) -> str | None:
-    changes = {}
-    for number in shuffled([n for n, words in options.items() if words], rng)[: word_count(caption, share)]:
-        changes[number] = like(draw_one(options[number], rng), caption.tokens[number].text)
+    changes, there = {}, {token.lower for token in caption.tokens}
+    fresh = {n: [w for w in words if not _is_there(w, there)] for n, words in options.items()}
+    for number in shuffled([n for n, words in fresh.items() if words], rng)[: word_count(caption, share)]:
+        changes[number] = like(draw_one(fresh[number], rng), caption.tokens[number].text)
     return caption.edit(changes) if changes else None
+
+
+def _is_there(new: str, there: set[str]) -> bool:
+    """Return whether a caption has a word already, in the singular or plural: "workouts and exercises"."""
+    return not there.isdisjoint((new, f"{new}s", new.removesuffix("s")))
 
 
 def _same_form(word: str, old: str, tag: str) -> bool:

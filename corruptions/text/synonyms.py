@@ -106,7 +106,11 @@ def _has_particle(caption: Caption, number: int, lemma: str, wordnet: WordNet) -
         token = caption.tokens[place]
         if not token.is_word or token.tag in ("CC", "MD"):
             return False
-        if token.tag == "RP" or (token.tag in ("RB", "IN") and (lemma, token.lower) in phrasal_verbs()):
+        if (
+            token.tag == "RP"
+            or token.lower == "back"
+            or (token.tag in ("RB", "IN") and (lemma, token.lower) in phrasal_verbs())
+        ):
             return True
         if place == number + 1 and token.lower not in FREE and wordnet.has(f"{lemma} {token.lower}", "v"):
             return True
@@ -156,6 +160,8 @@ def tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
     if caption.tokens[number].lower != "little" or number + 1 >= len(caption.tokens):
         return False
     following = caption.tokens[number + 1]
+    if following.lower == "bit":
+        return True
     return wordnet.lexname(lemma_of(following.lower, following.tag), "n") in MATTER
 
 
