@@ -8,8 +8,8 @@ import numpy as np
 
 from ...language.agreement import full_form
 from ...language.clauses import Clause, clauses, main_clause
-from ...language.inflection import Tag, inflect, is_plural_noun, noun_lemma, verb_lemma
-from ...language.lexicon import phrasal_verbs, words
+from ...language.inflection import is_plural_noun
+from ...language.lexicon import words
 from ...language.negation import negate
 from ...language.negatives import negative_words, remove_negative
 from ...language.noun_phrases import is_person
@@ -17,11 +17,10 @@ from ...language.passive import to_passive
 from ...language.passive_obstacles import is_lone_then, joint_before, passive_obstacle
 from ...language.tense import change_tense, told_clauses
 from ...language.tense_obstacles import UNSURE, tense_obstacle, verbs_unsure
-from ...language.words import Caption, like, tokenize, with_capital
+from ...language.words import Caption, like, sentence_ranges, tokenize, with_capital
+from .registers import exchange
 from .result import Unchanged
 from .tables import read_table
-
-_PREPOSITIONS = frozenset(("on", "off", "up", "out", "over", "about", "at", "for", "in", "to"))
 
 
 def active_to_passive(caption: Caption) -> str | Unchanged:
@@ -159,7 +158,7 @@ def formal(caption: Caption) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Formal"): there a model, here rules and a table.
     """
-    changes, before = _exchange(caption, "formal")
+    changes, before = exchange(caption, "formal"), dict[int, str]()
     tokens = caption.tokens
     for number, token in enumerate(tokens):
         word = token.lower
@@ -208,8 +207,8 @@ def _finished(text: str) -> str:
     """Begin every sentence with a capital and end the last with a full stop."""
     text = text.rstrip()
     tokens = tokenize(text)
-    starts = [t for n, t in enumerate(tokens) if n == 0 or tokens[n - 1].text in (".", "!", "?")]
-    for token in starts:
+    starts = [sentence.start for sentence in sentence_ranges(tokens)]
+    for token in (tokens[n] for n in starts if n == 0 or tokens[n - 1].end < tokens[n].start):  # not inside "x.com"
         text = text[: token.start] + with_capital(token.text) + text[token.end :]
     ended = text[-1:] in (".", "!", "?", '"', "”", ")")
     return text if ended else text.rstrip(" ,;:-") + "."
@@ -228,12 +227,12 @@ def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"): there a model, here rules and a table.
     """
-    changes, before = _exchange(caption, "casual")
+    changes = exchange(caption, "casual")
     for number, clitic in list(_contractions(caption, changes)):
         changes[number - 1] = changes.get(number - 1, caption.tokens[number - 1].text) + clitic
         changes[number] = ""
-    if changes or before:
-        return caption.edit(changes, before)
+    if changes:
+        return caption.edit(changes)
     start = next((n for n in caption.words), None)
     if start is None:
         return Unchanged("no word")
@@ -265,95 +264,3 @@ def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tupl
             noun = noun and before.lower in words("people") and not before.lower.endswith("s")
             if pronoun or noun:
                 yield number, clitics[token.lower]
-
-
-def _exchange(caption: Caption, register: str) -> tuple[dict[int, str], dict[int, str]]:
-    """Exchange words and phrases by the table of a register."""
-    table = read_table("text_style")[register]
-    tokens = caption.tokens
-    changes: dict[int, str] = {}
-    phrases = sorted(table["phrases"].items(), key=lambda pair: -len(str(pair[0]).split()))
-    lower = [token.lower for token in tokens]
-    for phrase, new in phrases:
-        parts, _, condition = str(phrase).partition(" +")
-        wanted = parts.split()
-        if parts not in caption.text.lower():
-            continue
-        for number in range(len(tokens) - len(wanted) + 1):
-            stop = number + len(wanted)
-            if lower[number:stop] != wanted or any(n in changes for n in range(number, stop)):
-                continue
-            if new == "from" and number and tokens[number - 1].tag == "CC":
-                continue
-            if condition and not (stop < len(tokens) and tokens[stop].tag == condition):
-                continue
-            if wanted == ["inside"] and not (stop < len(tokens) and tokens[stop].tag in ("DT", "PRP$")):
-                continue
-            changes[number] = like(str(new), tokens[number].text) if tokens[number].text[:1].isupper() else str(new)
-            changes.update(dict.fromkeys(range(number + 1, stop), ""))
-    for number, token in enumerate(tokens):
-        if number in changes or not token.is_word:
-            continue
-        found = _exchanged(caption, number, table)
-        if found is not None:
-            changes[number], length = like(found[0], token.text), found[1]
-            changes.update(dict.fromkeys(range(number + 1, number + length), ""))
-    return changes, {}
-
-
-def _exchanged(caption: Caption, number: int, table: Mapping[str, Mapping[str, str]]) -> tuple[str, int] | None:
-    """Return the word for a word, in its form, and how many tokens it stands for."""
-    tokens = caption.tokens
-    token = tokens[number]
-    after = tokens[number + 1] if number + 1 < len(tokens) else None
-    if token.tag in ("VB", "VBZ", "VBP", "VBD", "VBN", "VBG"):
-        lemma = verb_lemma(token.lower)
-        if after is not None and f"{lemma} {after.lower}" in table["verbs"]:
-            follows = tokens[number + 2] if number + 2 < len(tokens) else None
-            new = table["verbs"][f"{lemma} {after.lower}"]
-            if follows is not None and (_begins_phrase(follows.tag) or new.endswith(" to")):
-                return inflect(new, _tag(token.tag)), 2
-        new = table["verbs"].get(lemma, "")
-        if not new:
-            return None
-        if new.split()[-1] in _PREPOSITIONS and " " in new:
-            passive = token.tag == "VBN"
-            if passive or after is None or not _begins_phrase(after.tag) or after.tag == "PRP":
-                return None
-        else:
-            lone = after is None or not _begins_phrase(after.tag)
-            phrasal = after is not None and (after.tag == "RP" or (lemma, after.lower) in phrasal_verbs())
-            if phrasal or (lone and new in table["objects"] and token.tag != "VBN"):
-                return None
-        return inflect(new, _tag(token.tag)), 1
-    if token.tag in ("NN", "NNS"):
-        lemma = noun_lemma(token.lower)
-        new = table["nouns"].get(token.lower) or table["nouns"].get(lemma, "")
-        if not new:
-            return None
-        count = tokens[number - 1] if number else None
-        several = count is not None and count.tag == "CD" and count.lower not in ("1", "one") and "/" not in count.text
-        if several and token.lower in ("tsp", "tbsp", "min"):
-            return _plural(new), 1
-        plural = token.tag == "NNS" or token.lower in words("plural_words")
-        if plural and token.lower not in table["nouns"] and lemma != token.lower:
-            return _plural(new), 1
-        return new, 1
-    kind = "adjectives" if token.tag.startswith("JJ") else "adverbs" if token.tag == "RB" else ""
-    found = table[kind].get(token.lower) if kind else None
-    return (found, 1) if found else None
-
-
-def _begins_phrase(tag: str) -> bool:
-    return tag.startswith(("DT", "NN", "PRP", "CD", "JJ", "WRB", "WP"))
-
-
-def _tag(tag: str) -> Tag:
-    forms: dict[str, Tag] = {"VBZ": "VBZ", "VBD": "VBD", "VBN": "VBN", "VBG": "VBG"}
-    return forms.get(tag, "VB")
-
-
-def _plural(phrase: str) -> str:
-    head, _, last = phrase.rpartition(" ")
-    form = inflect(last, "NNS")
-    return f"{head} {form}".strip()
