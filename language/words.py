@@ -44,7 +44,7 @@ _CLITICS = {  # without the apostrophe, and the words behind which they stand
 _SENTENCE_END = frozenset({".", "!", "?", "…"})
 _OPENING = frozenset({'"', "'", "“", "‘", "(", "[", "«"})
 _CLOSING = frozenset({'"', "'", "”", "’", ")", "]", "»"})
-_ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "vs", "approx"})  # never the end of a sentence
+ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "vs", "approx"})  # never the end of a sentence
 _CONSONANT_SOUND = re.compile(
     r"one\b|ones\b|onesie|once\b|eu|ewe|ouija|uni(?![nm]|dent|ron)|us[aeiu]|uk|ur[ai]n|ut[ei]|uto|u\b|uv\b|ufo|ubiq"
 )
@@ -198,7 +198,7 @@ def sentence_ranges(tokens: Sequence[Token]) -> tuple[range, ...]:
 
 def _ends(tokens: Sequence[Token], number: int) -> bool:
     text = tokens[number].text
-    short = text == "." and number > 0 and tokens[number - 1].lower in _ABBREVIATIONS
+    short = text == "." and number > 0 and tokens[number - 1].lower in ABBREVIATIONS
     return (text in _SENTENCE_END or set(text) == {"."}) and not short
 
 

@@ -74,7 +74,7 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     if main is not None:
         if verbs_unsure(caption, main):
             return Unchanged(UNSURE)
-        return negate(caption, main, _denied_with(caption, main)) or Unchanged("no verb to negate")
+        return negate(caption, main, shared=_denied_with(caption, main)) or Unchanged("no verb to negate")
     for number, token in enumerate(caption.tokens):
         if token.lower == "with" and number:
             return caption.edit({number: "without"})
