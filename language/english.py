@@ -14,6 +14,7 @@ LEAST_WORDS = 3  # of fewer, names and slips are told from another language by n
 LATIN_SHARE = 0.5  # of the letters
 DOUBTFUL_SHARE = 0.7  # where a word of another language stands
 KNOWN_SHARE = 0.4  # of the words: names and misspellings are many in captions
+ADDRESSES = ("http://", "https://", "www.")  # of no language
 ENGLISH = frozenset((*CLOSED, *AUXILIARIES)) | words("joining") | words("particles")
 
 
@@ -35,7 +36,8 @@ def is_english(text: str) -> bool:
     latin = sum("LATIN" in unicodedata.name(character, "") for character in letters)
     if latin < LATIN_SHARE * len(letters):
         return False
-    found = [token.lower for token in tokenize(text) if any(character.isalpha() for character in token.text)]
+    spoken = " ".join(part for part in text.split() if not part.startswith(ADDRESSES))
+    found = [token.lower for token in tokenize(spoken) if any(character.isalpha() for character in token.text)]
     if len(found) < LEAST_WORDS:
         return True
     english = sum(word in ENGLISH for word in found)
