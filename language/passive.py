@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+from .agent_place import agent_place
 from .agreement import OBJECTIVE, SUBJECTIVE, finite_form, full_form
 from .clauses import Clause, clauses
 from .closed_classes import BE, DO, HAVE
 from .inflection import inflect, is_plural_noun
 from .lexicon import words
 from .noun_phrases import NounPhrase, is_person
-from .passive_obstacles import agent_place, joint_before, passive_obstacle, repeated_subject, sharing_clause
+from .passive_obstacles import passive_obstacle
+from .shared_subjects import joint_before, repeated_subject, sharing_clause
 from .verb_tenses import is_past
 from .words import Caption, without_capital
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from .agent_place import CLAUSE_OPENERS, agent_place, is_held, phrases_behind
 from .clauses import Clause, clauses
 from .closed_classes import FINITE, SUBORDINATORS
 from .inflection import can_be_verb, is_verb_form, readings, verb_lemma
 from .lexicon import words
-from .noun_phrases import MEDIA, NounPhrase, is_person, read_noun_phrase
+from .noun_phrases import MEDIA, NounPhrase, is_person
+from .shared_subjects import is_lone_then, joint_before, repeated_subject, root_clause, sharing_clause
 from .tense import told_clauses
 from .words import Caption
 
@@ -17,9 +19,6 @@ UNSURE_SUBJECT = "not sure what its subject is"
 UNSURE_OBJECT = "not sure where its object ends"
 SHARED = "verbs joined to it need its subject or its object"
 _THIRD_PERSONS = frozenset(("he", "she", "it", "they", "him", "her", "them", "his", "its", "hers", "their", "theirs"))
-_CLAUSE_OPENERS = frozenset(
-    ("where", "whose", "which", "who", "that", "whom", "why", "how", "what", "about", "of", "well")
-)
 _INTRANSITIVE = words("no_passive") | words("motion")
 _SAYING = words("perception") | frozenset(
     ["say", "think", "know", "believe", "wish", "hope", "mean", "tell", "explain"]
@@ -225,7 +224,7 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
     if stop >= len(tokens):
         return False
     token = tokens[stop]
-    if token.lower in _CLAUSE_OPENERS or token.tag.startswith(("VBN", "JJ", "RBR", "DT", "PRP", "CD", "NN", "POS")):
+    if token.lower in CLAUSE_OPENERS or token.tag.startswith(("VBN", "JJ", "RBR", "DT", "PRP", "CD", "NN", "POS")):
         return True
     if token.tag == "VBG":
         return token.lower != "using"
@@ -239,21 +238,11 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
     place, _ = phrases_behind(caption, clause, stop)
     if any(tokens[n].tag == "PRP" for n in range(stop, place)):
         return True  # "with a laptop on it"
-    if _hides_verb(caption, stop, place) or (place > stop and _is_held(caption, place)):
+    if _hides_verb(caption, stop, place) or (place > stop and is_held(caption, place)):
         return True
     if place > stop and clause.verb.lemma in words("telling") and token.lower != "to":
         return True  # "describes the logic behind it"
     return _goes_on(caption, clause, stop) or _goes_on(caption, clause, place)
-
-
-def is_lone_then(caption: Caption, number: int, alone: bool = False) -> bool:
-    """Return whether "then" joins a verb that was not read as sharing the subject: "throws a book then starts"."""
-    tokens = caption.tokens
-    if not 0 < number < len(tokens):
-        return False
-    before, after = tokens[number - 1], tokens[number + 1] if number + 1 < len(tokens) else None
-    joined = before.tag in ("CC", "PRP") or (not before.is_word and not (alone and before.text == ","))
-    return tokens[number].lower == "then" and not joined and after is not None and after.tag not in ("PRP", "DT", "EX")
 
 
 def _may_receive(caption: Caption, phrase: NounPhrase) -> bool:
@@ -287,102 +276,6 @@ def _goes_on(caption: Caption, clause: Clause, place: int) -> bool:
     return True
 
 
-def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bool]:
-    """Return where the phrases of place behind an object end, and whether the agent may stand behind them.
-
-    "is put on a dog by a woman", "is chopped in a pan on the stove by a man"; but "is put by a man in his bag".
-    """
-    tokens, place = caption.tokens, stop
-    while place < clause.stop and _is_verb_adverb(caption, place):
-        place += 1
-    adverbs = place
-    own, subject = False, clause.subject
-    names_later = clause.role != "coordinate" and subject is not None and tokens[subject.head].tag != "PRP"
-    while place + 1 < clause.stop and _opens_place(caption, place):
-        double = tokens[place + 1].lower in ("of", "to") and place + 2 < clause.stop  # "inside of", "next to"
-        phrase = read_noun_phrase(tokens, place + 1 + double, clause.stop)
-        bare_infinitive = (
-            tokens[place].lower == "to" and tokens[place + 1].tag == "NN" and can_be_verb(tokens[place + 1].lower)
-        )
-        if phrase is None or bare_infinitive:
-            break
-        own = own or (names_later and any(tokens[n].tag in ("PRP", "PRP$") for n in range(phrase.first, phrase.stop)))
-        place = phrase.stop
-    if place < clause.stop and _is_verb_adverb(caption, place):
-        place += 1
-    return place, not own and not (place > adverbs and _is_held(caption, place))
-
-
-def _opens_place(caption: Caption, place: int) -> bool:
-    """Return whether a phrase of place, manner or time begins: "on", "inside of", "next to"."""
-    token, follows = caption.tokens[place], caption.tokens[place + 1].lower
-    return (token.tag in ("IN", "TO", "RP") and token.lower in words("places")) or (
-        (token.lower in ("next", "close") and follows == "to")
-        or (token.lower in ("inside", "outside") and follows == "of")
-    )
-
-
-def _is_held(caption: Caption, place: int) -> bool:
-    """Return whether what follows phrases of place may belong to the last of them."""
-    follows = caption.tokens[place] if place < len(caption.tokens) else None
-    return follows is not None and (
-        follows.tag in ("VBN", "VBG", "VB", "JJ", "DT", "CD", "PRP", "PRP$", *FINITE)
-        or follows.lower in _CLAUSE_OPENERS
-        or (follows.lower in words("places") and follows.lower != "to")
-    )
-
-
-def agent_place(caption: Caption, clause: Clause) -> int:
-    """Return the token before which the agent stands."""
-    last = clause.second_object or clause.object
-    stop = last.stop if last is not None else clause.verb.main + 1
-    if clause.verb.particle == stop:
-        stop += 1
-    place, free = phrases_behind(caption, clause, stop)
-    if free:
-        return place
-    while stop < clause.stop and _is_verb_adverb(caption, stop):
-        stop += 1
-    return stop
-
-
-def _is_verb_adverb(caption: Caption, place: int) -> bool:
-    """Return whether "off" stays with its verb: not before a noun phrase, as in "off the couch"."""
-    tokens = caption.tokens
-    follows = tokens[place + 1].tag if place + 1 < len(tokens) else ""
-    phrase = follows.startswith(("DT", "PRP", "NN", "JJ", "CD"))
-    word = tokens[place].lower
-    if follows and tokens[place + 1].lower == "of":
-        return False  # "out of a box"
-    adverb = word in words("verb_adverbs") or (word in ("on", "in", "open") and not phrase)
-    return adverb and (not phrase or word in ("back", "away", "together"))
-
-
-def sharing_clause(caption: Caption, clause: Clause) -> Clause | None:
-    """Return the first clause behind that has its subject from this one: "and waves"."""
-    found = clauses(caption)
-    own = found.index(clause)
-    return next(
-        (c for c in found[own + 1 :] if c.role == "coordinate" and _root(caption, c) == _root(caption, clause)), None
-    )
-
-
-def joint_before(caption: Caption, clause: Clause, first: int) -> int:
-    """Return the token that joins a coordinate clause to the one before, adverbs of its verb passed over."""
-    joint = clause.verb.tokens[0] - 1
-    while joint > first and caption.tokens[joint].tag.startswith("RB"):
-        joint -= 1
-    return joint
-
-
-def _root(caption: Caption, clause: Clause) -> int:
-    found = clauses(caption)
-    place = found.index(clause)
-    while (previous := found[place].previous) is not None:
-        place = previous
-    return place
-
-
 def _shares(caption: Caption, clause: Clause) -> bool:
     """Return whether joined verbs would be left without their subject or object: "demonstrates and describes a car"."""
     tokens, found = caption.tokens, clauses(caption)
@@ -403,7 +296,7 @@ def _shares(caption: Caption, clause: Clause) -> bool:
             return True  # of a list of three
         return leader.object is None and leader.verb.tokens[-1] == joint - 1 and leader.verb.lemma not in _INTRANSITIVE
     for other in found[found.index(clause) + 1 :]:
-        root = found[_root(caption, other)]
+        root = found[root_clause(caption, other)]
         comma = tokens[joint_before(caption, other, 0) - 1].text == ","
         if other.role == "coordinate" and other.finite and comma and root.role == "subordinate" and root != clause:
             return True  # "as their body jerks, and bump into a phone"
@@ -416,22 +309,3 @@ def _shares(caption: Caption, clause: Clause) -> bool:
     divided = any(t.text == "," for t in tokens[clause.subject.first : clause.subject.stop])
     near = not divided and agent_place(caption, clause) >= joint - (tokens[joint - 1].text == ",")
     return not near and not repeated_subject(caption, clause.subject)
-
-
-def repeated_subject(caption: Caption, subject: NounPhrase) -> str:
-    """Write a subject as it is said again: "the man", "they", "Tom"; "" where that is not plain."""
-    tokens, head = caption.tokens, caption.tokens[subject.head]
-    if head.tag == "PRP" and len(subject.heads) == 1:
-        return head.text if head.lower == "i" else head.lower
-    if subject.plural or len(subject.heads) > 1:
-        return "they"
-    inside = tokens[subject.first : subject.stop]
-    if inside[-1] is not head or len(inside) > 3:
-        return ""
-    if inside[0].lower in ("a", "an", "the"):
-        return " ".join(["the", *(t.text for t in inside[1:])])
-    return (
-        " ".join(t.text for t in inside)
-        if all(t.tag == "NNP" for t in inside) and head.lower not in words("people")
-        else ""
-    )
