@@ -67,7 +67,8 @@ def is_held(caption: Caption, place: int) -> bool:
     """Return whether what follows phrases of place may belong to the last of them."""
     follows = caption.tokens[place] if place < len(caption.tokens) else None
     return follows is not None and (
-        follows.tag in ("VBN", "VBG", "VB", "JJ", "DT", "CD", "PRP", "PRP$", *FINITE)
+        follows.tag in ("VBN", "VBG", "VB", "DT", "CD", "PRP", "PRP$", *FINITE)
+        or follows.tag.startswith(("NN", "JJ"))
         or follows.lower in CLAUSE_OPENERS
         or (follows.lower in words("places") and follows.lower != "to")
     )

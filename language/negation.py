@@ -99,22 +99,31 @@ def _negation(caption: Caption, clause: Clause, shared: Sequence[Clause] = ()) -
         return {}, {verb.first + 1: "no" if some else "not"}  # "there are no dogs"
     if first.lower in DO and not verb.auxiliaries and verb.lemma == "do" and verb.main + 1 >= clause.stop:
         return {}, {verb.main + 1: "not"}
-    support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
-    if support == "did" and not is_past(caption, clause):
-        support = "do"  # "they put it down and leave"
-    article = clause.subject is not None and tokens[clause.subject.first].lower in ("a", "an")
-    named = clause.subject is not None and tokens[clause.subject.head].tag == "NNP" and len(clause.subject.heads) == 1
-    if (article or named) and clause.subject is not None and not clause.subject.plural and support == "do":
-        told = any(other.finite and is_past(caption, other) for other in clauses(caption))
-        support = "did" if told else "does"  # "a man explain"
-    if support != "did" and is_verb_form(first.lower, "VBD") and not is_verb_form(first.lower, "VB"):
-        support = "did"  # "mistook", whatever its tag
+    support = _support(caption, clause)
     opens = clause.subject is None and verb.adverbs[:1] == (0,)  # perhaps a name: "Jumbo wanted"
     before = [n for n in verb.adverbs if n < verb.main and not opens]
     if gets:
         return {verb.first: "get"}, {verb.first: f"{support} not"}
     together = {other.verb.main: other.verb.lemma for other in shared if not other.verb.auxiliaries and other.finite}
     return {verb.main: verb.lemma, **together}, {before[0] if before else verb.main: f"{support} not"}
+
+
+def _support(caption: Caption, clause: Clause) -> str:
+    """Return the form of "do" that a verb without an auxiliary is negated with."""
+    first, subject = caption.tokens[clause.verb.first], clause.subject
+    support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
+    if support == "did" and not is_past(caption, clause):
+        support = "do"  # "they put it down and leave"
+    if support == "do" and subject is not None and not subject.plural:
+        head = caption.tokens[subject.head]
+        article = caption.tokens[subject.first].lower in ("a", "an")
+        named = head.tag == "NNP" and len(subject.heads) == 1
+        if article or named or (head.tag == "NN" and head.lower in words("people")):
+            told = any(other.finite and is_past(caption, other) for other in clauses(caption))
+            support = "did" if told else "does"  # "a man explain", "the person stand"
+    if support != "did" and is_verb_form(first.lower, "VBD") and not is_verb_form(first.lower, "VB"):
+        support = "did"  # "mistook", whatever its tag
+    return support
 
 
 def _opens_plural(tokens: Sequence[Token], number: int) -> bool:

@@ -20,14 +20,13 @@ UNSURE_OBJECT = "not sure where its object ends"
 SHARED = "verbs joined to it need its subject or its object"
 _THIRD_PERSONS = frozenset(("he", "she", "it", "they", "him", "her", "them", "his", "its", "hers", "their", "theirs"))
 _INTRANSITIVE = words("no_passive") | words("motion")
-_SAYING = words("perception") | frozenset(
-    ["say", "think", "know", "believe", "wish", "hope", "mean", "tell", "explain"]
-)
 
 
 def passive_obstacle(caption: Caption, clause: Clause) -> str:
     """Return why a clause is not put into the passive; "" if it is."""
     verb, tokens = clause.verb, caption.tokens
+    if caption.style == "imperative":
+        return "an order has no passive"  # "when the soup boils add clams": what is ordered is often read as an object
     if verb.passive:
         return "it is passive already"
     if verb.form == "order":
@@ -70,15 +69,19 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
 def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     """Return whether the subject may be only a part of what stands before the verb, or of another sentence."""
     tokens, subject = caption.tokens, clause.subject
-    if subject is None or tokens[subject.stop - 1].tag in ("CC", "IN", "TO"):
+    if subject is None or tokens[subject.stop - 1].tag in ("CC", "IN", "TO", "PRP$"):
         return True
     verb, inside = tokens[clause.verb.first], tokens[subject.first : subject.stop]
     if any(token.text in ("-", "–", "—") for token in tokens):
         return True  # "one person - with a hat - opens a door"
     if subject.plural and verb.tag == "VBZ" and len(subject.heads) > 1:
         return True  # "two people and the one with a hat makes a shot"
-    if len(inside) > 1 and any(one.tag.startswith("NN") and two.tag == "PRP" for one, two in pairwise(inside)):
+    if any({one.tag[:2], two.tag[:2]} == {"NN", "PR"} and "PRP" in (one.tag, two.tag) for one, two in pairwise(inside)):
         return True  # "person they put a box"
+    if subject.first and tokens[subject.first - 1].tag in ("WDT", "WP"):
+        return True  # "a towel which they are wiping the dishes with"
+    if len(inside) > 3 and verb.tag == "VBP" and not subject.plural and not clause.verb.auxiliaries:
+        return True  # "a man beat boxes"
     between = range(subject.stop, clause.verb.tokens[0])
     if clause.role != "coordinate" and any(tokens[n].tag.startswith(("VB", "MD")) for n in between):
         return True  # "was standing up reading a book"
@@ -102,11 +105,11 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     while start > 0 and tokens[start - 1].lower not in SUBORDINATORS and tokens[start - 1].text not in (";", ".", ":"):
         start -= 1
     verbs = [n for n in range(start, subject.first) if tokens[n].tag.startswith(("VB", "MD"))]
-    if before.tag in ("VBG", "VBN", "VB") or (before.tag in FINITE and verb_lemma(before.lower) not in _SAYING):
+    if before.tag in ("VBG", "VBN", "VB") or (before.tag in FINITE and verb_lemma(before.lower) not in words("saying")):
         return (
             clause.role != "modifier"
             or not before.tag.startswith("VB")
-            or verb_lemma(before.lower) not in _SAYING | {"be"}
+            or verb_lemma(before.lower) not in words("saying") | {"be"}
         )
     if (
         clause.role == "main"
@@ -176,6 +179,9 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
         first.lower in ("a", "an") and thing.plural and len(thing.heads) == 1
     ):
         return tokens[thing.head].lower not in words("quantities")
+    about = any(token.lower == "about" for token in tokens[thing.first : thing.stop])
+    if about and thing.stop < len(tokens) and tokens[thing.stop].lower in words("places"):
+        return True  # "a song about diamonds in the sky"
     return last.lower in words("verb_adverbs") | {"inside", "outside"} or _hides_verb(caption, thing.first, thing.stop)
 
 

@@ -8,7 +8,7 @@ from .clauses import Clause, clauses
 from .inflection import is_verb_form, readings, verb_lemma
 from .lexicon import words
 from .tense import told_clauses
-from .verb_doubts import UNSURE, is_doubtful, is_lost, may_be_verb
+from .verb_doubts import UNSURE, is_doubtful, is_lost, may_be_verb, runs_on
 from .words import Caption
 
 _INTRANSITIVE = words("no_passive") | words("motion")
@@ -28,6 +28,8 @@ def tense_obstacle(caption: Caption) -> str:
     if not told and any(is_lost(caption, number, verbs) for number in range(len(tokens))):
         return UNSURE
     if any(is_doubtful(caption, clause, len(told)) for clause in told):
+        return UNSURE
+    if runs_on(caption, told):
         return UNSURE
     return UNSURE if _is_slip(caption, told) else ""
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from .clauses import Clause, clauses
-from .closed_classes import BE, HAVE
+from .closed_classes import BE, HAVE, SUBORDINATORS
 from .inflection import inflect, is_verb_form, readings
 from .lexicon import words
 from .noun_phrases import MEDIA
 from .tense import told_clauses
 from .verb_tenses import is_past
-from .words import Caption
+from .words import Caption, Token
 
 UNSURE = "not sure which of its words are the verbs"
 _INTRANSITIVE = words("no_passive") | words("motion")
@@ -23,6 +24,8 @@ def verbs_unsure(caption: Caption, main: Clause) -> bool:
     """Return whether the verb that a caption states may be none, or another one may not have been read."""
     told = told_clauses(caption)
     verbs = {number for clause in clauses(caption) for number in clause.verb.tokens}
+    if runs_on(caption, told):
+        return True
     if main.finite:
         lost = any(may_be_verb(caption, number, verbs) for number in range(len(caption.tokens)))
         return is_doubtful(caption, main, 1) or (lost and not main.verb.auxiliaries)
@@ -36,11 +39,32 @@ def verbs_unsure(caption: Caption, main: Clause) -> bool:
     )
 
 
+def runs_on(caption: Caption, told: Sequence[Clause]) -> bool:
+    """Return whether two finite verbs follow each other with nothing that joins them: "a tv shows hosts discuss"."""
+    tokens = caption.tokens
+    finite = [clause for clause in told if clause.finite]
+    for one, two in pairwise(finite):
+        shown = one.subject is not None and tokens[one.subject.head].lower in MEDIA
+        said = one.verb.lemma in words("saying") and (shown or one.verb.lemma != "show")
+        if one.role == "relative" or said or two.subject is None:
+            continue  # "who sings dances", "says it rains"
+        if tokens[two.subject.head].tag in ("PRP", "NNP", "EX") or two.subject.first < one.verb.first:
+            continue  # "the towel they use"
+        if not any(_divides(token) for token in tokens[one.verb.main + 1 : two.verb.tokens[0]]):
+            return True
+    return False
+
+
+def _divides(token: Token) -> bool:
+    joint = token.tag in ("CC", "WRB", "WP", "WDT") or token.lower in (*SUBORDINATORS, "then")
+    return joint or not token.is_word
+
+
 def is_lost(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     """Return whether a noun before an article is a verb: "a person holding a glass leaves a room"."""
     token = caption.tokens[number]
     after = caption.tokens[number + 1].tag if number + 1 < len(caption.tokens) else ""
-    noun = token.tag.startswith("NN") and number > 0 and caption.tokens[number - 1].tag.startswith("NN")
+    noun = token.tag.startswith("NN") and number > 0 and caption.tokens[number - 1].tag.startswith(("NN", "JJ"))
     return noun and number not in verbs and after in ("DT", "PRP$") and is_verb_form(token.lower, "VBZ")
 
 
@@ -68,6 +92,8 @@ def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     ends = tag in _ENDS or has_object
     joined = before.tag == "CC" or before.text in (",", ";") or before.lower == "then"
     noun = token.lower in words("noun_s") and token.lower != "leaves"
+    if joined and third and has_object:
+        return True  # "and places a hat", though "places" are mostly nouns
     if joined and third and not noun:
         return (
             has_object
@@ -97,12 +123,19 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     """Return whether a finite verb may be none: a noun, a participle, or one whose subject was not found."""
     tokens, verb, subject = caption.tokens, clause.verb, clause.subject
     first = tokens[verb.first]
+    before = tokens[verb.tokens[0] - 1] if verb.tokens[0] else None
+    behind = tokens[verb.main + 1].tag if verb.main + 1 < len(tokens) else ""
+    if verb.form == "order" and before is not None and before.tag in ("NN", "JJ"):
+        return "NOUN" in readings(first.lower) and behind in _ENDS  # "cover with saran wrap"
     if verb.form == "order":
         return caption.style != "imperative" and count > 1  # "walks in then go out"
+    if before is not None and first.tag == "VBD" and before.lower in BE | HAVE:
+        return True  # "being broadcasted"
+    if verb.tense == "modal" and not verb.auxiliaries and behind.startswith(("NN", "JJ", "DT")):
+        return True  # "will smith"
     if first.lower in words("singular_s") or (first.lower == "used" and _is_before_infinitive(caption, verb.main)):
         return True
     lone = not verb.auxiliaries and first.lower not in BE | HAVE
-    behind = tokens[verb.main + 1].tag if verb.main + 1 < len(tokens) else ""
     if first.tag == "VBP" and lone and behind == "VBG" and verb.lemma not in words("gerund_verbs") | _INTRANSITIVE:
         return True  # "people video conferencing"
     article = tokens[subject.first].lower if subject is not None else ""
@@ -116,10 +149,9 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     shown = tokens[subject.head].lower in MEDIA and any(t.lower == "of" for t in tokens[subject.first : subject.stop])
     if shown and lone and not behind and "NOUN" in readings(first.lower):
         return True  # "a clip of soccer plays"
-    before = tokens[verb.tokens[0] - 1]
-    if lone and first.tag == "VBP" and before.tag in ("VBZ", "VBD", "VBP", "VBG"):
+    if lone and first.tag == "VBP" and before is not None and before.tag in ("VBZ", "VBD", "VBP", "VBG"):
         return True  # "collapses face down"
-    if tokens[subject.head].tag == "PRP" and before.tag == "NN" and clause.role != "coordinate":
+    if tokens[subject.head].tag == "PRP" and before is not None and before.tag == "NN" and clause.role != "coordinate":
         return True  # "the cars he test drove"
     single = subject.stop - subject.first == 1 and tokens[subject.head].tag == "NNS"
     bare = single and tokens[subject.head].lower not in words("people") and clause.object is not None
