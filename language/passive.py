@@ -39,6 +39,8 @@ def to_passive(caption: Caption, clause: Clause) -> str | None:
     shared = clause.role == "coordinate"
     agent = _pronoun(caption, subject, OBJECTIVE) if shared else _in_case(caption, subject, OBJECTIVE)
     places = [n for n in verb.tokens if n < patient.first or n == verb.particle]
+    if places[0] and tokens[places[0]].start == tokens[places[0] - 1].end:
+        group = f" {group}"  # "they're watching"
     for number in places:
         changes[number] = ""
     if shared:

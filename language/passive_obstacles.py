@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from .agent_place import CLAUSE_OPENERS, agent_place, is_held, phrases_behind
@@ -12,7 +13,8 @@ from .lexicon import words
 from .noun_phrases import MEDIA, NounPhrase, is_person
 from .shared_subjects import is_lone_then, joint_before, repeated_subject, root_clause, sharing_clause
 from .tense import told_clauses
-from .words import Caption
+from .verb_doubts import UNSURE, leaves_order, may_be_verb, runs_on
+from .words import Caption, Token
 
 NO_SUBJECT = "no verb with a subject and an object of its own"
 UNSURE_SUBJECT = "not sure what its subject is"
@@ -37,7 +39,8 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
         return NO_SUBJECT
     if clause.subject.stop > verb.tokens[0] and clause.role != "coordinate":
         return NO_SUBJECT
-    if clause.finite and clause not in told_clauses(caption):
+    told = told_clauses(caption)
+    if clause.finite and clause not in told:
         return NO_SUBJECT  # "watches the boy make the bed"
     if clause.role == "coordinate" and tokens[clause.object.head].tag == "PRP":
         return NO_SUBJECT
@@ -63,7 +66,15 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
     pronoun = inside[0].tag == "PRP" and inside[0].lower in _THIRD_PERSONS
     if own and (inside[-1].lower == "another" or (pronoun and clause.subject.stop - clause.subject.first > 3)):
         return "the object is the doer's own"  # "a person carrying a box puts it down"
-    return SHARED if _shares(caption, clause) else ""
+    if _shares(caption, clause):
+        return SHARED
+    verbs = {number for other in clauses(caption) for number in other.verb.tokens}
+    lost = (
+        runs_on(caption, told)
+        or leaves_order(caption, told)
+        or any(may_be_verb(caption, number, verbs) for number in range(len(tokens)))
+    )
+    return UNSURE if lost else ""
 
 
 def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
@@ -71,13 +82,15 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     tokens, subject = caption.tokens, clause.subject
     if subject is None or tokens[subject.stop - 1].tag in ("CC", "IN", "TO", "PRP$"):
         return True
+    if tokens[subject.stop - 1].lower in ("a", "an", "the"):
+        return True
     verb, inside = tokens[clause.verb.first], tokens[subject.first : subject.stop]
     if any(token.text in ("-", "–", "—") for token in tokens):
         return True  # "one person - with a hat - opens a door"
     if subject.plural and verb.tag == "VBZ" and len(subject.heads) > 1:
         return True  # "two people and the one with a hat makes a shot"
-    if any({one.tag[:2], two.tag[:2]} == {"NN", "PR"} and "PRP" in (one.tag, two.tag) for one, two in pairwise(inside)):
-        return True  # "person they put a box"
+    if _is_two_phrases(inside, len(subject.heads)):
+        return True
     if subject.first and tokens[subject.first - 1].tag in ("WDT", "WP"):
         return True  # "a towel which they are wiping the dishes with"
     if len(inside) > 3 and verb.tag == "VBP" and not subject.plural and not clause.verb.auxiliaries:
@@ -124,6 +137,13 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
         and before.tag.startswith(("NN", "PRP", "CD", "JJ"))
         and not _has_joint(caption, verbs[-1], subject.first)
     )
+
+
+def _is_two_phrases(inside: Sequence[Token], heads: int) -> bool:
+    """Return whether what was read as one subject may be two: "person they", "I person", "a chair, person"."""
+    listed = any(token.text == "," for token in inside) and not any(token.tag.startswith("W") for token in inside)
+    kinds = ["PRP" if token.tag == "PRP" else token.tag[:2] for token in inside]
+    return (listed and heads == 1) or not {("NN", "PRP"), ("PRP", "NN")}.isdisjoint(pairwise(kinds))
 
 
 def _is_bare(caption: Caption, phrase: NounPhrase) -> bool:

@@ -8,7 +8,7 @@ from .clauses import Clause, clauses
 from .inflection import is_verb_form, readings, verb_lemma
 from .lexicon import words
 from .tense import told_clauses
-from .verb_doubts import UNSURE, is_doubtful, is_lost, may_be_verb, runs_on
+from .verb_doubts import UNSURE, is_doubtful, is_lost, leaves_order, may_be_verb, runs_on
 from .words import Caption
 
 _INTRANSITIVE = words("no_passive") | words("motion")
@@ -29,7 +29,7 @@ def tense_obstacle(caption: Caption) -> str:
         return UNSURE
     if any(is_doubtful(caption, clause, len(told)) for clause in told):
         return UNSURE
-    if runs_on(caption, told):
+    if runs_on(caption, told) or leaves_order(caption, told):
         return UNSURE
     return UNSURE if _is_slip(caption, told) else ""
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from .clauses import Clause, clauses
-from .closed_classes import BE, HAVE, SUBORDINATORS
+from .closed_classes import BE, FINITE, HAVE, SUBORDINATORS
 from .inflection import inflect, is_verb_form, readings
 from .lexicon import words
 from .noun_phrases import MEDIA
@@ -24,7 +24,9 @@ def verbs_unsure(caption: Caption, main: Clause) -> bool:
     """Return whether the verb that a caption states may be none, or another one may not have been read."""
     told = told_clauses(caption)
     verbs = {number for clause in clauses(caption) for number in clause.verb.tokens}
-    if runs_on(caption, told):
+    if runs_on(caption, told) or leaves_order(caption, told):
+        return True
+    if main.role == "subordinate" and any(is_doubtful(caption, clause, 1) for clause in told):
         return True
     if main.finite:
         lost = any(may_be_verb(caption, number, verbs) for number in range(len(caption.tokens)))
@@ -53,6 +55,12 @@ def runs_on(caption: Caption, told: Sequence[Clause]) -> bool:
         if not any(_divides(token) for token in tokens[one.verb.main + 1 : two.verb.tokens[0]]):
             return True
     return False
+
+
+def leaves_order(caption: Caption, told: Sequence[Clause]) -> bool:
+    """Return whether what is ordered behind a time was not read: "after the garlic has cooked stir in the cream"."""
+    opened = caption.tokens[0].lower in ("when", "after", "once", "until", "till", "before", "if", "as", "while")
+    return opened and bool(told) and all(clause.role in ("subordinate", "coordinate") for clause in told)
 
 
 def _divides(token: Token) -> bool:
@@ -105,6 +113,8 @@ def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     plural_verbs = any(tokens[other].tag == "VBP" for other in verbs)
     if joined and base and ends and token.tag == "NN" and acts and plural_verbs:
         return True  # "they enter the closet and stand in it"
+    if joined and base and token.tag == "NN" and plural_verbs and tag in ("IN", "RP", "DT", "PRP", "PRP$"):
+        return True  # "they pick it up and fidget with it"
     if joined and base and ends and token.lower in ("leave", "exit", "sneeze", "smile", "laugh"):
         return True
     if joined and base and (has_object or (before.lower == "then" and ends)):
@@ -125,17 +135,19 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     first = tokens[verb.first]
     before = tokens[verb.tokens[0] - 1] if verb.tokens[0] else None
     behind = tokens[verb.main + 1].tag if verb.main + 1 < len(tokens) else ""
+    lone = not verb.auxiliaries and first.lower not in BE | HAVE
     if verb.form == "order" and before is not None and before.tag in ("NN", "JJ"):
         return "NOUN" in readings(first.lower) and behind in _ENDS  # "cover with saran wrap"
     if verb.form == "order":
         return caption.style != "imperative" and count > 1  # "walks in then go out"
     if before is not None and first.tag == "VBD" and before.lower in BE | HAVE:
         return True  # "being broadcasted"
+    if lone and behind in FINITE:
+        return True  # "the moon or mars is"
     if verb.tense == "modal" and not verb.auxiliaries and behind.startswith(("NN", "JJ", "DT")):
         return True  # "will smith"
     if first.lower in words("singular_s") or (first.lower == "used" and _is_before_infinitive(caption, verb.main)):
         return True
-    lone = not verb.auxiliaries and first.lower not in BE | HAVE
     if first.tag == "VBP" and lone and behind == "VBG" and verb.lemma not in words("gerund_verbs") | _INTRANSITIVE:
         return True  # "people video conferencing"
     article = tokens[subject.first].lower if subject is not None else ""
@@ -146,6 +158,10 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
         return True  # "another persons face"
     if subject is None:
         return clause.role == "main" and lone
+    inside = tokens[subject.first : subject.stop]
+    contact = len(inside) > 1 and (inside[-2].tag[:2], inside[-1].tag) == ("NN", "PRP")
+    if contact and not any(other.finite and other.verb.main < verb.main for other in clauses(caption)):
+        return True  # "men in a garage talk about a car they are going to restore"
     shown = tokens[subject.head].lower in MEDIA and any(t.lower == "of" for t in tokens[subject.first : subject.stop])
     if shown and lone and not behind and "NOUN" in readings(first.lower):
         return True  # "a clip of soccer plays"
