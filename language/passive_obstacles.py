@@ -87,7 +87,7 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     verb, inside = tokens[clause.verb.first], tokens[subject.first : subject.stop]
     if any(token.text in ("-", "–", "—") for token in tokens):
         return True  # "one person - with a hat - opens a door"
-    if subject.plural and verb.tag == "VBZ" and len(subject.heads) > 1:
+    if subject.plural and verb.tag == "VBZ" and tokens[subject.head].lower not in words("quantities"):
         return True  # "two people and the one with a hat makes a shot"
     if _is_two_phrases(inside, len(subject.heads)):
         return True
@@ -199,9 +199,13 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
         first.lower in ("a", "an") and thing.plural and len(thing.heads) == 1
     ):
         return tokens[thing.head].lower not in words("quantities")
-    about = any(token.lower == "about" for token in tokens[thing.first : thing.stop])
+    shown = tokens[thing.head].lower in MEDIA and thing.stop - 1 > thing.head
+    about = shown or any(token.lower == "about" for token in tokens[thing.first : thing.stop])
     if about and thing.stop < len(tokens) and tokens[thing.stop].lower in words("places"):
-        return True  # "a song about diamonds in the sky"
+        return True  # "a song about diamonds in the sky", "a picture of clothes in a bucket"
+    known = readings(tokens[thing.head].lower)
+    if thing.stop - thing.first == 1 and tokens[thing.head].tag == "NN" and known and "NOUN" not in known:
+        return tokens[thing.head].lower not in words("people")  # "performing live"
     return last.lower in words("verb_adverbs") | {"inside", "outside"} or _hides_verb(caption, thing.first, thing.stop)
 
 

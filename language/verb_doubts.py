@@ -28,9 +28,13 @@ def verbs_unsure(caption: Caption, main: Clause) -> bool:
         return True
     if main.role == "subordinate" and any(is_doubtful(caption, clause, 1) for clause in told):
         return True
+    if main.verb.form == "order":
+        return is_doubtful(caption, main, 1)
     if main.finite:
         lost = any(may_be_verb(caption, number, verbs) for number in range(len(caption.tokens)))
-        return is_doubtful(caption, main, 1) or (lost and not main.verb.auxiliaries)
+        joined = [clause for clause in told if clause is main or clause.role == "coordinate"]
+        doubtful = any(is_doubtful(caption, clause, 1) for clause in joined)
+        return doubtful or (lost and not main.verb.auxiliaries)
     return (
         main.role == "modifier"
         and not told
@@ -73,7 +77,10 @@ def is_lost(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     token = caption.tokens[number]
     after = caption.tokens[number + 1].tag if number + 1 < len(caption.tokens) else ""
     noun = token.tag.startswith("NN") and number > 0 and caption.tokens[number - 1].tag.startswith(("NN", "JJ"))
-    return noun and number not in verbs and after in ("DT", "PRP$") and is_verb_form(token.lower, "VBZ")
+    if not noun or number in verbs or not is_verb_form(token.lower, "VBZ"):
+        return False
+    acts = token.lower in words("verb_s") - words("noun_s")
+    return after in ("DT", "PRP$") or (acts and after in ("IN", "TO"))  # "the white top talks to"
 
 
 def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
@@ -100,8 +107,8 @@ def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     ends = tag in _ENDS or has_object
     joined = before.tag == "CC" or before.text in (",", ";") or before.lower == "then"
     noun = token.lower in words("noun_s") and token.lower != "leaves"
-    if joined and third and has_object:
-        return True  # "and places a hat", though "places" are mostly nouns
+    if joined and third and (has_object or (before.tag == "CC" and tag in ("NN", "VBP", "VB"))):
+        return True  # "and places a hat", "and places produce", though "places" are mostly nouns
     if joined and third and not noun:
         return (
             has_object
@@ -136,14 +143,16 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     before = tokens[verb.tokens[0] - 1] if verb.tokens[0] else None
     behind = tokens[verb.main + 1].tag if verb.main + 1 < len(tokens) else ""
     lone = not verb.auxiliaries and first.lower not in BE | HAVE
+    if lone and behind in FINITE:
+        return True  # "the moon or mars is", "peter is driving"
+    if lone and clause.role == "coordinate" and _is_listed(caption, verb.main):
+        return True
     if verb.form == "order" and before is not None and before.tag in ("NN", "JJ"):
         return "NOUN" in readings(first.lower) and behind in _ENDS  # "cover with saran wrap"
     if verb.form == "order":
         return caption.style != "imperative" and count > 1  # "walks in then go out"
     if before is not None and first.tag == "VBD" and before.lower in BE | HAVE:
         return True  # "being broadcasted"
-    if lone and behind in FINITE:
-        return True  # "the moon or mars is"
     if verb.tense == "modal" and not verb.auxiliaries and behind.startswith(("NN", "JJ", "DT")):
         return True  # "will smith"
     if first.lower in words("singular_s") or (first.lower == "used" and _is_before_infinitive(caption, verb.main)):
@@ -189,6 +198,14 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
         behind = tokens[verb.main + 1].lower if verb.main + 1 < len(tokens) else ""
         return participle and (behind in ("by", "in", "with", "as", "on", "from", "for") or not behind)
     return False
+
+
+def _is_listed(caption: Caption, number: int) -> bool:
+    """Return whether a verb may be the second of two nouns behind a preposition: "about workout and exercises for"."""
+    tokens = caption.tokens
+    behind = _tag(caption, number + 1) in _ENDS
+    tags = [token.tag for token in tokens[max(number - 3, 0) : number]]
+    return tags in (["IN", "NN", "CC"], ["IN", "NNS", "CC"]) and behind and "NOUN" in readings(tokens[number].lower)
 
 
 def _tag(caption: Caption, number: int) -> str:

@@ -92,7 +92,7 @@ def _denied_with(caption: Caption, main: Clause) -> list[Clause]:
         if is_lone_then(caption, clause.verb.first - 1) and not clause.verb.auxiliaries and clause.finite:
             found.append(clause)  # "takes a pill then drinks"
             continue
-        if clause.role != "coordinate":
+        if clause.role != "coordinate" or not clause.finite:
             continue
         shares = clause.subject is not None and main.subject is not None and clause.subject.first == main.subject.first
         joint = caption.tokens[joint_before(caption, clause, main.verb.main)]
