@@ -204,7 +204,7 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
     if about and thing.stop < len(tokens) and tokens[thing.stop].lower in words("places"):
         return True  # "a song about diamonds in the sky", "a picture of clothes in a bucket"
     known = readings(tokens[thing.head].lower)
-    if thing.stop - thing.first == 1 and tokens[thing.head].tag == "NN" and known and "NOUN" not in known:
+    if thing.stop - thing.first == 1 and tokens[thing.head].tag in ("NN", "NNS") and known and "NOUN" not in known:
         return tokens[thing.head].lower not in words("people")  # "performing live"
     return last.lower in words("verb_adverbs") | {"inside", "outside"} or _hides_verb(caption, thing.first, thing.stop)
 

@@ -90,6 +90,9 @@ def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     if number in verbs or not number or not token.tag.startswith(("NN", "JJ", "RB", "IN", "VB")) or token.tag == "VBG":
         return False
     third, base = is_verb_form(token.lower, "VBZ"), is_verb_form(token.lower, "VB")
+    past = is_verb_form(token.lower, "VBD") and "NOUN" not in readings(token.lower)
+    if past and token.tag.startswith("NN") and tokens[number - 1].tag == "CC":
+        return True  # "and stood"
     if not (third or base):
         return False
     if third and set(readings(token.lower)) == {"VERB"}:
@@ -143,6 +146,12 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     before = tokens[verb.tokens[0] - 1] if verb.tokens[0] else None
     behind = tokens[verb.main + 1].tag if verb.main + 1 < len(tokens) else ""
     lone = not verb.auxiliaries and first.lower not in BE | HAVE
+    article = before is not None and before.lower in ("a", "an")
+    placed = verb.tokens[0] > 1 and before is not None and before.tag == "NNS"
+    if article or (lone and placed and tokens[verb.tokens[0] - 2].lower in ("a", "an")):
+        return True  # "a vary tall building", "with a cats tail"
+    if first.tag == "VBP" and lone and behind == "VBN":
+        return True  # "city limits photograph taken"
     if lone and behind in FINITE:
         return True  # "the moon or mars is", "peter is driving"
     if lone and clause.role == "coordinate" and _is_listed(caption, verb.main):
