@@ -146,9 +146,9 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     before = tokens[verb.tokens[0] - 1] if verb.tokens[0] else None
     behind = tokens[verb.main + 1].tag if verb.main + 1 < len(tokens) else ""
     lone = not verb.auxiliaries and first.lower not in BE | HAVE
-    article = before is not None and before.lower in ("a", "an")
+    counted = before is not None and before.lower in ("a", "an")
     placed = verb.tokens[0] > 1 and before is not None and before.tag == "NNS"
-    if article or (lone and placed and tokens[verb.tokens[0] - 2].lower in ("a", "an")):
+    if counted or (lone and placed and tokens[verb.tokens[0] - 2].lower in ("a", "an")):
         return True  # "a vary tall building", "with a cats tail"
     if first.tag == "VBP" and lone and behind == "VBN":
         return True  # "city limits photograph taken"
