@@ -16,6 +16,7 @@ from functools import lru_cache
 from .agreement import full_form
 from .clauses import Clause, clauses, main_clause
 from .closed_classes import GET, RELATIVES, SUBORDINATORS
+from .gerund_slips import without_slips
 from .gerund_wording import Gerund, Part, finished
 from .inflection import inflect, verb_lemma
 from .lexicon import lexicon_hashes, word_lists
@@ -35,6 +36,7 @@ REASONS = {
     "stopped": "the sentence says that the action ends",
     "run_on": "a second clause, or a second actor, without a connective",
     "cut_off": "the sentence breaks off",
+    "slip": "a slip of the source: an object or a preposition is missing",
 }
 
 
@@ -52,7 +54,7 @@ def gerund(sentence: str) -> Gerund | str:
     """
     try:
         caption = load_tagger("pattern").analyse_clipped(plain_sentence(sentence))
-        return finished(gerund_parts(caption))
+        return without_slips(finished(gerund_parts(caption)))
     except Refused as refusal:
         return str(refusal)
 

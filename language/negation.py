@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from typing import Literal
 
 from .agreement import full_form
-from .clauses import Clause
+from .clauses import Clause, clauses
 from .closed_classes import DO, GET
 from .inflection import inflect, is_verb_form
 from .lexicon import words
+from .verb_tenses import is_past
 from .words import Caption, Token, like
 
 POSITIVE = {"nobody": "somebody", "nothing": "something", "nowhere": "somewhere", "none": "some", "no": "some"}
 POSITIVE |= {"no-one": "someone", "neither": ""}  # "" has no positive of one word
+
+_Edit = tuple[dict[int, str], dict[int, str]]  # new words, and words put before tokens
 
 
 def is_negated(caption: Caption, clause: Clause) -> bool:
@@ -48,52 +51,99 @@ def _is_negative(tokens: Sequence[Token], number: int) -> bool:
     return tokens[number].lower in POSITIVE
 
 
-def negate(caption: Caption, clause: Clause) -> str | None:
-    """Negate a clause.
+def negate(caption: Caption, clause: Clause, *joined: Clause, shared: Sequence[Clause] = ()) -> str | None:
+    """Negate a clause, and others with it.
 
     "is not riding", "does not ride", "cannot ride"; orders "do not add"; participles "not riding"; "not to ride".
 
+    Args:
+        caption: The tagged caption.
+        clause: The clause.
+        joined: Clauses that get a negation of their own: "does not ride and does not wave".
+        shared: Clauses behind it whose verbs go with the same "does not": "does not ride and wave".
+
     Returns:
-        The caption, or None if the clause is negated already.
+        The caption, or None if a clause is negated already.
     """
+    return _with_edits(caption, [_negation(caption, clause, shared), *(_negation(caption, one) for one in joined)])
+
+
+def _with_edits(caption: Caption, edits: Sequence[_Edit | None]) -> str | None:
+    """Write a caption with several edits; None if one of them cannot be made."""
+    changes: dict[int, str] = {}
+    before: dict[int, str] = {}
+    for edit in edits:
+        if edit is None:
+            return None
+        changes |= edit[0]
+        before |= edit[1]
+    return caption.edit(changes, before)
+
+
+def _negation(caption: Caption, clause: Clause, shared: Sequence[Clause] = ()) -> _Edit | None:
+    """Return the changes, and what is put before tokens, that negate a clause."""
     if is_negated(caption, clause):
         return None
     verb, tokens = clause.verb, caption.tokens
     if verb.form == "order":
-        return caption.edit({}, {verb.tokens[0]: "do not"})
+        return {}, {verb.tokens[0]: "do not"}
     if verb.form != "finite":
         place = verb.tokens[0] if verb.to is None else verb.to
-        return caption.edit({}, {place: "not"})
+        return {}, {place: "not"}
     first = tokens[verb.first]
     if first.lower == "can":
-        return caption.edit({verb.first: "cannot"})
+        return {verb.first: "cannot"}, {}
     gets = first.lower in GET and bool(verb.auxiliaries)
     if (verb.auxiliaries or verb.copula) and not gets:
-        after = tokens[verb.first + 1] if verb.first + 1 < len(tokens) else None
-        some = verb.copula and after is not None and after.tag == "NNS" and tokens[verb.first - 1].tag == "EX"
-        return caption.edit({}, {verb.first + 1: "no" if some else "not"})  # "there are no dogs"
+        some = verb.copula and tokens[verb.first - 1].tag == "EX" and _opens_plural(tokens, verb.first + 1)
+        return {}, {verb.first + 1: "no" if some else "not"}  # "there are no dogs"
     if first.lower in DO and not verb.auxiliaries and verb.lemma == "do" and verb.main + 1 >= clause.stop:
-        return caption.edit({}, {verb.main + 1: "not"})
-    support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
-    article = clause.subject is not None and tokens[clause.subject.first].lower in ("a", "an")
-    named = clause.subject is not None and tokens[clause.subject.head].tag == "NNP" and len(clause.subject.heads) == 1
-    if (article or named) and clause.subject is not None and not clause.subject.plural and support == "do":
-        support = "does"  # "a man explain"
-    if support != "did" and is_verb_form(first.lower, "VBD") and not is_verb_form(first.lower, "VB"):
-        support = "did"  # "mistook", whatever its tag
+        return {}, {verb.main + 1: "not"}
+    support = _support(caption, clause)
     opens = clause.subject is None and verb.adverbs[:1] == (0,)  # perhaps a name: "Jumbo wanted"
     before = [n for n in verb.adverbs if n < verb.main and not opens]
     if gets:
-        return caption.edit({verb.first: "get"}, {verb.first: f"{support} not"})
-    return caption.edit({verb.main: verb.lemma}, {before[0] if before else verb.main: f"{support} not"})
+        return {verb.first: "get"}, {verb.first: f"{support} not"}
+    together = {other.verb.main: other.verb.lemma for other in shared if not other.verb.auxiliaries and other.finite}
+    return {verb.main: verb.lemma, **together}, {before[0] if before else verb.main: f"{support} not"}
 
 
-def remove_negation(caption: Caption, clause: Clause) -> str | None:
-    """Remove the negation of a clause: "does not ride" gives "rides".
+def _support(caption: Caption, clause: Clause) -> str:
+    """Return the form of "do" that a verb without an auxiliary is negated with."""
+    first, subject = caption.tokens[clause.verb.first], clause.subject
+    support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
+    if support == "did" and not is_past(caption, clause):
+        support = "do"  # "they put it down and leave"
+    if support == "do" and subject is not None and not subject.plural:
+        head = caption.tokens[subject.head]
+        article = caption.tokens[subject.first].lower in ("a", "an")
+        named = head.tag == "NNP" and len(subject.heads) == 1
+        if article or named or (head.tag == "NN" and head.lower in words("people")):
+            told = any(other.finite and is_past(caption, other) for other in clauses(caption))
+            support = "did" if told else "does"  # "a man explain", "the person stand"
+    if support != "did" and is_verb_form(first.lower, "VBD") and not is_verb_form(first.lower, "VB"):
+        support = "did"  # "mistook", whatever its tag
+    return support
+
+
+def _opens_plural(tokens: Sequence[Token], number: int) -> bool:
+    """Return whether a plural without article stands at a token: "dogs", "bowling balls"."""
+    while number < len(tokens) and tokens[number].tag in ("JJ", "NN", "VBG", "VBN"):
+        number += 1
+    return number < len(tokens) and tokens[number].tag == "NNS"
+
+
+def remove_negation(caption: Caption, clause: Clause, *joined: Clause) -> str | None:
+    """Remove the negation of a clause, and of others with it: "does not ride" gives "rides".
 
     Returns:
-        The caption, or None if the clause is not negated, is negated twice, or has no positive ("nothing but").
+        The caption, or None if a clause is not negated, is negated twice, or has no positive ("nothing but").
     """
+    return _with_edits(caption, [_positive_clause(caption, one) for one in (clause, *joined)])
+
+
+def _positive_clause(caption: Caption, clause: Clause) -> _Edit | None:
+    """Return the changes that remove the negation of a clause."""
     verb, tokens = clause.verb, caption.tokens
     changes: dict[int, str] = {}
     if not is_negated(caption, clause):
@@ -112,16 +162,17 @@ def remove_negation(caption: Caption, clause: Clause) -> str | None:
     if verb.negation is not None:
         changes[verb.negation] = ""
         held = tokens[verb.first]
-        if verb.auxiliaries and full_form(held.text) in DO:
+        if verb.auxiliaries and full_form(held.lower) in DO:
             changes[verb.first] = ""
             if verb.form == "finite":
                 past = held.lower in ("did", "didn")
-                third = full_form(held.text) == "does"
+                single = clause.subject is not None and clause.subject.person == 3 and not clause.subject.plural
+                third = held.lower == "does" or single  # "it don't come"
                 tag: Literal["VBD", "VBZ", "VB"] = "VBD" if past else "VBZ" if third else "VB"
                 changes[verb.main] = inflect(verb.lemma, tag)
-        elif tokens[verb.negation].lower in ("n't", "n’t", "t"):
-            changes[verb.first] = full_form(held.text)
-    return caption.edit(changes)
+        elif tokens[verb.negation].lower == "n't":
+            changes[verb.first] = full_form(held.lower)
+    return changes, {}
 
 
 def _positive(tokens: Sequence[Token], number: int, stop: int) -> dict[int, str] | None:

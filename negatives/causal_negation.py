@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
-from ..language.clauses import Clause, clauses, main_clause
+from ..language.clauses import Clause, clauses
 from ..language.closed_classes import NEGATIONS
 from ..language.negation import POSITIVE, is_negated, negate, remove_negation
 from ..language.words import Caption
 from .cast import confusion_table
 from .confusion import Confusion, Unconfused
 from .mining import text_key
+from .stated_clauses import joined_clauses, stated_clause
 
 
 def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confusion | Unconfused:
@@ -20,7 +20,7 @@ def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confus
     The main clause is negated, and the clauses that "and" joins to it; behind "because" the clause that it opens.
     "not trying" and "trying not" are different things, so the negation of a complement is left where it is.
     """
-    main = main_clause(caption)
+    main = stated_clause(caption)
     if main is None or (caption.tokens[0].lower == "to" and "," not in caption.text):
         return _infinitive_negated(caption)
     reason = _double_negation(caption, main)
@@ -44,22 +44,12 @@ def _double_negation(caption: Caption, main: Clause) -> str:
 
 
 def _negated(caption: Caption, main: Clause, read: Callable[[str], Caption]) -> str | None:
-    """Negate a clause and those joined to it by "and"; all must stand as they do, negated or not."""
+    """Negate a clause and those joined to it by "and"; those that stand otherwise, negated or not, stay as they are."""
     negative = is_negated(caption, main)
+    caption, main = _with_polarity(caption, main, read, negative)
+    joined = [clause for clause in joined_clauses(caption, main) if is_negated(caption, clause) == negative]
     turned = remove_negation if negative else negate
-    text = turned(*_with_polarity(caption, main, read, negative))
-    if text is None:
-        return None
-    number = clauses(caption).index(main)
-    follower = next((c for c in clauses(caption) if c.previous == number and c.finite), None)
-    if follower is None or is_negated(caption, follower) != negative or follower.verb.tense != main.verb.tense:
-        return text
-    between = caption.text[caption.tokens[main.verb.main].end : caption.tokens[follower.verb.first].start].lower()
-    if not re.search(r"\band\b", between):
-        return text
-    again = read(text)
-    behind = [c for c in clauses(again) if c.finite and c.verb.lemma == follower.verb.lemma and c.role == "coordinate"]
-    return (turned(again, behind[0]) if behind else None) or text
+    return turned(caption, main, *joined) or turned(caption, main)
 
 
 def _with_polarity(
@@ -81,7 +71,7 @@ def _with_polarity(
     if not changes:
         return caption, main
     again = read(caption.edit(changes))
-    return again, main_clause(again) or main
+    return again, stated_clause(again) or main
 
 
 def _infinitive_negated(caption: Caption) -> Confusion | Unconfused:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from ..language.cast import Cast
 from ..language.closed_classes import FINITE, SUBORDINATORS
-from ..language.inflection import is_verb_form, verb_lemma
+from ..language.inflection import is_plural_noun, is_verb_form, verb_lemma
 from ..language.noun_phrases import NounPhrase
 from ..language.words import Caption, Token, tokenize
 from .cast import confusion_table
@@ -148,7 +148,7 @@ def single_entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
                 start = _phrase_start(tokens, number)
                 if not named(number + 1):  # "the cat Lightning": said with the name
                     words = [word for word in lower[start : number + 1] if word not in table["determiners"]]
-                    plural = tokens[number].tag in ("NNS", "NNPS") or bool(set(words) & table["collectives"])
+                    plural = _is_plural(tokens, number) or bool(set(words) & table["collectives"])
                     gender = "plural" if plural else _gender(lower[number])
                     figure = _is_drawing(tokens, number + 1)
                     words += lower[number + 1 : number + 1 + figure]
@@ -169,7 +169,7 @@ def single_entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
             end = noun + 1 + named(noun + 1)
             if end > noun + 1:  # "Spike's son Tyke"
                 own, number = (" ".join(lower[noun + 1 : end]),), end
-            several = tokens[noun].tag == "NNS"
+            several = _is_plural(tokens, noun)
             single = Entity(start, number, own, several, "plural" if several else _gender(lower[noun]), (single,))
         yield single
 
@@ -258,7 +258,8 @@ def _phrase_start(tokens: Sequence[Token], number: int) -> int:
             break
     if determines(start - 1):
         start -= 1
-    if start > 1 and tokens[start - 1].lower == "of" and tokens[start - 2].lower in table["collectives"]:
+    several = tokens[start].lower not in ("a", "an")  # not "the number of an exterminator"
+    if start > 1 and several and tokens[start - 1].lower == "of" and tokens[start - 2].lower in table["collectives"]:
         start -= 2
         while start and tokens[start - 1].tag == "JJ":
             start -= 1
@@ -272,6 +273,12 @@ def _is_modifier(tokens: Sequence[Token], number: int) -> bool:
     if after is None or after.start != tokens[number].end + 1:
         return False
     return after.tag in ("NN", "NNS") and not _is_drawing(tokens, number + 1)
+
+
+def _is_plural(tokens: Sequence[Token], number: int) -> bool:
+    """Return whether a noun is plural: by its form, or "the fish were" by its verb."""
+    after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+    return tokens[number].tag in ("NNS", "NNPS") or is_plural_noun(tokens[number].lower) or after in ("were", "are")
 
 
 def _is_drawing(tokens: Sequence[Token], number: int) -> bool:

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
-from ..language.agreement import finite_form, full_form
 from ..language.cast import Cast
 from ..language.clauses import Clause, clauses, main_clause
 from ..language.closed_classes import FINITE, SUBORDINATORS
-from ..language.inflection import verb_lemma
+from ..language.inflection import can_be_verb, verb_lemma
 from ..language.objects import COPULAS
-from ..language.words import Caption, Token, with_capital, without_capital
+from ..language.words import Caption
 from .cast import confusion_table
 from .confusion import Confusion, Unconfused
 from .entities import Entity, entities, entity_of, is_joined, is_named, mentions, owns, single_entities
+from .exchange_wording import TELLING, exchanged, has_one_each, pronoun_is_open
 from .mining import text_key
-
-_TELLING = frozenset(("tell", "show", "think", "inform", "remind", "convince", "trick", "warn", "teach", "promise"))
-_PRONOUNS = {
-    "female": {"PRP$": "her", "subject": "she", "object": "her", "self": "herself"},
-    "male": {"PRP$": "his", "subject": "he", "object": "him", "self": "himself"},
-    "plural": {"PRP$": "their", "subject": "they", "object": "them", "self": "themselves"},
-}
 
 
 def exchange_roles(caption: Caption, cast: Cast) -> Confusion | Unconfused:
@@ -54,13 +46,23 @@ def exchange_roles(caption: Caption, cast: Cast) -> Confusion | Unconfused:
             return Unconfused("swap", "somebody is named alone and with others")
         if any(_is_restricted(caption, e) for e in found if e.key in (agent.key, patient.key)):
             return Unconfused("swap", "a clause behind says who is meant")
-        if agent.plural != patient.plural and {"both", "between", "among", "amongst"} & set(words.split()):
+        if agent.plural != patient.plural and _holds_of_several(caption):
             return Unconfused("swap", "what is said holds of several only")
         if _with_stranger(caption, agent, found) or _with_stranger(caption, patient, found):
             return Unconfused("swap", 'it is not certain who is joined by "and"')
         if _is_symmetric(caption, clause, patient):
             return Unconfused("swap", "both sides do the same")
-        swapped = _exchanged(caption, agent, patient, found)
+        if any(_is_alternative(caption, e) for e in found if e.key in (agent.key, patient.key)):
+            return Unconfused("swap", 'it is not certain who is joined by "or"')
+        if any(_modifies(caption, e) for e in found if e.key in (agent.key, patient.key)):
+            return Unconfused("swap", "somebody's name stands for a thing")
+        if any(_is_explained(caption, e) for e in found if e.key in (agent.key, patient.key)):
+            return Unconfused("swap", "a name behind says who is meant")
+        if agent.plural != patient.plural and has_one_each(caption, mentions(found, (agent.key, patient.key))):
+            return Unconfused("swap", "one has one of what several have each")
+        if pronoun_is_open(caption, agent, patient, found):
+            return Unconfused("swap", "a pronoun may stand for somebody else")
+        swapped = exchanged(caption, cast, agent, patient, found)
         if text_key(swapped) == text_key(caption.text):
             return Unconfused("swap", "it gives the same words")
         return Confusion(swapped, "swap")
@@ -95,15 +97,57 @@ def _with_stranger(caption: Caption, entity: Entity, found: Sequence[Entity]) ->
     return tokens[after].tag == "NNP" and tokens[after].text[:1].isupper()
 
 
+def _is_alternative(caption: Caption, entity: Entity) -> bool:
+    """Return whether somebody is one of two: "the goldfish or canary"."""
+    around = [caption.tokens[n].lower for n in (entity.first - 1, entity.stop) if 0 <= n < len(caption.tokens)]
+    return bool({"or", "nor"} & set(around))
+
+
+def _holds_of_several(caption: Caption) -> bool:
+    """Return whether somebody must be several: "between", "getting along"; not "tying the whiskers together"."""
+    named = [token.lower for before, token in pairwise(caption.tokens) if before.tag != "NNS"]
+    return bool(confusion_table()["of_several"] & set(named))
+
+
+def _is_explained(caption: Caption, entity: Entity) -> bool:
+    """Return whether a name between commas, or at the end, says again who is meant: "his girlfriend, Toots"."""
+    tokens, after = caption.tokens, entity.stop
+    if after + 1 >= len(tokens) or tokens[after].text != "," or tokens[after + 1].tag != "NNP":
+        return False
+    behind = next((token for token in tokens[after + 1 :] if token.tag != "NNP"), None)
+    return behind is None or not behind.is_word
+
+
+def _modifies(caption: Caption, entity: Entity) -> bool:
+    """Return whether a name stands before a noun that it only describes: "Tom and Jerry cartoons"."""
+    tokens = caption.tokens
+    after = tokens[entity.stop] if entity.stop < len(tokens) else None
+    return after is not None and after.tag == "NNS" and is_named(tokens, entity) and not can_be_verb(after.lower)
+
+
 def _is_restricted(caption: Caption, entity: Entity) -> bool:
     """Return whether a clause without "that" stands behind a noun: "the fish he had", which no name can have."""
     tokens, after = caption.tokens, entity.stop
-    if not entity.first or after + 1 >= len(tokens) or tokens[entity.first].tag not in ("DT", "PRP$"):
+    if after + 1 >= len(tokens) or is_named(tokens, entity):
         return False
+    # "the fish Tom", which "the cat Butch" looks like
+    apposed = tokens[after - 1].tag == "NNP" and tokens[after - 2].tag in ("NN", "NNS")
+    if apposed and tokens[after].tag in FINITE:
+        before = tokens[entity.first - 1]
+        joins = before.lower in SUBORDINATORS or before.tag in ("CC", ",")
+        return not joins if entity.first else tokens[after + 1].tag in FINITE  # "saw the fish Tom had"
+    if tokens[after].tag != "NNP" and tokens[after].lower not in ("he", "she", "they", "it"):
+        return False
+    behind = next(
+        (token for token in tokens[after + 1 :] if token.tag != "NNP" and not token.tag.startswith("RB")), None
+    )
+    if behind is None or behind.tag not in FINITE:
+        return False
+    if not entity.first:
+        return True  # "The fish Tom saw was"
     before = tokens[entity.first - 1]
-    subject = tokens[after].tag == "NNP" or tokens[after].lower in ("he", "she", "they", "it")
-    object_of = before.tag in ("VB", "VBD", "VBG", "VBN", "IN") and verb_lemma(before.text) not in _TELLING
-    return subject and object_of and before.lower not in SUBORDINATORS and tokens[after + 1].tag in FINITE
+    object_of = before.tag in ("VB", "VBD", "VBG", "VBN", "IN") and verb_lemma(before.text) not in TELLING
+    return object_of and (before.lower not in SUBORDINATORS or before.lower == "that")
 
 
 def _is_symmetric(caption: Caption, clause: Clause, patient: Entity) -> bool:
@@ -130,103 +174,3 @@ def _is_symmetric(caption: Caption, clause: Clause, patient: Entity) -> bool:
         return False
     shared = len(between) > 1 and between[-2] in table["shared"] and lemma in table["sharing"]
     return lemma in table["symmetric_with"] or shared or between[-2:-1] == ["together"]
-
-
-def _exchanged(caption: Caption, agent: Entity, patient: Entity, found: Sequence[Entity]) -> str:
-    """Write the text with every mention of the two exchanged."""
-    tokens = caption.tokens
-    changes: dict[int, str] = {}
-    keys, written_once = (agent.key, patient.key), set[tuple[str, ...]]()
-    for entity in mentions(found, keys):
-        other = patient if entity.key == agent.key else agent
-        written = _in_place(caption, _moved(caption, other, found, other.key in written_once), entity, other)
-        written_once.add(other.key)
-        for number in range(entity.first + 1, entity.stop):
-            changes[number] = ""
-        changes[entity.first] = written
-        if owns(tokens, entity):
-            mark = tokens[entity.stop].text[0]
-            ends = written.lower().endswith("s")
-            plain = tokens[entity.stop].text in ("'", "’")
-            if ends != plain:
-                changes[entity.stop] = mark if ends else f"{mark}s"
-        if _is_relative(tokens, entity.stop) and is_named(tokens, other) and not is_named(tokens, entity):
-            changes[entity.stop] = "who"  # "the fish that Tom held": no name goes with "that"
-    _agree(caption, agent, patient, found, changes)
-    _pronouns(caption, agent, patient, changes)
-    return caption.edit(changes)
-
-
-def _is_relative(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether "that" opens a relative clause: "the fish that Tom held", not "told him that"."""
-    if number + 1 >= len(tokens) or tokens[number].lower != "that" or tokens[number].tag != "WDT":
-        return False
-    told = any(token.tag.startswith("VB") and verb_lemma(token.text) in _TELLING for token in tokens[:number])
-    return not told and tokens[number + 1].tag != "DT"
-
-
-def _moved(caption: Caption, entity: Entity, found: Sequence[Entity], again: bool) -> str:
-    """Write somebody in the words of the first mention, as in the middle of a sentence; a second time with "the"."""
-    tokens = caption.tokens
-    entity = next(e for e in found if e.key == entity.key)
-    first = tokens[entity.first]
-    if again and first.lower in ("a", "an") and entity.stop > entity.first + 1:
-        counted = tokens[entity.first + 1].lower in ("lot", "number", "couple", "dozen", "pair", "bunch")
-        start = tokens[entity.first + 2] if counted and entity.stop > entity.first + 3 else first  # "the cats"
-        return "the" + caption.text[start.end : tokens[entity.stop - 1].end]
-    named = first.tag not in ("DT", "JJ", "PRP$", "NN", "NNS", "CD")
-    return (first.text if named else without_capital(first)) + caption.text[first.end : tokens[entity.stop - 1].end]
-
-
-def _in_place(caption: Caption, written: str, entity: Entity, other: Entity) -> str:
-    """Return a name the capitals of the one whose place it takes, and the beginning of a text those that it had."""
-    tokens = caption.tokens
-    place = tokens[entity.first]
-    if place.text[:1].islower() and (entity.first == 0 or (is_named(tokens, entity) and is_named(tokens, other))):
-        return written.lower()
-    if place.text[:1].isupper() and is_named(tokens, entity) and is_named(tokens, other) and written.islower():
-        return written.title() if "'" not in written else with_capital(written)
-    return written
-
-
-def _agree(caption: Caption, agent: Entity, patient: Entity, found: Sequence[Entity], changes: dict[int, str]) -> None:
-    """Make finite verbs agree with who is their subject now."""
-    if agent.plural == patient.plural:
-        return
-    for clause in clauses(caption):
-        subject = entity_of(clause.subject, found)
-        if subject is None or clause.subject is None or not clause.finite or clause.verb.tense == "modal":
-            continue
-        if subject.key not in (agent.key, patient.key):
-            continue
-        other = patient if subject.key == agent.key else agent
-        word = full_form(caption.tokens[clause.verb.first].text)
-        past = clause.verb.tense == "past"
-        lemma = verb_lemma(word)
-        before = caption.tokens[subject.first - 1]
-        bare = subject.first and before.tag.startswith("VB")  # "saw them run"
-        if lemma != "be" and (past or bare):
-            continue
-        phrase = replace(clause.subject, plural=other.plural, person=3)
-        new = finite_form(lemma, past, phrase)
-        if new != word:
-            changes[clause.verb.first] = new
-
-
-def _pronouns(caption: Caption, agent: Entity, patient: Entity, changes: dict[int, str]) -> None:
-    """Exchange pronouns that can only mean one of the two."""
-    genders = {agent.gender: patient.gender, patient.gender: agent.gender}
-    if not agent.gender or not patient.gender or agent.gender == patient.gender:
-        if "plural" not in genders:
-            return
-        genders = {agent.gender or "male": patient.gender or "male", patient.gender or "male": agent.gender or "male"}
-    forms = {(form, word): gender for gender, table in _PRONOUNS.items() for form, word in table.items()}
-    for number, token in enumerate(caption.tokens):
-        if token.tag not in ("PRP", "PRP$") or number in changes:
-            continue
-        form = "PRP$" if token.tag == "PRP$" else "self" if token.lower.endswith(("self", "selves")) else ""
-        for name in (form,) if form else ("subject", "object"):
-            gender = forms.get((name, token.lower))
-            if gender in genders:
-                changes[number] = _PRONOUNS[genders[gender]][name]
-                break

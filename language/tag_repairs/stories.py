@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from ..closed_classes import BE, FINITE, GET, HAVE, SUBORDINATORS
+from ..closed_classes import BE, DO, FINITE, GET, HAVE, NEGATIONS, SUBORDINATORS
 from ..inflection import is_verb_form, readings
 from ..words import Token
 
@@ -18,18 +18,29 @@ def repair_story(tokens: list[Token], living: Container[str]) -> None:
     bare = not any(token.tag in FINITE for token in tokens)
     for number in range(1, len(tokens)):
         token, before = tokens[number], tokens[number - 1]
+        supported = number > 1 and before.lower in NEGATIONS and tokens[number - 2].lower in DO
+        if supported and token.tag in ("VBD", "VBN"):
+            tokens[number] = token.with_tag("VB")  # "didn't wanted"
+            continue
         if token.tag not in ("VBN", "NN", "VBP", "VB", "JJ", "JJR") or not is_verb_form(token.lower, "VBD"):
             continue
         follows = tokens[number + 1].tag if number + 1 < len(tokens) else "."
         living_noun = before.tag == "NN" and before.lower in living
+        opening = (
+            living_noun and tokens[0].tag == "DT" and all(t.tag.startswith(("JJ", "NN")) for t in tokens[1:number])
+        )
         somebody = before.tag == "NNP" or (living_noun and (bare or follows in ("DT", "NNP", "PRP", "PRP$", "RP")))
+        only_past = not is_verb_form(token.lower, "VBN") and set(readings(token.lower)) == {"VERB"}  # "mistook"
+        somebody = somebody or (only_past and before.tag.startswith("NN"))
         somebody = somebody or (bare and before.tag.startswith("NN") and not is_verb_form(token.lower, "VBN"))  # "ran"
         opens = max((n for n in range(number) if tokens[n].lower in SUBORDINATORS), default=0)
         finite = [earlier.lower for earlier in tokens[opens:number] if earlier.tag in FINITE]
         auxiliary = bool(finite) and finite[-1] in _BEFORE_PARTICIPLES
         verbs = [earlier for earlier in tokens[:number] if earlier.tag.startswith("VB")]
         joined = before.lower == "and" and bool(verbs) and verbs[-1].tag == "VBD"
-        if follows in _OBJECTS and (somebody or joined) and not auxiliary:
+        somebody = somebody or (opening and token.tag != "NN")  # "The robot sprayed oil"
+        objects = ("NN", *_OBJECTS) if opening else _OBJECTS
+        if follows in objects and (somebody or joined) and not auxiliary:
             tokens[number] = token.with_tag("VBD")
             bare = False
         elif number > 2 and before.tag in ("IN", "RP") and tokens[0].tag == "DT":

@@ -62,6 +62,26 @@ def test_content(sentence: str, verb: str, objects: str, words: str, anaphoric: 
     assert (set(found.objects), set(found.words)) == (set(objects.split()), set(words.split()))
 
 
+@pytest.mark.parametrize(
+    ("sentence", "leans"),
+    [
+        ("person puts a blanket on it.", True),
+        ("person takes a picture of it with a camera.", True),
+        ("person sit down at a table with it.", True),
+        ("person decides on eating in there instead.", True),
+        ("sneezing as the person does so.", True),
+        ("person opens a box with clothes in it.", False),
+        ("person opens a laptop to work on it.", False),
+        ("person takes a cup and drinks from it.", False),
+        ("person throws a blanket off of them.", False),
+    ],
+)
+def test_a_phrase_that_leans_on_a_sentence_before_it_is_marked(sentence: str, leans: bool) -> None:
+    found = gerund(sentence)
+    assert isinstance(found, Gerund), found
+    assert found.anaphoric == leans
+
+
 @given(st.text())
 def test_any_text_is_answered(text: str) -> None:
     assert_sound(gerund(text))

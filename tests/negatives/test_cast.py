@@ -10,6 +10,27 @@ def test_the_cast_is_found_in_texts() -> None:
     assert set(cast.names) == {"Tom", "Jerry"}
 
 
+def test_names_without_capitals_that_always_act_are_found() -> None:
+    texts = ["then meathead saw Jerry", "Jerry ran because meathead was there", "Jerry hit meathead"] * 3
+    texts += [
+        "Why did Meathead run",
+        "Jerry wanted the trap",
+        "the trap that was set hit Jerry",
+        "so the Trap was set",
+    ] * 2
+    assert set(derive_cast([*texts, "Then Jerry had cheese"]).names) == {"Meathead", "Jerry"}
+
+
+def test_names_that_do_nothing_are_found_unless_they_are_places() -> None:
+    texts = ["he loved Lilli", "a letter to Lilli", "he was in Paris", "they went to Paris"] * 5
+    assert derive_cast(texts).names == ("Lilli",)
+
+
+def test_the_stop_of_an_abbreviation_is_part_of_a_name() -> None:
+    texts = ["then St. Bernard saw Tom", "so St. Bernard was there", "Tom ran from St. Bernard", "so Tom ran"]
+    assert set(derive_cast([*texts, "as Tom was there"] * 3).names) == {"St. Bernard", "Tom"}
+
+
 def test_tables_hold_no_word_of_two_genders() -> None:
     table = confusion_table()
     assert not table["female"] & table["male"]

@@ -30,7 +30,8 @@ def texts_of(found: Confusion | Unconfused) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "right", "wanted"), [(kind, right, wanted) for kind in KINDS for right, wanted in CASES[kind]]
+    ("kind", "right", "wanted"),
+    [(kind, *case) for kind in KINDS for case in (*CASES[kind], *CASES[f"{kind}_one_way"])],
 )
 def test_cases(kind: str, right: str, wanted: str | None) -> None:
     found = confuser().negation(right) if kind == "negation" else confuser().swap(right)

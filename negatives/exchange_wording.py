@@ -1,0 +1,211 @@
+"""Write a text with two exchanged: names in their places, possessives, capitals, pronouns and verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from ..language.agreement import finite_form, full_form
+from ..language.cast import Cast
+from ..language.clauses import clauses
+from ..language.closed_classes import SUBORDINATORS
+from ..language.inflection import is_verb_form, verb_lemma
+from ..language.words import Caption, Token, name_pattern, without_capital
+from .cast import confusion_table
+from .entities import Entity, entity_of, is_named, mentions, owns
+
+TELLING = frozenset(("tell", "show", "think", "inform", "remind", "convince", "trick", "warn", "teach", "promise"))
+_PRONOUNS = {
+    "female": {"PRP$": "her", "subject": "she", "object": "her", "self": "herself"},
+    "male": {"PRP$": "his", "subject": "he", "object": "him", "self": "himself"},
+    "plural": {"PRP$": "their", "subject": "they", "object": "them", "self": "themselves"},
+}
+_FORMS = {(form, word): gender for gender, table in _PRONOUNS.items() for form, word in table.items()}
+_GENDER_OF = {word: gender for (_, word), gender in _FORMS.items()}
+
+
+def exchanged(caption: Caption, cast: Cast, agent: Entity, patient: Entity, found: Sequence[Entity]) -> str:
+    """Write a text with every mention of two exchanged.
+
+    Args:
+        caption: The text.
+        cast: How names are written.
+        agent: The one.
+        patient: The other.
+        found: Everybody in the text.
+    """
+    tokens = caption.tokens
+    changes: dict[int, str] = {}
+    keys, written_once = (agent.key, patient.key), set[tuple[str, ...]]()
+    for entity in mentions(found, keys):
+        other = patient if entity.key == agent.key else agent
+        written = _in_place(caption, cast, _moved(caption, other, found, other.key in written_once), entity, other)
+        written_once.add(other.key)
+        for number in range(entity.first + 1, entity.stop):
+            changes[number] = ""
+        changes[entity.first] = written
+        if owns(tokens, entity):
+            mark = tokens[entity.stop].text[0]
+            ends = written.lower().endswith("s")
+            plain = tokens[entity.stop].text in ("'", "’")
+            if ends != plain:
+                changes[entity.stop] = mark if ends else f"{mark}s"
+        if _is_relative(tokens, entity.stop) and is_named(tokens, other) and not is_named(tokens, entity):
+            changes[entity.stop] = "who"  # "the fish that Tom held": no name goes with "that"
+    changes |= _pronouns(caption, agent, patient, changes)
+    changes |= _agreements(caption, agent, patient, found, changes)
+    return caption.edit(changes)
+
+
+def _is_relative(tokens: Sequence[Token], number: int) -> bool:
+    """Return whether "that" opens a relative clause: "the fish that Tom held", not "told him that"."""
+    if number + 1 >= len(tokens) or tokens[number].lower != "that" or tokens[number].tag != "WDT":
+        return False
+    told = any(token.tag.startswith("VB") and verb_lemma(token.text) in TELLING for token in tokens[:number])
+    return not told and tokens[number + 1].tag != "DT"
+
+
+def _moved(caption: Caption, entity: Entity, found: Sequence[Entity], again: bool) -> str:
+    """Write somebody in the words of the first mention, as in the middle of a sentence; a second time with "the"."""
+    tokens = caption.tokens
+    entity = next(e for e in found if e.key == entity.key)
+    first = tokens[entity.first]
+    if again and first.lower in ("a", "an") and entity.stop > entity.first + 1:
+        counted = tokens[entity.first + 1].lower in ("lot", "number", "couple", "dozen", "pair", "bunch")
+        start = tokens[entity.first + 2] if counted and entity.stop > entity.first + 3 else first  # "the cats"
+        return "the" + caption.text[start.end : tokens[entity.stop - 1].end]
+    named = first.tag not in ("DT", "JJ", "PRP$", "NN", "NNS", "CD")
+    return (first.text if named else without_capital(first)) + caption.text[first.end : tokens[entity.stop - 1].end]
+
+
+def _in_place(caption: Caption, cast: Cast, written: str, entity: Entity, other: Entity) -> str:
+    """Return a name the capitals of its place: all that a text with a capital has, else those of the name there."""
+    tokens = caption.tokens
+    place = tokens[entity.first]
+    named = is_named(tokens, other)
+    if place.text[:1].islower() and (entity.first == 0 or (not tokens[0].text[:1].isupper() and named)):
+        return written.lower() if entity.first == 0 or is_named(tokens, entity) else written
+    pattern = name_pattern(cast.names)
+    if not named or pattern is None:
+        return written
+    as_given = {name.lower(): name for name in cast.names}
+    return pattern.sub(lambda match: as_given.get(match[0].lower(), match[0]), written)
+
+
+def has_one_each(caption: Caption, owners: Iterable[Entity]) -> bool:
+    """Return whether somebody owns what each has one of: "Tom's tail", "the kittens' faces", "their heads"."""
+    tokens, parts = caption.tokens, confusion_table()["one_each"]
+    owned = [owner.stop for owner in owners if owns(tokens, owner)]
+    owned += [n for n, token in enumerate(tokens) if token.tag == "PRP$"]
+    return any(token.lower in parts for number in owned for token in tokens[number + 1 : number + 3])
+
+
+def pronoun_is_open(caption: Caption, agent: Entity, patient: Entity, found: Sequence[Entity]) -> bool:
+    """Return whether a pronoun that an exchange changes may stand for a third one, or for things."""
+    tokens = caption.tokens
+    changed = _pronouns(caption, agent, patient, {})
+    for one, other in ((agent, patient), (patient, agent)):
+        if not one.gender and not is_named(tokens, one) and _loses_it(caption, one, other, found):
+            return True
+    for number in changed:
+        gender = _GENDER_OF[tokens[number].lower]
+        inside = set[int]()
+        for entity in found:
+            if entity.key in (agent.key, patient.key):
+                inside |= set(range(entity.first, entity.stop))
+            elif entity.first < number and entity.gender in (gender, ""):
+                return True
+        things = any(tokens[n].tag == "NNS" and n not in inside for n in range(number))
+        if gender == "plural" and things:
+            return True
+    return False
+
+
+def _loses_it(caption: Caption, one: Entity, other: Entity, found: Sequence[Entity]) -> bool:
+    """Return whether "it" or "its" would have no noun before it, or mean who acts: "the shark hit Tom and hurt it"."""
+    tokens = caption.tokens
+    place = min(entity.first for entity in found if entity.key == other.key)  # where the noun will stand
+    for number in range(one.first, len(tokens)):
+        if tokens[number].lower not in ("it", "its", "itself"):
+            continue
+        before = tokens[number - 1]
+        acted = before.tag[:2] in ("VB", "IN", "TO", "RP") and before.lower not in SUBORDINATORS
+        if number < place or (tokens[number].lower != "its" and acted):
+            return True
+    return False
+
+
+def _agreements(
+    caption: Caption, agent: Entity, patient: Entity, found: Sequence[Entity], changes: Mapping[int, str]
+) -> dict[int, str]:
+    """Make finite verbs agree with who is their subject now, by name or by a pronoun that changed."""
+    if agent.plural == patient.plural:
+        return {}
+    agreed = dict[int, str]()
+    for clause in clauses(caption):
+        phrase = clause.subject
+        if phrase is None or not clause.finite or clause.verb.tense == "modal":
+            continue
+        subject = entity_of(phrase, found)
+        pronoun = changes.get(phrase.head, "") if subject is None else ""
+        if pronoun in ("they", "he", "she"):
+            plural = pronoun == "they"
+        elif subject is not None and subject.key in (agent.key, patient.key):
+            plural = (patient if subject.key == agent.key else agent).plural
+        else:
+            continue
+        word = full_form(caption.tokens[clause.verb.first].lower)
+        past = clause.verb.tense == "past"
+        lemma = verb_lemma(word)
+        first = phrase.first if subject is None else subject.first
+        bare = first and caption.tokens[first - 1].tag.startswith("VB")  # "saw them run"
+        if lemma != "be" and (past or bare):
+            continue
+        new = finite_form(lemma, past, replace(phrase, plural=plural, person=3))
+        if new != word:
+            agreed[clause.verb.first] = new
+    return agreed
+
+
+def _pronouns(caption: Caption, agent: Entity, patient: Entity, taken: Container[int]) -> dict[int, str]:
+    """Exchange pronouns that can only mean one of the two; "her" is that of the one whose gender is not known."""
+    agent, patient = _with_gender(caption, agent, patient), _with_gender(caption, patient, agent)
+    genders = {agent.gender: patient.gender, patient.gender: agent.gender}
+    if not agent.gender or not patient.gender or agent.gender == patient.gender:
+        if "plural" not in genders or agent.plural == patient.plural:
+            return {}
+        genders = {agent.gender or "male": patient.gender or "male", patient.gender or "male": agent.gender or "male"}
+    changes = dict[int, str]()
+    for number, token in enumerate(caption.tokens):
+        if token.tag not in ("PRP", "PRP$") or number in taken:
+            continue
+        form = (
+            "PRP$"
+            if token.tag == "PRP$" and not _is_led(caption.tokens, number)
+            else "self"
+            if token.lower.endswith(("self", "selves"))
+            else ""
+        )
+        for name in (form,) if form else ("subject", "object"):
+            gender = _FORMS.get((name, token.lower))
+            if gender in genders:
+                changes[number] = _PRONOUNS[genders[gender]][name]
+                break
+    return changes
+
+
+def _is_led(tokens: Sequence[Token], number: int) -> bool:
+    """Return whether a pronoun is who does what a verb makes him do: "made her sneeze"."""
+    if not 0 < number < len(tokens) - 1 or not tokens[number - 1].tag.startswith("VB"):
+        return False
+    led = verb_lemma(tokens[number - 1].text) in ("make", "let", "help")
+    return led and is_verb_form(tokens[number + 1].lower, "VB")
+
+
+def _with_gender(caption: Caption, one: Entity, other: Entity) -> Entity:
+    """Return one of two with the gender of the pronouns in the text, if it is not known and the other has another."""
+    if one.gender or other.gender not in ("female", "male"):
+        return one
+    used = {gender for token in caption.tokens if (gender := _GENDER_OF.get(token.lower)) in ("female", "male")}
+    left = used - {other.gender}
+    return replace(one, gender=left.pop()) if left else one

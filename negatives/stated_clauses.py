@@ -1,0 +1,108 @@
+"""What an answer states: its main clause, or the one behind "because", and the verbs that "and" joins to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ..language.clauses import Clause, clauses, main_clause
+from ..language.closed_classes import BE, GET, HAVE, RELATIVES
+from ..language.inflection import is_verb_form
+from ..language.words import Caption, Token
+from .cast import confusion_table
+
+
+def stated_clause(caption: Caption) -> Clause | None:
+    """Return the main clause; of a text that opens with "because" and has no comma the clause that it opens."""
+    found = clauses(caption)
+    if caption.tokens and caption.tokens[0].lower == "because":
+        opened = next((clause for clause in found if clause.finite), None)
+        if opened is not None and opened.role == "subordinate":
+            return opened
+    return main_clause(caption)
+
+
+def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
+    """Return the finite verbs that "and" joins to a clause and that share its subject, from left to right.
+
+    A verb behind a clause of its own subject may belong to either: in "Tom knew that Jerry was there and wanted to
+    catch him" it is that of the main clause if it says what somebody has in mind (`joined_minds` of `confusion.yaml`)
+    and only an object clause stands between, or if a comma ends that clause. Behind a relative clause, or one of
+    reason or time that no comma ends, it is left as it is.
+    A clause that names the subject again is joined too: "Tom saw Spike and Tom ran".
+    """
+    found: list[Clause] = []
+    if not main.finite:
+        return found
+    holder, inside = main, False  # the last clause of the subject, and whether an object clause stands behind it
+    for clause in clauses(caption):
+        if not clause.finite or clause.verb.main <= main.verb.main:
+            continue
+        if _shares_subject(caption.tokens, holder, clause):
+            if inside and not _has_in_mind(caption.tokens, clause):
+                break
+            if clause.verb.tense not in (main.verb.tense, "modal") and caption.tokens[main.verb.first].tag != "VBP":
+                break
+            found.append(clause)
+            holder, inside = clause, False
+        elif _ends_with_comma(caption.tokens, holder, clause):
+            inside = False
+        elif _opens_object_clause(caption.tokens, holder, clause):
+            inside = True
+        else:
+            break
+    return found
+
+
+def _shares_subject(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
+    """Return whether "and" joins a verb of the same subject, and no participle: "being chased and caught"."""
+    joint = clause.verb.tokens[0] - 1
+    if holder.subject is not None and clause.subject is not None and clause.role != "coordinate":
+        again = [token.lower for token in tokens[clause.subject.first : clause.subject.stop]]
+        named = [token.lower for token in tokens[holder.subject.first : holder.subject.stop]]
+        if again == named or again in (["he"], ["she"], ["they"]):
+            joint = clause.subject.first - 1  # "Tom saw Spike and Tom ran"
+    while joint > holder.verb.main and (tokens[joint].tag.startswith("RB") or tokens[joint].lower == "then"):
+        joint -= 1
+    if joint <= holder.verb.main or tokens[joint].lower != "and":
+        return False
+    behind = tokens[holder.verb.first : joint]
+    if any(one.tag in ("WDT", "WP") and two.tag[:2] in ("VB", "RB", "MD") for one, two in pairwise(behind)):
+        return False  # "which hurt Tom and made him scream"
+    named_again = joint != clause.verb.tokens[0] - 1 and clause.role != "coordinate"
+    if named_again and any(token.lower in confusion_table()["reasons"] for token in behind):
+        return False  # "while Tom and Jerry danced"
+    place = clause.verb.first
+    if clause.verb.auxiliaries or clause.verb.copula or not is_verb_form(tokens[place].lower, "VBN"):
+        return True
+    after = tokens[place + 1] if place + 1 < len(tokens) else None
+    if after is not None and after.is_word and after.tag != "IN":
+        return True
+    passive = any(one.lower in BE | GET | HAVE and two.tag == "VBN" for one, two in pairwise(behind))
+    return not passive or (after is not None and after.is_word and after.lower not in ("by", "with"))
+
+
+def _ends_with_comma(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
+    """Return whether ", and" closes a clause inside another: "Tom was scared after Spike barked, and ran"."""
+    if clause.role == "relative" or clause.stop + 1 >= len(tokens) or clause.subject is None:
+        return False
+    opened = tokens[clause.subject.first - 1].lower in confusion_table()["reasons"]
+    closed = tokens[clause.stop].text == "," and tokens[clause.stop + 1].lower == "and"
+    return closed and (opened or _opens_object_clause(tokens, holder, clause))
+
+
+def _has_in_mind(tokens: Sequence[Token], clause: Clause) -> bool:
+    """Return whether a verb says what somebody wants or feels: "wanted to run", "was afraid"."""
+    minds = confusion_table()["joined_minds"]
+    behind = [token.lower for token in tokens[clause.verb.main : clause.verb.main + 3]]
+    return clause.verb.lemma in minds or (clause.verb.copula and any(word in minds for word in behind))
+
+
+def _opens_object_clause(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
+    """Return whether a clause is what somebody knows or sees: with "that", "how" or nothing before its subject."""
+    if clause.subject is None or clause.role == "relative":
+        return False
+    between = tokens[holder.verb.main + 1 : clause.subject.first]
+    if any(token.lower in ("that", "how", "what", "where", "why") for token in between):
+        return not any(token.tag == "WDT" or token.lower in confusion_table()["reasons"] for token in between)
+    return len(between) < 2 and not any(token.lower in RELATIVES for token in between)
