@@ -100,6 +100,11 @@ class TextCorruption:
         function: Callable[..., Any] = getattr(module, self.name)
         return function
 
+    @property
+    def reads_english(self) -> bool:
+        """Whether it reads its caption as English; what changes characters or moves words does not."""
+        return self.family not in ("change_char", "positional")
+
     @cached_property
     def takes(self) -> frozenset[str]:
         """What its function takes beside the caption: "rng" if it draws, "tools", "mode"."""

@@ -8,14 +8,11 @@ from .noun_phrases import NounPhrase
 OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "who": "whom"}
 SUBJECTIVE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "whom": "who"}
 FULL = {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "ca": "can", "wo": "will", "'d": "would", "'ll": "will"}
-FULL |= {"isn": "is", "aren": "are", "wasn": "was", "weren": "were", "don": "do", "doesn": "does", "didn": "did"}
-FULL |= {"hasn": "has", "haven": "have", "hadn": "had", "couldn": "could", "wouldn": "would", "shouldn": "should"}
 
 
 def full_form(word: str) -> str:
     """Write a clitic or cut auxiliary in full: "'s" is "is", "wo" of "won't" is "will"."""
-    lower = word.lower().replace("’", "'")
-    return FULL.get(lower, lower)
+    return FULL.get(word.lower(), word.lower())
 
 
 def finite_form(lemma: str, past: bool, phrase: NounPhrase | None) -> str:

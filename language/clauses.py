@@ -105,17 +105,6 @@ def _asks(found: Sequence[Clause]) -> bool:
     return first is not None and first.role == "modifier" and all(c.role == "subordinate" for c in found if c.finite)
 
 
-def chains(caption: Caption) -> tuple[tuple[Clause, ...], ...]:
-    """Return finite clauses and orders in groups that share a subject: "rides a horse and waves"."""
-    found = clauses(caption)
-    groups: dict[int, list[Clause]] = {}
-    leader: dict[int, int] = {}
-    for number, clause in enumerate(found):
-        leader[number] = leader[clause.previous] if clause.previous is not None else number
-        groups.setdefault(leader[number], []).append(clause)
-    return tuple(tuple(group) for group in groups.values())
-
-
 def _read_sentence(caption: Caption, sentence: range, offset: int) -> list[Clause]:
     tokens = caption.tokens
     start, stop = sentence.start, sentence.stop

@@ -25,27 +25,18 @@ CLOSED = {
     **dict.fromkeys(("when", "where", "why"), "WRB"),
     **dict.fromkeys(("who", "whom"), "WP"),
     "which": "WDT",
-    **dict.fromkeys(("not", "n't", "n’t"), "RB"),
+    **dict.fromkeys(("not", "n't"), "RB"),
     "be": "VB",
     "been": "VBN",
     "being": "VBG",
     "to": "TO",
 }
-# Without the apostrophe: "wasn t".
-NEGATED = {
-    **dict.fromkeys(("isn", "doesn", "hasn"), "VBZ"),
-    **dict.fromkeys(("aren", "don", "haven"), "VBP"),
-    **dict.fromkeys(("wasn", "weren", "didn", "hadn"), "VBD"),
-    **dict.fromkeys(("couldn", "wouldn", "shouldn", "won", "can", "mustn"), "MD"),
-}
 BE_FORMS = frozenset(("be", "is", "are", "am", "was", "were", "been", "being", "'re", "'m", "'s"))
-BE = frozenset(
-    {"be", "is", "are", "am", "was", "were", "been", "being", "'s", "'re", "'m", "isn", "aren", "wasn", "weren"}
-)
-HAVE = frozenset({"have", "has", "had", "having", "'ve", "'s", "'d", "haven", "hasn", "hadn"})
-DO = frozenset({"do", "does", "did", "don", "doesn", "didn"})
+BE = frozenset({"be", "is", "are", "am", "was", "were", "been", "being", "'s", "'re", "'m"})
+HAVE = frozenset({"have", "has", "had", "having", "'ve", "'s", "'d"})
+DO = frozenset({"do", "does", "did"})
 GET = frozenset({"get", "gets", "got", "getting", "gotten"})
-NEGATIONS = frozenset({"not", "n't", "n’t", "never", "t"})
+NEGATIONS = frozenset({"not", "n't", "never"})
 SUBORDINATORS = words("joining")
 RELATIVES = frozenset({"who", "which", "that", "whom"})
 FINITE = ("VBZ", "VBP", "VBD", "MD")

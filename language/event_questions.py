@@ -23,7 +23,7 @@ from functools import lru_cache
 
 from .cast import Cast
 from .clauses import main_clause
-from .closed_classes import BE, CLOSED, DO, HAVE, NEGATED
+from .closed_classes import BE, CLOSED, DO, HAVE
 from .event_checks import check_end, check_pronouns, check_state, main_end
 from .event_subjects import agreeing, subject_stop
 from .event_words import MODALS, Word, is_adverb, is_base, is_pronoun, with_names, written
@@ -172,7 +172,7 @@ def _words(question: str, names: tuple[str, ...]) -> tuple[str, list[Word]]:
         raise Refused("quoted")
     tokens = tokenize(text)
     auxiliary = tokens[0].lower if tokens else ""
-    if auxiliary in MODALS or auxiliary in NEGATED or auxiliary in ("ca", "wo") or auxiliary.endswith("n't"):
+    if auxiliary in MODALS or auxiliary in ("ca", "wo") or (len(tokens) > 1 and tokens[1].lower == "n't"):
         raise Refused("negated")
     if auxiliary not in _ASKING or len(tokens) < 2:
         raise Refused("not_why")

@@ -95,9 +95,9 @@ def _read(text: str) -> Gerund | Event | str:
 
 def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
     """Return whether a phrase lost an apostrophe, or its verb may be another's: of a clause, of somebody else."""
-    words = found.phrase.split()
-    if any(word == "s" or (word == "t" and not after.startswith("shirt")) for word, after in pairwise([*words, ""])):
+    if any(token.lacks_apostrophe for token in tokens):
         return True  # "a car s alternator"
+    words = found.phrase.split()
     for first, second, third in zip(words, words[1:], [*words[2:], ""], strict=False):
         if third in ("person", "people") and "their" in (first, second):
             return True  # "practising their person and arrow tricks"

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 from .agreement import full_form
-from .clauses import Clause
+from .clauses import Clause, clauses
 from .closed_classes import DO, GET
 from .inflection import inflect, is_verb_form
 from .lexicon import words
+from .verb_tenses import is_past
 from .words import Caption, Token, like
 
 POSITIVE = {"nobody": "somebody", "nothing": "something", "nowhere": "somewhere", "none": "some", "no": "some"}
@@ -50,15 +51,21 @@ def _is_negative(tokens: Sequence[Token], number: int) -> bool:
     return tokens[number].lower in POSITIVE
 
 
-def negate(caption: Caption, clause: Clause, *joined: Clause) -> str | None:
+def negate(caption: Caption, clause: Clause, *joined: Clause, shared: Sequence[Clause] = ()) -> str | None:
     """Negate a clause, and others with it.
 
     "is not riding", "does not ride", "cannot ride"; orders "do not add"; participles "not riding"; "not to ride".
 
+    Args:
+        caption: The tagged caption.
+        clause: The clause.
+        joined: Clauses that get a negation of their own: "does not ride and does not wave".
+        shared: Clauses behind it whose verbs go with the same "does not": "does not ride and wave".
+
     Returns:
         The caption, or None if a clause is negated already.
     """
-    return _with_edits(caption, [_negation(caption, one) for one in (clause, *joined)])
+    return _with_edits(caption, [_negation(caption, clause, shared), *(_negation(caption, one) for one in joined)])
 
 
 def _with_edits(caption: Caption, edits: Sequence[_Edit | None]) -> str | None:
@@ -73,7 +80,7 @@ def _with_edits(caption: Caption, edits: Sequence[_Edit | None]) -> str | None:
     return caption.edit(changes, before)
 
 
-def _negation(caption: Caption, clause: Clause) -> _Edit | None:
+def _negation(caption: Caption, clause: Clause, shared: Sequence[Clause] = ()) -> _Edit | None:
     """Return the changes, and what is put before tokens, that negate a clause."""
     if is_negated(caption, clause):
         return None
@@ -92,19 +99,31 @@ def _negation(caption: Caption, clause: Clause) -> _Edit | None:
         return {}, {verb.first + 1: "no" if some else "not"}  # "there are no dogs"
     if first.lower in DO and not verb.auxiliaries and verb.lemma == "do" and verb.main + 1 >= clause.stop:
         return {}, {verb.main + 1: "not"}
-    support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
-    article = clause.subject is not None and tokens[clause.subject.first].lower in ("a", "an")
-    named = clause.subject is not None and tokens[clause.subject.head].tag == "NNP" and len(clause.subject.heads) == 1
-    if (article or named) and clause.subject is not None and not clause.subject.plural and support == "do":
-        told = any(token.tag == "VBD" for token in tokens)
-        support = "did" if told else "does"  # "a man explain"
-    if support != "did" and is_verb_form(first.lower, "VBD") and not is_verb_form(first.lower, "VB"):
-        support = "did"  # "mistook", whatever its tag
+    support = _support(caption, clause)
     opens = clause.subject is None and verb.adverbs[:1] == (0,)  # perhaps a name: "Jumbo wanted"
     before = [n for n in verb.adverbs if n < verb.main and not opens]
     if gets:
         return {verb.first: "get"}, {verb.first: f"{support} not"}
-    return {verb.main: verb.lemma}, {before[0] if before else verb.main: f"{support} not"}
+    together = {other.verb.main: other.verb.lemma for other in shared if not other.verb.auxiliaries and other.finite}
+    return {verb.main: verb.lemma, **together}, {before[0] if before else verb.main: f"{support} not"}
+
+
+def _support(caption: Caption, clause: Clause) -> str:
+    """Return the form of "do" that a verb without an auxiliary is negated with."""
+    first, subject = caption.tokens[clause.verb.first], clause.subject
+    support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
+    if support == "did" and not is_past(caption, clause):
+        support = "do"  # "they put it down and leave"
+    if support == "do" and subject is not None and not subject.plural:
+        head = caption.tokens[subject.head]
+        article = caption.tokens[subject.first].lower in ("a", "an")
+        named = head.tag == "NNP" and len(subject.heads) == 1
+        if article or named or (head.tag == "NN" and head.lower in words("people")):
+            told = any(other.finite and is_past(caption, other) for other in clauses(caption))
+            support = "did" if told else "does"  # "a man explain", "the person stand"
+    if support != "did" and is_verb_form(first.lower, "VBD") and not is_verb_form(first.lower, "VB"):
+        support = "did"  # "mistook", whatever its tag
+    return support
 
 
 def _opens_plural(tokens: Sequence[Token], number: int) -> bool:
@@ -143,15 +162,16 @@ def _positive_clause(caption: Caption, clause: Clause) -> _Edit | None:
     if verb.negation is not None:
         changes[verb.negation] = ""
         held = tokens[verb.first]
-        if verb.auxiliaries and full_form(held.text) in DO:
+        if verb.auxiliaries and full_form(held.lower) in DO:
             changes[verb.first] = ""
             if verb.form == "finite":
                 past = held.lower in ("did", "didn")
-                third = full_form(held.text) == "does"
+                single = clause.subject is not None and clause.subject.person == 3 and not clause.subject.plural
+                third = held.lower == "does" or single  # "it don't come"
                 tag: Literal["VBD", "VBZ", "VB"] = "VBD" if past else "VBZ" if third else "VB"
                 changes[verb.main] = inflect(verb.lemma, tag)
-        elif tokens[verb.negation].lower in ("n't", "n’t", "t"):
-            changes[verb.first] = full_form(held.text)
+        elif tokens[verb.negation].lower == "n't":
+            changes[verb.first] = full_form(held.lower)
     return changes, {}
 
 

@@ -44,6 +44,19 @@ class NounPhrase:
         return caption.text[caption.tokens[self.first].start : caption.tokens[self.stop - 1].end]
 
 
+def is_person(caption: Caption, phrase: NounPhrase) -> bool:
+    """Return whether a noun phrase is "who", not "that"."""
+    inside = caption.tokens[phrase.first : phrase.stop]
+    token = caption.tokens[phrase.head]
+    if token.lower in words("quantities") or token.lower == "one":
+        return any(t.lower in words("people") for t in inside)
+    return (
+        token.lower in words("people")
+        or token.tag == "NNP"
+        or token.lower.endswith(("er", "or", "ist", "ian", "people", "man"))
+    )
+
+
 def read_noun_phrase(
     tokens: Sequence[Token], start: int, stop: int, joined: bool = True, tails: bool = True
 ) -> NounPhrase | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .closed_classes import FINITE, SUBORDINATORS
 from .lexicon import words
-from .noun_phrases import NounPhrase, is_modifier, read_noun_phrase
+from .noun_phrases import QUANTITIES, NounPhrase, is_modifier, read_noun_phrase
 from .verb_groups import VerbGroup
 from .words import Token
 
@@ -35,6 +35,9 @@ def read_objects(tokens: Sequence[Token], group: VerbGroup, stop: int) -> tuple[
     phrase = read_noun_phrase(tokens, at, limit)
     if phrase is None or tokens[phrase.first].tag == "EX":
         return None, None
+    numbered = phrase.stop < limit and tokens[phrase.stop].tag == "CD" and tokens[phrase.stop].text.isdigit()
+    if numbered and not (phrase.stop + 1 < limit and tokens[phrase.stop + 1].tag.startswith("NN")):
+        phrase = replace(phrase, stop=phrase.stop + 1)  # "grand theft auto 5"
     phrase = _with_participle(tokens, phrase, group, limit)
     if _is_adverbial(tokens, phrase):
         return None, None
@@ -71,9 +74,11 @@ def _with_participle(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGro
 def _is_adverbial(tokens: Sequence[Token], phrase: NounPhrase) -> bool:
     """Return whether a noun phrase says when or how far: "sleeps all day", "for" left out."""
     head = tokens[phrase.head]
+    if tokens[phrase.stop - 1].lower == "times" and head.lower in QUANTITIES:
+        return True  # "a couple of times"
     if len(phrase.heads) > 1 or phrase.stop - phrase.first > 3:
         return False
-    if head.lower in ("way", "time", "bit", "lot", "day", "night", "second", "year", "evening"):
+    if head.lower in ("way", "time", "bit", "lot", "little", "day", "night", "second", "year", "evening"):
         return phrase.stop - phrase.first >= 2 and tokens[phrase.first].lower not in ("the", "some")
     return head.lower in TIMES
 

@@ -2,50 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 
+from .agent_place import agent_place
 from .agreement import OBJECTIVE, SUBJECTIVE, finite_form, full_form
 from .clauses import Clause, clauses
 from .closed_classes import BE, DO, HAVE
-from .inflection import inflect
+from .inflection import inflect, is_plural_noun
 from .lexicon import words
-from .noun_phrases import NounPhrase, read_noun_phrase
+from .noun_phrases import NounPhrase, is_person
+from .passive_obstacles import passive_obstacle
+from .shared_subjects import joint_before, repeated_subject, sharing_clause
+from .verb_tenses import is_past
 from .words import Caption, without_capital
-
-
-def passive_obstacle(caption: Caption, clause: Clause) -> str:
-    """Return why a clause has no passive; "" if it has one."""
-    verb, tokens = clause.verb, caption.tokens
-    if verb.passive:
-        return "it is passive already"
-    if verb.form == "order":
-        return "an order has no passive"
-    if clause.object is None or clause.object.first <= verb.main:
-        return "no verb with an object"
-    if verb.form in ("infinitive", "gerund") or clause.subject is None or clause.role == "relative":
-        return "no verb with a subject and an object of its own"
-    if clause.subject.stop > verb.tokens[0] and clause.role != "coordinate":
-        return "no verb with a subject and an object of its own"
-    if clause.role == "modifier" and _held_elsewhere(caption, clause):
-        return "no verb with a subject and an object of its own"
-    inside = tokens[clause.object.first : clause.object.stop]
-    if clause.role == "coordinate" and tokens[clause.object.head].tag == "PRP":
-        return "no verb with a subject and an object of its own"
-    if verb.lemma in words("no_passive") or tokens[clause.subject.head].tag == "EX":
-        return f'"{verb.lemma}" has no passive'
-    if any(t.lower.endswith(("self", "selves")) for t in inside) or inside[0].lower == "each":
-        return "what is done is done to the doer"
-    if clause.object.stop < len(tokens) and tokens[clause.object.stop].tag in ("VB", "VBP"):
-        return "the object does something itself"
-    return ""
-
-
-def _held_elsewhere(caption: Caption, clause: Clause) -> bool:
-    """Return whether a participle may belong to a subject further left: "people walk down a street holding signs"."""
-    subject = clause.subject
-    earlier = [c for c in clauses(caption) if c.finite and subject is not None and c.verb.main < subject.first]
-    allowed = words("perception") | {"be", "have"}
-    return bool(earlier) and earlier[-1].verb.lemma not in allowed
 
 
 def to_passive(caption: Caption, clause: Clause) -> str | None:
@@ -69,6 +39,8 @@ def to_passive(caption: Caption, clause: Clause) -> str | None:
     shared = clause.role == "coordinate"
     agent = _pronoun(caption, subject, OBJECTIVE) if shared else _in_case(caption, subject, OBJECTIVE)
     places = [n for n in verb.tokens if n < patient.first or n == verb.particle]
+    if places[0] and tokens[places[0]].start == tokens[places[0] - 1].end:
+        group = f" {group}"  # "they're watching"
     for number in places:
         changes[number] = ""
     if shared:
@@ -81,19 +53,20 @@ def to_passive(caption: Caption, clause: Clause) -> str | None:
                 changes[number] = ""
         changes[subject.first] = new_subject
         changes[places[0]] = group
-    stop = patient.stop
     for number in range(patient.first, patient.stop):
         changes[number] = ""
     phrase = f"by {agent}"
     if clause.second_object is not None:
-        stop = clause.second_object.stop
-        for number in range(clause.second_object.first, stop):
+        for number in range(clause.second_object.first, clause.second_object.stop):
             changes.setdefault(number, tokens[number].text)
-    place = _goal_stop(caption, clause, stop) if verb.lemma in words("placing") else stop
+    place = agent_place(caption, clause)
     if place == patient.stop:
         changes[patient.first] = phrase
     else:
         before[place] = phrase
+    introduced = _introduction(caption, clause)
+    if introduced is not None:
+        changes[introduced.verb.first] = finite_form("be", introduced.verb.tense == "past", _agreeing(caption, patient))
     if not shared:
         _give_back_subject(caption, clause, changes, before)
     return caption.edit(changes, before)
@@ -102,33 +75,67 @@ def to_passive(caption: Caption, clause: Clause) -> str | None:
 def _passive_group(caption: Caption, clause: Clause) -> str:
     """Write the verb group in the passive, agreeing with the object."""
     verb, tokens = clause.verb, caption.tokens
-    past = verb.tense == "past"
-    chain = [full_form(tokens[n].text) for n in verb.auxiliaries]
+    past = is_past(caption, clause)
+    patient = _agreeing(caption, clause.object) if clause.object is not None else None
+    chain = [full_form(tokens[n].lower) for n in verb.auxiliaries]
     leader = clauses(caption)[clause.previous] if clause.previous is not None else None
     if not chain and leader is not None and tokens[verb.main].tag == "VBG" and leader.finite:
-        chain = [full_form(tokens[n].text) for n in leader.verb.auxiliaries]  # "is sitting and playing"
-        past = leader.verb.tense == "past"
+        chain = [full_form(tokens[n].lower) for n in leader.verb.auxiliaries]  # "is sitting and playing"
+        past = is_past(caption, leader)
     if chain and chain[0] in DO:
         past, chain = chain[0] == "did", []
-        new = [finite_form("be", past, clause.object)]
+        new = [finite_form("be", past, patient)]
     elif not chain and verb.form == "finite":
-        new = [finite_form("be", past, clause.object)]
+        new = [finite_form("be", past, patient)]
     elif not chain:
         new = ["being"]
     else:
         first = chain[0]
         if first in BE or first in HAVE:
-            first = finite_form("be" if first in BE else "have", past, clause.object)
+            first = finite_form("be" if first in BE else "have", past, patient)
         form = {"VBG": "being", "VBN": "been"}.get(tokens[verb.main].tag, "be")
         new = [first, *chain[1:], form]
     if verb.negation is not None:
         word = "never" if tokens[verb.negation].lower == "never" else "not"
         new.insert(1 if verb.form == "finite" else 0, word)
-    new += [tokens[n].text for n in verb.adverbs]
+    adverbs = [tokens[n].text for n in verb.adverbs]
+    place = 1 + (verb.negation is not None) if chain else len(new)
+    new[place:place] = adverbs  # "is then being held"
     new.append(inflect(verb.lemma, "VBN"))
     if verb.particle is not None:
         new.append(tokens[verb.particle].text)
     return " ".join(new).replace("can not", "cannot")
+
+
+def _introduction(caption: Caption, clause: Clause) -> Clause | None:
+    """Return the "there is" before a participle, whose verb agrees with the new subject."""
+    tokens = caption.tokens
+    for other in clauses(caption):
+        if clause.role == "modifier" and other.verb.copula and other.finite and not other.verb.auxiliaries:
+            behind = clause.subject is not None and other.verb.main == clause.subject.first - 1
+            if behind and tokens[other.verb.main - 1].tag == "EX" and tokens[other.verb.main].lower != "'s":
+                return other
+    return None
+
+
+def _agreeing(caption: Caption, phrase: NounPhrase) -> NounPhrase:
+    """Return an object as a subject that its verb agrees with: "a pack of cards is", "a cup of tea and a book are"."""
+    tokens = caption.tokens
+    inside = tokens[phrase.first : phrase.stop]
+    head, first = tokens[phrase.heads[-1]], tokens[phrase.first]
+    joined = any(one.lower == "and" and two.tag in ("DT", "PRP$") for one, two in pairwise(inside)) and not any(
+        token.tag.startswith(("VB", "W")) for token in inside
+    )
+    if first.tag in ("DT", "PRP$") and joined:
+        return replace(phrase, plural=True)
+    if len(phrase.heads) > 1 or not phrase.plural or tokens[phrase.head].tag == "PRP":
+        return phrase
+    measured = head.lower in words("quantities") and first.lower in ("a", "an", "the") and head.tag == "NN"
+    if measured and head.lower not in words("many"):
+        return replace(phrase, plural=False)
+    numbered = any(token.tag == "CD" for token in inside)
+    shaped = head.lower.endswith("s") or head.lower in words("plural_words") or is_plural_noun(head.lower)
+    return phrase if shaped or numbered or head.lower in words("quantities") else replace(phrase, plural=False)
 
 
 def _in_case(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
@@ -137,6 +144,8 @@ def _in_case(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
     for number in range(phrase.first, phrase.stop):
         token = tokens[number]
         text = without_capital(token) if number == phrase.first else token.text
+        if number == 0 and token.lower in words("people"):
+            text = token.lower  # "Person" is no name
         if token.tag in ("PRP", "WP") and (number in phrase.heads):
             text = case.get(token.lower, text)
         gap = caption.text[tokens[number - 1].end : token.start] if number > phrase.first else ""
@@ -150,68 +159,44 @@ def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
     if len(phrase.heads) == 1 and token.tag == "PRP":
         return case.get(token.lower, token.lower)
     word = token.lower
-    if phrase.plural:
+    if phrase.plural or word in ("one", "another", "other"):
         found = "they"
     elif word in words("he"):
         found = "he"
     elif word in words("she"):
         found = "she"
     else:
+        hers = {"she", "her", "hers"} & {other.lower for other in caption.tokens}
+        his = {"he", "him", "his"} & {other.lower for other in caption.tokens}
+        if (word in words("people") or hers) and bool(hers) != bool(his):
+            return case.get("she" if hers else "he", "")  # "wipes her hands"
         found = "they" if word in words("people") or token.tag == "NNP" else "it"
     return case.get(found, found)
 
 
-def _goal_stop(caption: Caption, clause: Clause, stop: int) -> int:
-    """Find the end of "on a dog" in "puts a sweater on a dog", behind which the agent stands."""
-    tokens = caption.tokens
-    if stop + 1 < len(tokens) and tokens[stop].tag in ("IN", "TO", "RP") and tokens[stop].lower in words("goals"):
-        phrase = read_noun_phrase(tokens, stop + 1, clause.stop, joined=False)
-        if phrase is not None:
-            return phrase.stop
-    return stop
-
-
 def _give_back_subject(caption: Caption, clause: Clause, changes: dict[int, str], before: dict[int, str]) -> None:
     """Let verbs that shared the subject have one: "who waves", "and he waves", "adding oil"."""
-    tokens, found = caption.tokens, clauses(caption)
-    own = next(n for n, other in enumerate(found) if other == clause)
-    sharing = next((c for c in found[own + 1 :] if c.role == "coordinate" and _leads(found, c, own)), None)
+    tokens = caption.tokens
+    sharing = sharing_clause(caption, clause)
     if sharing is None or clause.subject is None:
         return
     start = sharing.verb.tokens[0]
-    joint = start - 1
-    while joint > clause.verb.main and tokens[joint].tag.startswith("RB"):
-        joint -= 1
-    verb = sharing.verb
+    joint = joint_before(caption, sharing, clause.verb.main)
     auxiliary = ""
-    if verb.form != "finite" and clause.verb.form == "finite":
-        auxiliary = " ".join(full_form(tokens[n].text) for n in clause.verb.auxiliaries)
-    if tokens[clause.subject.head].tag == "PRP":
-        words_before = f"{_in_case(caption, clause.subject, {})} {auxiliary}".strip()
-        if tokens[joint].text == ",":
-            words_before = f"and {words_before}"
-        before[start] = words_before
+    if sharing.verb.form != "finite" and clause.verb.form == "finite":
+        auxiliary = " ".join(full_form(tokens[n].lower) for n in clause.verb.auxiliaries)
+    comma = tokens[joint - 1].text == ","
+    if tokens[clause.subject.head].tag == "PRP" or agent_place(caption, clause) < joint - comma:
+        subject = f"{repeated_subject(caption, clause.subject)} {auxiliary}".strip()
+        before[start] = f"and {subject}" if tokens[joint].text == "," else subject
         return
     if clause.verb.form != "finite":
         changes[joint] = ""
     else:
-        who = "who" if _is_person(caption, clause.subject) else "that"
+        who = "who" if is_person(caption, clause.subject) else "that"
         gap = " " if tokens[joint].text == "," else ""
         changes[joint] = f"{gap}{who} {auxiliary}".rstrip()
-    if tokens[joint].tag == "CC" and tokens[joint - 1].text == ",":
+    if tokens[joint].tag == "CC" and comma:
         changes[joint - 1] = ""
-
-
-def _leads(found: Sequence[Clause], clause: Clause, leader: int) -> bool:
-    place = clause.previous
-    while place is not None and place > leader:
-        place = found[place].previous
-    return place == leader
-
-
-def _is_person(caption: Caption, phrase: NounPhrase) -> bool:
-    inside = caption.tokens[phrase.first : phrase.stop]
-    token = caption.tokens[phrase.head]
-    if token.lower in words("quantities"):
-        return any(t.lower in words("people") for t in inside)
-    return token.lower in words("people") or token.tag == "NNP" or token.lower.endswith(("er", "or", "ist", "ian"))
+        if tokens[joint].start == tokens[joint - 1].end:
+            changes[joint] = f" {changes[joint]}"

@@ -77,7 +77,7 @@ class Tagger:
 @lru_cache(maxsize=1 << 15)
 def _analysed(tagger: Tagger, text: str, style: StyleOption) -> Caption:
     tokens = tokenize(text)
-    words = [token.text for token in tokens]
+    words = [token.read for token in tokens]
     found: list[Token] = []
     styles: list[Style] = []
     for sentence in sentence_ranges(tokens):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from .agreement import finite_form, full_form
-from .clauses import Clause
+from .agreement import OBJECTIVE, finite_form, full_form
+from .clauses import Clause, clauses, main_clause
 from .closed_classes import BE
 from .inflection import inflect, verb_lemma
+from .lexicon import words
 from .noun_phrases import NounPhrase
+from .verb_tenses import is_past
 from .words import Caption
 
 PAST_MODALS = {
@@ -23,51 +23,112 @@ PAST_MODALS = {
 PRESENT_MODALS = {"could": "can", "would": "will", "might": "may"}
 
 
+_CUT = {"could": "ca", "would": "wo"}  # before "n't"
+
+
 def other_tense(caption: Caption, clause: Clause) -> str | None:
     """Return the finite verb of a clause in the past, or in the present if it is past; None if it has no other."""
     verb, tokens = clause.verb, caption.tokens
-    word = tokens[verb.first].lower.replace("’", "'")
+    word = tokens[verb.first].lower
     if not clause.finite:
         return None
+    if verb.tense == "modal" and word in _CUT and verb.negation is not None and _is_clitic(caption, verb.negation):
+        return _CUT[word]
     if verb.tense == "modal":
         return PAST_MODALS.get(word) or PRESENT_MODALS.get(word)
     lemma = "be" if verb.first == verb.main and verb.copula else verb_lemma(full_form(word))
+    if word == "'s" and verb.perfect:
+        return "had"  # "it's been raining"
     if full_form(word) in BE:
         lemma = "be"
-    if verb.tense == "present":
+    if not is_past(caption, clause):
         if lemma == "be":
             return "were" if full_form(word) == "are" else "was"
         return inflect(lemma, "VBD")
     if lemma == "be":
-        return "are" if word in ("were", "weren") else finite_form("be", False, _singular(clause))
+        return "are" if word == "were" else finite_form("be", False, _singular(clause))
+    place = verb.tokens[0] - 1
+    if place >= 0 and tokens[place].lower in ("they", "we", "you", "i"):
+        return lemma  # "after that they begin"
     return finite_form(lemma, False, clause.subject)
+
+
+def _is_clitic(caption: Caption, number: int) -> bool:
+    return caption.tokens[number].lower == "n't"
 
 
 def _singular(clause: Clause) -> NounPhrase | None:
     return clause.subject if clause.subject and not clause.subject.plural else None
 
 
-def change_tense(caption: Caption, chain: Sequence[Clause]) -> str | None:
-    """Put clauses from the present into the past, and the other way round.
+def change_tense(caption: Caption) -> str | None:
+    """Put the present into the past, or a caption in the past into the present.
 
-    The finite verb changes, and with it its whole group: "is riding" gives "was riding", "has eaten" gives "had eaten",
-    "will eat" gives "would eat".
+    Every verb of the main clause's time changes, in clauses inside others too, so that no two times mix; each with its
+    whole group: "is riding" gives "was riding", "has eaten" gives "had eaten", "will eat" gives "would eat". Orders
+    become records of what was done. What is quoted stays.
 
     Returns:
-        The caption, or None if none of the clauses has another tense.
+        The caption, or None if it has no verb with another tense.
     """
     changes: dict[int, str] = {}
     tokens = caption.tokens
-    for clause in chain:
-        new = other_tense(caption, clause)
+    for clause in _changing(caption):
         verb = clause.verb
-        if new is None or new == full_form(tokens[verb.first].text):
+        if verb.form == "order":
+            new: str | None = inflect(verb.lemma, "VBD")
+        else:
+            new = other_tense(caption, clause)
+        if new is None or new == full_form(tokens[verb.first].lower):
             continue
-        if tokens[verb.first].text[:1] in "'’":
+        if verb.first and tokens[verb.first].start == tokens[verb.first - 1].end:  # "it's", "he'll"
             new = f" {new}"
-        if verb.negation is not None and tokens[verb.negation].lower in ("n't", "n’t") and new == "would":
-            new = "would"
-        if verb.negation is not None and tokens[verb.negation].lower == "t":
-            new = f"{new}n"
         changes[verb.first] = new
     return caption.edit(changes) if changes else None
+
+
+def _changing(caption: Caption) -> list[Clause]:
+    """Return the clauses whose verbs change: all of the main clause's time."""
+    told = told_clauses(caption)
+    orders = [clause for clause in told if clause.verb.form == "order" and not clause.verb.auxiliaries]
+    finite = [clause for clause in told if clause.finite]
+    main = main_clause(caption)
+    if main is None or main not in finite:
+        main = next((clause for clause in finite if clause.verb.tense != "modal"), None)
+    past = not orders and main is not None and is_past(caption, main)
+    if past:
+        return [c for c in finite if is_past(caption, c) or _modal(caption, c) in PRESENT_MODALS]
+    return [*orders, *(c for c in finite if not is_past(caption, c) and _modal(caption, c) not in PRESENT_MODALS)]
+
+
+def _modal(caption: Caption, clause: Clause) -> str:
+    return caption.tokens[clause.verb.first].lower if clause.verb.tense == "modal" else ""
+
+
+def told_clauses(caption: Caption) -> list[Clause]:
+    """Return the finite clauses and orders that are not quoted; "go" in "sees him go" is no finite verb."""
+    found = clauses(caption)
+    quoted, told, inside = set(), [], False
+    for number, token in enumerate(caption.tokens):
+        if token.text in ('"', "“", "”"):
+            inside = token.text == "“" or (token.text == '"' and not inside)
+        elif inside:
+            quoted.add(number)
+    for number, clause in enumerate(found):
+        if not (clause.finite or clause.verb.form == "order") or clause.verb.first in quoted:
+            continue
+        before = found[number - 1] if number else None
+        causes = before is not None and before.verb.lemma in words("perception") | {"let", "make", "help", "have"}
+        bare = caption.tokens[clause.verb.first].tag in ("VBP", "VB") and not clause.verb.auxiliaries
+        if not (causes and bare and clause.subject is not None and not _agrees(caption, clause)):
+            told.append(clause)
+    return told
+
+
+def _agrees(caption: Caption, clause: Clause) -> bool:
+    """Return whether a base form fits its subject as a finite verb: "they go", not "Peter Pan go"."""
+    subject = clause.subject
+    if subject is None:
+        return False
+    objective = caption.tokens[subject.head].lower in OBJECTIVE.values() and caption.tokens[subject.head].tag == "PRP"
+    return (subject.plural or subject.person != 3) and not objective

@@ -90,7 +90,7 @@ def _verb_group(tokens: Sequence[Token], number: int, start: int, stop: int) -> 
     ahead = number + 1
     while ahead < stop:
         token, last = tokens[ahead], tokens[chain[-1]]
-        if token.lower.replace("’", "'") in NEGATIONS and (token.lower != "t" or token.tag == "RB"):
+        if token.lower in NEGATIONS:
             negation = ahead if negation is None else negation
             ahead += 1
             continue
@@ -122,12 +122,12 @@ def _verb_group(tokens: Sequence[Token], number: int, start: int, stop: int) -> 
         back -= 1
     to = back if back >= start and tokens[back].tag == "TO" and tokens[number].tag == "VB" else None
     first = tokens[number]
-    lemma = "be" if tokens[main].lower.replace("’", "'") in BE else verb_lemma(tokens[main].text)
+    lemma = "be" if tokens[main].lower in BE else verb_lemma(tokens[main].text)
     form = _form(tokens, number, start, to)
     tense: Tense = "none"
     if form == "finite":
         tense = "modal" if first.tag == "MD" else "past" if first.tag == "VBD" else "present"
-    chained = [tokens[n].lower.replace("’", "'") for n in chain]
+    chained = [tokens[n].lower for n in chain]
     last_aux = chained[-2] if auxiliaries else ""
     return VerbGroup(
         auxiliaries=tuple(auxiliaries),
@@ -166,7 +166,7 @@ def _verb_after(tokens: Sequence[Token], number: int, stop: int, last: Token) ->
 
 
 def _takes(last: Token, token: Token) -> bool:
-    word, tag = last.lower.replace("’", "'"), token.tag
+    word, tag = last.lower, token.tag
     if last.tag == "MD":
         return tag == "VB"
     if word in BE and tag == "VBG":
@@ -254,6 +254,8 @@ def _particle(tokens: Sequence[Token], main: int, stop: int, lemma: str) -> int 
     if lemma == "be" or main + 1 >= stop:
         return None
     after = tokens[main + 1]
+    if main + 2 < stop and tokens[main + 2].lower == "of" and after.lower == "out":
+        return None  # "takes out of a box"
     follows = tokens[main + 2] if main + 2 < stop else None
     if after.lower in PARTICLES and after.tag in ("RP", "RB", "IN"):
         if (lemma, after.lower) in PHRASAL:
@@ -273,6 +275,8 @@ def _particle(tokens: Sequence[Token], main: int, stop: int, lemma: str) -> int 
     token = tokens[short[0]]
     if token.lower in PARTICLES and (lemma, token.lower) in PHRASAL:
         follows = tokens[short[0] + 1] if short[0] + 1 < stop else None
+        if follows is not None and follows.lower == "of":
+            return None  # "takes things out of a box"
         if follows is None or follows.tag in ("IN", "CC", "TO", "RB", ",", ".", "VBG"):
             return short[0]
     return None

@@ -96,6 +96,17 @@ class WordNet:
         senses = _senses(self, lemma, pos)
         return str(senses[sense].lexname()) if sense < len(senses) else ""
 
+    def first_share(self, lemma: str, pos: Pos) -> float:
+        """Return the share of the most frequent sense among the uses of a lemma in the tagged texts.
+
+        1 for a lemma of one sense; 0 for one of several senses that never occurs there, or for none.
+        """
+        return _first_share(self, lemma, pos)
+
+    def share_sense(self, lemma: str, other: str, pos: Pos) -> bool:
+        """Return whether two lemmas share the most frequent sense of both."""
+        return _offsets(self, lemma, pos)[:1] == _offsets(self, other, pos)[:1] != ()
+
     def antonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
         """Return the opposites of a lemma in any of its senses; for adjectives also those of its near senses."""
         return _antonyms(self, lemma, pos)
@@ -112,6 +123,13 @@ def _senses(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[Any, ...]:
     key = lemma.replace(" ", "_")
     found = wordnet.reader.synsets(key, pos)
     return tuple(sense for sense in found if key in (name.lower() for name in sense.lemma_names()))
+
+
+@cache
+def _first_share(wordnet: WordNet, lemma: str, pos: Pos) -> float:
+    senses, key = _senses(wordnet, lemma, pos), lemma.replace(" ", "_")
+    counts = [sum(m.count() for m in sense.lemmas() if m.name().lower() == key) for sense in senses]
+    return 1.0 if len(counts) == 1 else counts[0] / sum(counts) if sum(counts) else 0.0
 
 
 @cache

@@ -13,12 +13,15 @@ Style = Literal["declarative", "imperative", "noun_phrase"]
 StyleOption = Literal["declarative", "imperative", "auto"]  # what a data set's captions are
 TaggerKind = Literal["auto", "nltk", "pattern"]
 
+_NOT = r"n(?:['’]t|\ t(?![\ -]?shirt)|t)\b"
 _LETTER = r"[\w\u0300-\u036f]"  # with accents that are characters of their own
 TOKEN = re.compile(
     rf"""
     \[UNK\]                                   # the placeholder of a dropped word
   | [^\W\d_]+?(?=n['’]t\b)                    # does|n't, ca|n't
-  | n['’]t\b
+  | \b(?:do|does|did|is|are|was|were|has|have|had|ca|wo|could|would|should|must)(?={_NOT})
+  | (?<=[^\W\d_]){_NOT}                        # does|n t, do|nt
+  | \b(?:(?:you|they)(?=(?:re|ve|ll)\b)|(?:that|there|what|he|she)(?=s\b))  # they|re, that|s
   | ['’](?:s|re|ve|ll|d|m)\b                  # it|'s
   | (?:[^\W\d_]\.){{2,}}(?!\w)                # a.m.  U.S.
   | \d+(?:[.,:/]\d+)+\w*(?:-\w+)*             # 1,000  3.5oz  1/2-inch  9:30pm
@@ -29,6 +32,15 @@ TOKEN = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_PEOPLE = ("i", "you", "he", "she", "it", "we", "they")
+_CLITICS = {  # without the apostrophe, and the words behind which they stand
+    "s": (),
+    "m": ("i",),
+    "re": ("you", "we", "they"),
+    "ve": ("i", "you", "we", "they", "could", "would", "should"),
+    "ll": _PEOPLE,
+    "d": _PEOPLE,
+}
 _SENTENCE_END = frozenset({".", "!", "?", "…"})
 _OPENING = frozenset({'"', "'", "“", "‘", "(", "[", "«"})
 _CLOSING = frozenset({'"', "'", "”", "’", ")", "]", "»"})
@@ -56,7 +68,8 @@ class Token:
         start: Where it starts in its text.
         end: Where it ends.
         tag: Its part of speech in the tags of the Penn Treebank; "" before tagging.
-        lower: In small letters. Kept, as readers ask for it some hundred times a token.
+        lower: In small letters, its apostrophe as in "'s"; a clitic has one also where the text leaves it out ("it s",
+            "don t", "they re"). Kept, as readers ask for it some hundred times a token.
     """
 
     text: str
@@ -67,7 +80,23 @@ class Token:
 
     def __post_init__(self) -> None:
         """Note the small letters."""
-        object.__setattr__(self, "lower", self.text.lower())
+        object.__setattr__(self, "lower", self.text.lower().replace("’", "'"))
+
+    def as_clitic(self, lower: str) -> Token:
+        """Return the token read as a clitic that is written without its apostrophe."""
+        token = object.__new__(Token)
+        token.__dict__.update(self.__dict__, lower=lower)
+        return token
+
+    @property
+    def lacks_apostrophe(self) -> bool:
+        """Whether it is a clitic written without its apostrophe: "s" in "it s"."""
+        return "'" in self.lower and "'" not in self.text and "’" not in self.text
+
+    @property
+    def read(self) -> str:
+        """The word as a tagger knows it: clitics with their apostrophe."""
+        return self.lower if self.lacks_apostrophe else self.text
 
     def with_tag(self, tag: str) -> Token:
         """Return the token with another tag; `dataclasses.replace` takes several times as long."""
@@ -123,8 +152,28 @@ class Caption:
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Split a text into tokens; what is between them is space."""
-    return tuple(Token(found[0], found.start(), found.end()) for found in TOKEN.finditer(text))
+    """Split a text into tokens; what is between them is space.
+
+    Clitics are tokens of their own, also those whose apostrophe a data set took away: "don t" and "dont" are "do" and
+    "n't", "it s" is "it" and "'s", "they re" is "they" and "'re".
+    """
+    found: list[Token] = []
+    for match in TOKEN.finditer(text):
+        token = Token(match[0], match.start(), match.end())
+        clitic = _clitic(token, found[-1], text) if found else ""
+        found.append(token.as_clitic(clitic) if clitic else token)
+    return tuple(found)
+
+
+def _clitic(token: Token, before: Token, text: str) -> str:
+    """Return what a token is that stands for a clitic without its apostrophe; "" for any other."""
+    if token.lower in ("n t", "nt"):
+        return "n't"
+    if token.lower not in _CLITICS or text[before.end : token.start] not in ("", " "):
+        return ""
+    if token.lower == "s":
+        return "'s" if before.text[-1].isalpha() and before.lower not in ("letter", "letters") else ""
+    return f"'{token.lower}" if before.lower in _CLITICS[token.lower] else ""
 
 
 @cache

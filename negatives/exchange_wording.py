@@ -154,7 +154,7 @@ def _agreements(
             plural = (patient if subject.key == agent.key else agent).plural
         else:
             continue
-        word = full_form(caption.tokens[clause.verb.first].text)
+        word = full_form(caption.tokens[clause.verb.first].lower)
         past = clause.verb.tense == "past"
         lemma = verb_lemma(word)
         first = phrase.first if subject is None else subject.first

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...language.inflection import is_verb_form, verb_lemma
+from ...language.inflection import is_verb_form, noun_lemma, verb_lemma
+from ...language.lexicon import words
 from ...language.words import Caption, without_capital
 from .result import Unchanged
 from .tables import read_table
 
+GENERAL_SHARE = 0.4  # of the verbs that any adverb fits
 LONG = 10  # tokens; from here on a proverb follows
 _BE = ("be", "is", "are", "was", "were", "been", "being", "am", "'s", "'re", "'m", "s", "re", "m")
 _SKIPPED = ("RB", "RBR", "PRP", "EX")  # between an auxiliary and its verb: "is not riding", "is she riding"
 _LOST = ("isn", "aren", "wasn", "weren", "doesn", "don", "didn", "hasn", "haven", "hadn", "won", "couldn")  # "wasn t"
-_NOT = ("not", "n't", "n’t", "t")
+_NOT = ("not", "n't")
 _LOOSE = (*_NOT, "then", "also", "now", "there", "here", "again", "later", "next", "soon", "once", "so", "too")
 _NAMED = ("name", "call", "title", "entitle", "dub")  # "a lady named lizzy": the noun behind is not described
 _FRIED = ("deep", "pan", "stir", "shallow", "air")  # "deep fry" is one verb
+_OPENERS = ("DT", "PRP$", "POS", "JJ", "CD", "IN", "CC", "TO", "VB", "VBG", "VBZ", "VBP", "VBD")  # of a noun phrase
 _FUTURE = ("going", "used", "supposed", "able", "about")  # "is going to skin": one adverb, before "skin"
 
 
@@ -43,8 +46,13 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     rng.shuffle(general)
     rng.shuffle(action)
     places: dict[int, str] = {}
+    order = caption.style == "imperative"
+    acting = order or _names_somebody(caption)
     for number, state in _verbs(caption):
-        drawn = general if state or (caption.style != "imperative" and rng.random() < 0.4) else action
+        purpose = order or (
+            number > 0 and caption.tokens[number - 1].tag == "TO"
+        )  # "to calmly eat", not "to clearly eat"
+        drawn = general if state or (not purpose and (not acting or rng.random() < GENERAL_SHARE)) else action
         if not drawn:
             break
         places[number] = drawn.pop()
@@ -83,6 +91,14 @@ def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     return f"{stopped} {proverb}."
 
 
+def _names_somebody(caption: Caption) -> bool:
+    """Return whether somebody is there who acts: "calmly" is nothing that a video does."""
+    somebody = words("people") - {"it"} | words("he") | words("she")
+    return any(
+        token.tag == "NNP" or token.lower in somebody or noun_lemma(token.lower) in somebody for token in caption.tokens
+    )
+
+
 def _verbs(caption: Caption) -> list[tuple[int, bool]]:
     """Return the tokens that an adverb goes before, and whether only a general adverb reads well there."""
     tokens = caption.tokens
@@ -97,7 +113,12 @@ def _verbs(caption: Caption) -> list[tuple[int, bool]]:
             if behind is None:
                 continue
             place, state = behind, True
-        elif _is_auxiliary(caption, number) or _is_name(caption, number) or _is_attribute(caption, number):
+        elif (
+            _is_auxiliary(caption, number)
+            or _disagrees(caption, number)
+            or _is_name(caption, number)
+            or _is_attribute(caption, number)
+        ):
             continue
         if token.lower in ("fry", "fried", "fries", "frying") and number and tokens[number - 1].lower in _FRIED:
             place = number - 1
@@ -108,6 +129,16 @@ def _verbs(caption: Caption) -> list[tuple[int, bool]]:
         if not chained and not _has_adverb(caption, place) and all(place != other for other, _ in found):
             found.append((place, state))
     return found
+
+
+def _disagrees(caption: Caption, number: int) -> bool:
+    """Return whether a verb in the plural follows a noun in the singular, and so is a noun: "their man cave"."""
+    tokens = caption.tokens
+    if number < 2 or tokens[number].tag not in ("VB", "VBP") or caption.style == "imperative":
+        return False
+    one = tokens[number - 2].lower in ("a", "an", "another", "one") and tokens[number - 1].tag == "NNS"
+    lone = tokens[number - 1].tag == "NN" and tokens[number - 1].lower not in words("plural_words")
+    return one or (lone and tokens[number - 2].tag in ("DT", "PRP$", "JJ", "CD"))
 
 
 def _is_order(caption: Caption, number: int) -> bool:
@@ -145,7 +176,7 @@ def _is_auxiliary(caption: Caption, number: int) -> bool:
     if lower in ("do", "does", "did"):
         return following.tag in ("VB", "VBP") and (after > number + 1 or tokens[number].tag != "VB")
     if lower == "let":
-        return following.lower in ("'s", "’s")
+        return following.lower == "'s"
     return lower in _FUTURE and following.tag == "TO" and after == number + 1 and _is_verb(caption, after + 1)
 
 
@@ -173,6 +204,9 @@ def _is_attribute(caption: Caption, number: int) -> bool:
     noun = after < len(tokens) and tokens[after].tag.startswith("NN")
     if before in ("DT", "PRP$", "POS") or before.startswith("JJ"):
         return True  # "a talking", "her dancing": a noun or before one
+    if before.startswith("NN") and tag == "VBG" and tokens[number - 1].lower not in words("people"):
+        followed = after == number + 1 and noun
+        return followed and (number < 2 or tokens[number - 2].tag in _OPENERS)  # "an ill fitting suit"
     compound = tag == "VBN" and before.startswith("NN") and verb_lemma(tokens[number].lower) not in _NAMED
     if before == "CD" or compound:
         return noun  # "two running dogs", "snow covered ground", "oil chopped onion" in the lists of recipes

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...errors import InputError, UsageError
+from ...language.english import is_english
 from ...language.words import StyleOption
 from ...seeds import rng_for
 from ..registry import TextCorruption, check_text_name
@@ -45,21 +47,31 @@ class TextRecipe:
         Returns:
             The result; `changed` is true exactly if the text differs.
         """
-        caption = tools.tagger.analyse(text, self.style)
+        if self.corruption.reads_english and not is_english(text):
+            return TextResult(text, False, "not English")
+        capitals = self.corruption.family != "change_char" and _in_capitals(text)
+        caption = tools.tagger.analyse(
+            text.lower() if capitals else text, self.style
+        )  # taggers take capitals for names
         given: dict[str, Any] = {"tools": tools, "mode": self.mode}
         if "rng" in self.corruption.takes:
             given["rng"] = rng_for(self.seed, self.corruption.name, self.key)
         found = self.corruption.function(caption, **{name: given[name] for name in self.corruption.takes})
         if isinstance(found, Unchanged):
             return TextResult(text, False, found.reason)
-        if self.corruption.family != "change_char" and _in_capitals(text):
+        if capitals:
             found = found.upper()  # what is put in too; characters that are changed stay as they are
         return TextResult(found, True) if found != text else TextResult(text, False, "it gives the same words")
 
 
 def _in_capitals(text: str) -> bool:
     """Return whether a caption is written in capitals throughout: "A MAN RIDES A HORSE"; one word or name is not."""
-    return text.isupper() and sum(character.isalpha() for character in text) > 1 and len(text.split()) > 1
+    return (
+        text.isupper()
+        and text.lower().upper() == text
+        and sum(character.isalpha() for character in text) > 1
+        and len(text.split()) > 1
+    )
 
 
 def corrupt_text(
@@ -78,7 +90,9 @@ def corrupt_text(
         text: One sentence or more, English.
         name: A perturbation; `list_corruptions("text")` has them.
         seed: Seed of what is drawn.
-        key: What names the caption, such as its id: other keys, other draws.
+        key: What names the caption, such as its id. The draw is that of seed, perturbation, key and text, so other
+            captions are drawn otherwise under one key too. (A build draws by seed, perturbation and caption id alone,
+            which no two captions share.)
         style: "declarative" for statements and noun phrases, "imperative" for orders, "auto" to decide for each
             caption, where only a word that is nothing but a verb makes an order.
         mode: "released" repeats the word tables of the released code in the family `bias`.
@@ -102,4 +116,9 @@ def corrupt_text(
             raise UsageError(f"{what} must be one of {', '.join(allowed)}; got {given!r}")
     tools = tools or Tools()
     tools.check([corruption])
-    return TextRecipe(corruption, seed, key, style, mode).apply(text, tools)
+    return TextRecipe(corruption, seed, text_key(key, text), style, mode).apply(text, tools)
+
+
+def text_key(key: str, text: str) -> str:
+    """Return a key that differs wherever the key or the text does."""
+    return f"{key}#{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"

@@ -16,6 +16,7 @@ from .gender_words import (
     gendered_phrases,
     gendered_pronoun,
     read_compound,
+    titles,
 )
 from .tables import read_table
 
@@ -24,6 +25,8 @@ NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "
 _SEVERAL = ("few", "couple", "lot", "group", "bunch", "pair", "dozen", "hundred", "dozens", "hundreds", "many")
 _TITLES = ("mr", "mrs", "ms", "mister", "missus", "sir", "madam", "ma'am")
 _PERCEPTION = ("see", "watch", "film", "hear", "show", "record", "catch", "find", "keep", "leave", "get", "have")
+_QUOTES = ('"', "'", "“", "‘")
+_PLACES = ("beside", "behind", "near", "opposite")
 _CAUSATIVE = ("let", "make", "help", "see", "watch", "hear", "have", "to")
 
 
@@ -51,13 +54,16 @@ def find_mentions(caption: Caption) -> Iterator[Mention]:
 def _mention(caption: Caption, number: int) -> Mention | int:
     """Return the mention that begins at a token, or the number of the next token to look at."""
     tokens = caption.tokens
-    lower = tokens[number].lower.replace("’", "'")
+    lower = tokens[number].lower
     for words, word in gendered_phrases().get(lower, ()):
         stop = number + len(words)
-        if tuple(token.lower.replace("’", "'") for token in tokens[number:stop]) == words:
+        if tuple(token.lower for token in tokens[number:stop]) == words:
             if word is None:
                 return stop
             return Mention(number, stop, word, "noun")
+    title = _title_stop(caption, number)
+    if title:
+        return title
     role = _pronoun_role(caption, number)
     if role:
         gender = "male" if lower in ("he", "him", "his", "himself") else "female"
@@ -69,9 +75,26 @@ def _mention(caption: Caption, number: int) -> Mention | int:
         if kind == "animal" or lower not in ("male", "female"):
             return number + 1
     noun = gendered_nouns().get(lower) or read_compound(lower)
-    if noun is None or not _is_noun(caption, number) or _in_name(caption, number):
+    if noun is None or not _is_noun(caption, number) or _in_name(caption, number) or _is_fellow(caption, number):
         return number + 1
     return Mention(number, number + 1, noun, "noun", _slip(caption, number, noun))
+
+
+def _title_stop(caption: Caption, number: int) -> int:
+    """Return where the name of a work that begins at a token ends, if the word before speaks of works; else 0."""
+    tokens = caption.tokens
+    if not number or tokens[number - 1].lower not in read_table("bias")["titles"]["before"]:
+        return 0
+    for words in titles().get(tokens[number].lower, ()):
+        if tuple(token.lower for token in tokens[number : number + len(words)]) == words:
+            return number + len(words)
+    return 0
+
+
+def _is_fellow(caption: Caption, number: int) -> bool:
+    """Return whether "fellow" only says that the next is one of the same kind: "his fellow soldiers"."""
+    following = caption.tokens[number + 1].tag if number + 1 < len(caption.tokens) else ""
+    return caption.tokens[number].lower == "fellow" and following.startswith("NN")
 
 
 def _slip(caption: Caption, number: int, noun: GenderWord) -> str:
@@ -109,6 +132,8 @@ def _before_noun(caption: Caption, number: int) -> bool:
     """Return whether "his" or "her" belongs to a noun behind it: "her new car", not "helps her cook"."""
     tokens = caption.tokens
     following = tokens[number + 1 :]
+    if len(following) > 1 and following[0].text in _QUOTES and following[0].start > tokens[number].end:
+        following = following[1:]
     if len(following) > 1 and following[0].lower in ("or", "and", "/") and following[1].lower in ("his", "her"):
         return _before_noun(caption, number + 2)
     while len(following) > 1 and following[0].tag == "RB" and following[1].tag.startswith(("JJ", "VBN")):
@@ -120,6 +145,11 @@ def _before_noun(caption: Caption, number: int) -> bool:
     verb = verb_lemma(tokens[number - 1].lower) if number else ""
     if verb == "let" and not his:
         return False
+    before = tokens[number - 1].lower if number else ""
+    doing = tag in ("VBG", "NN") and is_verb_form(word, "VBG")
+    alone = len(following) == 1 or not following[1].tag.startswith("NN")
+    if not his and before in _PLACES and doing and alone:
+        return False  # "somebody is beside her eating"
     if tag.startswith(("NN", "JJ", "CD")):
         return not (verb == "help" and is_only_verb(word))
     if tag in ("VBG", "VBN", "VBD"):  # "her dancing shoes", "her dancing", but "watches her dancing"

@@ -9,7 +9,7 @@ from itertools import pairwise
 from ...language.inflection import inflect, is_verb_form, verb_lemma
 from ...language.words import Caption, like
 from .gender_mentions import ARTICLES, NUMBERS, Mention, find_mentions, is_determiner, number_word, phrase_start
-from .gender_words import Target
+from .gender_words import Target, gendered_nouns
 from .result import Unchanged
 from .tables import read_table
 
@@ -63,6 +63,7 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
         for mention in mentions:
             if mention.role == "subject":
                 _agree(draft, mention.start)
+    _fix_possessives(draft)
     text = caption.edit(draft.changes, draft.before)
     if text != caption.text:
         return text
@@ -73,9 +74,13 @@ def _names_a_trade(caption: Caption, mention: Mention) -> bool:
     """Return whether a word only says the gender of the next: "women athletes", "a lady doctor"."""
     if mention.role != "noun" or mention.stop == len(caption.tokens):
         return False
-    following = caption.tokens[mention.stop]
+    last = mention.stop  # of a name of several nouns: "women news reporters"
+    while last + 1 < len(caption.tokens) and caption.tokens[last + 1].tag.startswith("NN"):
+        last += 1
+    following = caption.tokens[last]
     singular = following.lower.removesuffix("s") if mention.word.plural else following.lower
-    return following.tag.startswith("NN") and singular in read_table("bias")["trades"]["rows"]
+    noun = caption.tokens[mention.stop].tag.startswith("NN") and following.tag.startswith("NN")
+    return noun and singular in read_table("bias")["trades"]["rows"]
 
 
 def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
@@ -169,6 +174,36 @@ def _tell_apart(draft: _Draft, mentions: Sequence[Mention]) -> None:
         seen.append((sentence, new, mention.word.gender))
 
 
+def _fix_possessives(draft: _Draft) -> None:
+    """Write "'s" behind a plural that has no "s" of its own, and "'" behind one that has: "the boys' toys", "men's"."""
+    tokens = draft.caption.tokens
+    for number, new in list(draft.changes.items()):
+        mark = number + 1
+        if not new or mark >= len(tokens) or mark in draft.changes or tokens[mark].start != tokens[number].end:
+            continue
+        old = tokens[number].lower
+        plural = gendered_nouns().get(old)
+        if plural is None or not plural.plural:
+            continue
+        if tokens[mark].text in ("'", "’") and not new.lower().endswith("s"):
+            owned = mark + 1 < len(tokens) and tokens[mark + 1].is_word
+            if owned and not _is_quoted(draft.caption, number):
+                draft.changes[mark] = tokens[mark].text + "s"
+        elif tokens[mark].lower in ("'s", "’s") and new.lower().endswith("s") and not old.endswith("s"):
+            draft.changes[mark] = tokens[mark].text[0]
+
+
+def _is_quoted(caption: Caption, number: int) -> bool:
+    """Return whether a single quotation mark was opened before a token: before a word, behind a space."""
+    text = caption.text
+    return any(
+        token.text in ("'", "‘")
+        and (not token.start or text[token.start - 1].isspace())
+        and not text[token.end : token.end + 1].isspace()
+        for token in caption.tokens[:number]
+    )
+
+
 def _count(caption: Caption, determiner: int | None, mention: Mention) -> int | None:
     counted = number_word(caption, determiner)
     if counted is not None:
@@ -181,7 +216,7 @@ def _agree(draft: _Draft, pronoun: int) -> None:
     tokens = draft.caption.tokens
     sentence = next(s for s in draft.caption.sentences if pronoun in s)
     before = pronoun - 1
-    if before > sentence.start and tokens[before].lower in ("n't", "n’t", "not"):
+    if before > sentence.start and tokens[before].lower in ("n't", "not"):
         before -= 1
     if before >= sentence.start and tokens[before].lower in ("is", "was", "does", "has"):
         asked = before == sentence.start or tokens[before - 1].tag in ("WP", "WRB", "CC", "IN", ",")
@@ -191,11 +226,11 @@ def _agree(draft: _Draft, pronoun: int) -> None:
     opening, done = True, False
     for number in range(pronoun + 1, sentence.stop):
         token = tokens[number]
-        if token.tag in ("RB", "RBR"):
+        if token.tag in ("RB", "RBR") and not (opening and not done and _looks_finite(draft.caption, number)):
             continue
         finite = (
             token.tag == "VBZ"
-            or token.lower in ("is", "was", "wasn", "'s", "’s")
+            or token.lower in ("is", "was", "'s")
             or (opening and not done and _looks_finite(draft.caption, number))
         )
         if opening and finite:
@@ -214,18 +249,16 @@ def _agree(draft: _Draft, pronoun: int) -> None:
 def _looks_finite(caption: Caption, number: int) -> bool:
     """Return whether a word behind "she" is a verb that a tagger missed: "she shops", "she s wearing"."""
     token = caption.tokens[number]
-    return token.lower == "s" or (token.tag in ("NNS", "POS", "NN") and is_verb_form(token.lower, "VBZ"))
+    return token.lower == "'s" or (token.tag in ("NNS", "POS", "NN", "RB") and is_verb_form(token.lower, "VBZ"))
 
 
 def _with_they(caption: Caption, number: int) -> str:
     """Return a verb of the third person singular its plural."""
     lower = caption.tokens[number].lower
-    if lower in ("'s", "’s", "s"):
+    if lower == "'s":
         following = next((t for t in caption.tokens[number + 1 :] if t.tag != "RB"), None)
         has = following is not None and (following.lower in ("been", "got", "had"))
-        return lower[:-1] + ("ve" if has else "re")
+        return caption.tokens[number].text[:-1] + ("ve" if has else "re")
     if lower == "was":
         return "were"
-    if lower in ("wasn", "doesn", "isn", "hasn"):
-        return {"wasn": "weren", "doesn": "don", "isn": "aren", "hasn": "haven"}[lower]
     return inflect(verb_lemma(lower), "VBP")

@@ -88,6 +88,16 @@ def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | Non
     return {first: sorted(rows, key=lambda row: -len(row[0])) for first, rows in found.items()}
 
 
+@cache
+def titles() -> dict[str, list[tuple[str, ...]]]:
+    """Return the names of works that are plain words too, by their first word."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in read_table("bias")["titles"]["rows"]:
+        words = tuple(phrase.split())
+        found.setdefault(words[0], []).append(words)
+    return found
+
+
 def _joined(phrase: str) -> str:
     return phrase.replace(" 's", "'s")
 
@@ -97,7 +107,7 @@ def _plural(noun: str) -> str:
     """Return the plural of a noun or of the last word of a name of several words."""
     if noun == "member of congress":
         return "members of congress"
-    for one, many in (("man", "men"), ("person", "people"), ("child", "children")):
+    for one, many in (("human", "humans"), ("man", "men"), ("person", "people"), ("child", "children")):
         if noun.endswith(one):
             return noun.removesuffix(one) + many
     head, space, last = noun.rpartition(" ")

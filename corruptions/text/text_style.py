@@ -7,18 +7,22 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from ...language.agreement import full_form
-from ...language.clauses import Clause, chains, clauses, main_clause
-from ...language.inflection import Tag, inflect, is_plural_noun, noun_lemma, verb_lemma
-from ...language.lexicon import phrasal_verbs, words
-from ...language.negation import negate, remove_negation
-from ...language.passive import passive_obstacle, to_passive
-from ...language.tense import change_tense, other_tense
-from ...language.words import Caption, like, tokenize, with_capital
+from ...language.clauses import Clause, clauses, main_clause
+from ...language.inflection import is_plural_noun
+from ...language.lexicon import words
+from ...language.negation import negate
+from ...language.negatives import negative_words, remove_negative
+from ...language.noun_phrases import is_person
+from ...language.passive import to_passive
+from ...language.passive_obstacles import passive_obstacle
+from ...language.shared_subjects import is_lone_then, joint_before
+from ...language.tense import change_tense, told_clauses
+from ...language.tense_obstacles import tense_obstacle
+from ...language.verb_doubts import UNSURE, verbs_unsure
+from ...language.words import Caption, like, sentence_ranges, tokenize, with_capital
+from .registers import exchange
 from .result import Unchanged
 from .tables import read_table
-
-TENSE_SHARE, LEAST, MOST = 0.1, 1, 10
-_PREPOSITIONS = frozenset(("on", "off", "up", "out", "over", "about", "at", "for", "in", "to"))
 
 
 def active_to_passive(caption: Caption) -> str | Unchanged:
@@ -51,7 +55,8 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     """Negate the main verb, or remove the negation that is there.
 
     "does gymnastics" becomes "does not do gymnastics", an order "do not ...", "man riding a horse" becomes "man not
-    riding a horse". A noun phrase without a verb exchanges "with" and "without".
+    riding a horse"; verbs joined by "and" are denied together ("does not ride and wave"). "without" becomes "with", and
+    the other way round where there is no verb.
 
     Args:
         caption: The tagged caption.
@@ -62,60 +67,64 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Neg").
     """
-    for clause in clauses(caption):
-        text = remove_negation(caption, clause)
-        if text is not None:
-            return text
+    denied = negative_words(caption)
+    if len(denied) > 1:
+        return Unchanged("it is negated more than once")
+    if denied:
+        return remove_negative(caption, denied[0]) or Unchanged("its negation has no plain opposite")
     main = main_clause(caption)
     if main is not None:
-        return negate(caption, main) or Unchanged("no verb to negate")
-    exchanged = {"with": "without", "without": "with"}
+        if verbs_unsure(caption, main):
+            return Unchanged(UNSURE)
+        return negate(caption, main, shared=_denied_with(caption, main)) or Unchanged("no verb to negate")
     for number, token in enumerate(caption.tokens):
-        if token.lower in exchanged and number:
-            return caption.edit({number: exchanged[token.lower]})
+        if token.lower == "with" and number:
+            return caption.edit({number: "without"})
     return Unchanged("no verb")
 
 
-def tense(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Put a tenth of the words' worth of verb groups into another tense: the present into the past, the past back.
+def _denied_with(caption: Caption, main: Clause) -> list[Clause]:
+    """Return the clauses that "and" joins to the main one, up to the first that has an auxiliary or another joint."""
+    found: list[Clause] = []
+    for clause in clauses(caption):
+        if clause.verb.main <= main.verb.main:
+            continue
+        if is_lone_then(caption, clause.verb.first - 1) and not clause.verb.auxiliaries and clause.finite:
+            found.append(clause)  # "takes a pill then drinks"
+            continue
+        if clause.role != "coordinate" or not clause.finite:
+            continue
+        shares = clause.subject is not None and main.subject is not None and clause.subject.first == main.subject.first
+        joint = caption.tokens[joint_before(caption, clause, main.verb.main)]
+        if not shares or clause.verb.auxiliaries or clause.verb.copula or joint.lower not in ("and", "or", ",", "then"):
+            break
+        found.append(clause)
+    return found
 
-    Verbs that share a subject count as one group, so that "rides a horse and waves" becomes "rode a horse and waved".
-    An order becomes a record of what was done ("added the oil"). A participle behind a noun gets the past of "be":
-    "man who was riding a horse".
+
+def tense(caption: Caption) -> str | Unchanged:
+    """Put a caption into another tense: the present into the past, the past into the present.
+
+    All verbs of the main clause's time change together, so that "a man sings while a boy plays" becomes "a man sang
+    while a boy played". An order becomes a record of what was done ("added the oil"). A participle behind a noun gets
+    the past of "be": "man who was riding a horse".
 
     Args:
         caption: The tagged caption.
-        rng: Draws which groups change.
 
     Returns:
         The caption in another tense, or why it has none.
 
     Reference:
-        Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"); n = clamp(int(.1 x words), 1, 10) as
-        in the released code.
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes some verbs,
+        clamp(int(.1 x words), 1, 10), and leaves the others, which mixes times.
     """
-    groups = [group for group in chains(caption) if any(_has_tense(caption, clause) for clause in group)]
-    if not groups and any(clause.verb.form == "order" for clause in clauses(caption)):
-        return Unchanged("no order that looks different in the past")
-    if not groups:
+    obstacle = tense_obstacle(caption)
+    if obstacle:
+        return Unchanged(obstacle)
+    if not told_clauses(caption):
         return _participle_tense(caption)
-    wanted = min(max(int(TENSE_SHARE * len(caption.words)), LEAST), MOST)
-    drawn = rng.permutation(len(groups))[:wanted]
-    changed = [clause for number in sorted(drawn) for clause in groups[number]]
-    orders = {c.verb.main: inflect(c.verb.lemma, "VBD") for c in changed if c.verb.form == "order" and _plain(c)}
-    text = caption.edit(orders) if orders else change_tense(caption, changed)
-    return text if text not in (None, caption.text) else Unchanged("no verb that looks different in another tense")
-
-
-def _plain(clause: Clause) -> bool:
-    return clause.verb.negation is None and not clause.verb.auxiliaries
-
-
-def _has_tense(caption: Caption, clause: Clause) -> bool:
-    if clause.verb.form == "order":
-        return _plain(clause) and inflect(clause.verb.lemma, "VBD") != caption.tokens[clause.verb.main].lower
-    new = other_tense(caption, clause)
-    return new is not None and new != full_form(caption.tokens[clause.verb.first].text)
+    return change_tense(caption) or Unchanged("no verb that looks different in another tense")
 
 
 def _participle_tense(caption: Caption) -> str | Unchanged:
@@ -130,7 +139,7 @@ def _participle_tense(caption: Caption) -> str | Unchanged:
         last = tokens[clause.verb.tokens[0] - 1]
         if not last.is_word:
             continue
-        person = tokens[clause.subject.head].lower in words("people")
+        person = is_person(caption, clause.subject)
         be = "were" if clause.subject.plural else "was"
         return caption.edit({}, {clause.verb.tokens[0]: f"{'who' if person else 'that'} {be}"})
     return Unchanged("no verb with a tense")
@@ -151,17 +160,21 @@ def formal(caption: Caption) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Formal"): there a model, here rules and a table.
     """
-    changes, before = _exchange(caption, "formal")
+    changes, before = exchange(caption, "formal"), dict[int, str]()
     tokens = caption.tokens
     for number, token in enumerate(tokens):
-        word = token.lower.replace("’", "'")
-        after = tokens[number + 1].lower.replace("’", "'") if number + 1 < len(tokens) else ""
-        if after in ("n't", "t") and token.tag in ("MD", "VBZ", "VBP", "VBD", "VB"):
+        word = token.lower
+        after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+        if after == "n't" and token.tag in ("MD", "VBZ", "VBP", "VBD", "VB"):
             changes[number] = like(full_form(word), token.text)
-        elif word in ("n't", "t") and token.tag == "RB":
+        elif word == "n't":
             changes[number] = " not"
-        elif word in ("'s", "s", "'re", "'m", "'ve", "'ll") and token.tag in ("VBZ", "VBP", "MD"):
-            changes[number] = " " + full_form("'s" if word == "s" else word)
+        elif word == "'s" and number and tokens[number - 1].lower == "let":
+            changes[number] = " us"
+        elif word == "'s" and token.tag == "VBZ" and after in ("been", "got", "had"):
+            changes[number] = " has"
+        elif word in ("'s", "'re", "'m", "'ve", "'ll") and token.tag in ("VBZ", "VBP", "MD"):
+            changes[number] = " " + full_form(word)
         elif word == "i" and token.tag == "PRP":
             changes[number] = "I"
     for number, token in enumerate(tokens):
@@ -196,8 +209,8 @@ def _finished(text: str) -> str:
     """Begin every sentence with a capital and end the last with a full stop."""
     text = text.rstrip()
     tokens = tokenize(text)
-    starts = [t for n, t in enumerate(tokens) if n == 0 or tokens[n - 1].text in (".", "!", "?")]
-    for token in starts:
+    starts = [sentence.start for sentence in sentence_ranges(tokens)]
+    for token in (tokens[n] for n in starts if n == 0 or tokens[n - 1].end < tokens[n].start):  # not inside "x.com"
         text = text[: token.start] + with_capital(token.text) + text[token.end :]
     ended = text[-1:] in (".", "!", "?", '"', "”", ")")
     return text if ended else text.rstrip(" ,;:-") + "."
@@ -216,12 +229,12 @@ def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"): there a model, here rules and a table.
     """
-    changes, before = _exchange(caption, "casual")
+    changes = exchange(caption, "casual")
     for number, clitic in list(_contractions(caption, changes)):
         changes[number - 1] = changes.get(number - 1, caption.tokens[number - 1].text) + clitic
         changes[number] = ""
-    if changes or before:
-        return caption.edit(changes, before)
+    if changes:
+        return caption.edit(changes)
     start = next((n for n in caption.words), None)
     if start is None:
         return Unchanged("no word")
@@ -253,95 +266,3 @@ def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tupl
             noun = noun and before.lower in words("people") and not before.lower.endswith("s")
             if pronoun or noun:
                 yield number, clitics[token.lower]
-
-
-def _exchange(caption: Caption, register: str) -> tuple[dict[int, str], dict[int, str]]:
-    """Exchange words and phrases by the table of a register."""
-    table = read_table("text_style")[register]
-    tokens = caption.tokens
-    changes: dict[int, str] = {}
-    phrases = sorted(table["phrases"].items(), key=lambda pair: -len(str(pair[0]).split()))
-    lower = [token.lower for token in tokens]
-    for phrase, new in phrases:
-        parts, _, condition = str(phrase).partition(" +")
-        wanted = parts.split()
-        if parts not in caption.text.lower():
-            continue
-        for number in range(len(tokens) - len(wanted) + 1):
-            stop = number + len(wanted)
-            if lower[number:stop] != wanted or any(n in changes for n in range(number, stop)):
-                continue
-            if new == "from" and number and tokens[number - 1].tag == "CC":
-                continue
-            if condition and not (stop < len(tokens) and tokens[stop].tag == condition):
-                continue
-            if wanted == ["inside"] and not (stop < len(tokens) and tokens[stop].tag in ("DT", "PRP$")):
-                continue
-            changes[number] = like(str(new), tokens[number].text) if tokens[number].text[:1].isupper() else str(new)
-            changes.update(dict.fromkeys(range(number + 1, stop), ""))
-    for number, token in enumerate(tokens):
-        if number in changes or not token.is_word:
-            continue
-        found = _exchanged(caption, number, table)
-        if found is not None:
-            changes[number], length = like(found[0], token.text), found[1]
-            changes.update(dict.fromkeys(range(number + 1, number + length), ""))
-    return changes, {}
-
-
-def _exchanged(caption: Caption, number: int, table: Mapping[str, Mapping[str, str]]) -> tuple[str, int] | None:
-    """Return the word for a word, in its form, and how many tokens it stands for."""
-    tokens = caption.tokens
-    token = tokens[number]
-    after = tokens[number + 1] if number + 1 < len(tokens) else None
-    if token.tag in ("VB", "VBZ", "VBP", "VBD", "VBN", "VBG"):
-        lemma = verb_lemma(token.lower)
-        if after is not None and f"{lemma} {after.lower}" in table["verbs"]:
-            follows = tokens[number + 2] if number + 2 < len(tokens) else None
-            new = table["verbs"][f"{lemma} {after.lower}"]
-            if follows is not None and (_begins_phrase(follows.tag) or new.endswith(" to")):
-                return inflect(new, _tag(token.tag)), 2
-        new = table["verbs"].get(lemma, "")
-        if not new:
-            return None
-        if new.split()[-1] in _PREPOSITIONS and " " in new:
-            passive = token.tag == "VBN"
-            if passive or after is None or not _begins_phrase(after.tag) or after.tag == "PRP":
-                return None
-        else:
-            lone = after is None or not _begins_phrase(after.tag)
-            phrasal = after is not None and (after.tag == "RP" or (lemma, after.lower) in phrasal_verbs())
-            if phrasal or (lone and new in table["objects"] and token.tag != "VBN"):
-                return None
-        return inflect(new, _tag(token.tag)), 1
-    if token.tag in ("NN", "NNS"):
-        lemma = noun_lemma(token.lower)
-        new = table["nouns"].get(token.lower) or table["nouns"].get(lemma, "")
-        if not new:
-            return None
-        count = tokens[number - 1] if number else None
-        several = count is not None and count.tag == "CD" and count.lower not in ("1", "one") and "/" not in count.text
-        if several and token.lower in ("tsp", "tbsp", "min"):
-            return _plural(new), 1
-        plural = token.tag == "NNS" or token.lower in words("plural_words")
-        if plural and token.lower not in table["nouns"] and lemma != token.lower:
-            return _plural(new), 1
-        return new, 1
-    kind = "adjectives" if token.tag.startswith("JJ") else "adverbs" if token.tag == "RB" else ""
-    found = table[kind].get(token.lower) if kind else None
-    return (found, 1) if found else None
-
-
-def _begins_phrase(tag: str) -> bool:
-    return tag.startswith(("DT", "NN", "PRP", "CD", "JJ", "WRB", "WP"))
-
-
-def _tag(tag: str) -> Tag:
-    forms: dict[str, Tag] = {"VBZ": "VBZ", "VBD": "VBD", "VBN": "VBN", "VBG": "VBG"}
-    return forms.get(tag, "VB")
-
-
-def _plural(phrase: str) -> str:
-    head, _, last = phrase.rpartition(" ")
-    form = inflect(last, "NNS")
-    return f"{head} {form}".strip()

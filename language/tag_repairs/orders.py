@@ -60,7 +60,7 @@ def tag_orders(words: Sequence[str], tags: list[str]) -> None:
         if tags[number] in (",", "CC", ":") or word in ("then", "to"):
             opening = word != "to"
             continue
-        if word in ("do", "don") and number + 1 < len(words) and words[number + 1] in ("not", "n't", "t"):
+        if word == "do" and number + 1 < len(words) and words[number + 1] in ("not", "n't"):
             tags[number], negated = "VB", True
             continue
         if tags[number] == "RB" and number != first and word not in verbs:

@@ -16,7 +16,7 @@ from .verb_forms import repair_verb_forms
 
 def repair_tags(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> tuple[list[str], Style]:
     """Return the repaired tags of one sentence, and what kind of sentence it is."""
-    lower = [word.lower().replace("’", "'") for word in words]
+    lower = [word.lower().replace("’", "'") for word in words]  # clitics come with their apostrophes
     repaired = [CLOSED.get(word) or AUXILIARIES.get(word) or tag for word, tag in zip(lower, tags, strict=True)]
     repair_cans(lower, tags, repaired)
     repair_small_words(lower, repaired)

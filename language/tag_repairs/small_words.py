@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..closed_classes import CLOSED, NEGATED
+from ..closed_classes import CLOSED
 from ..inflection import is_verb_form
 from ..lexicon import words as words_of
 from .context import third_person
 
 
 def repair_small_words(words: Sequence[str], tags: list[str]) -> None:
-    """Tag clitics, "that", written-off apostrophes ("wasn t", "a man s hat"), marks, and what no closed class has."""
+    """Tag clitics, "that", marks, and what no closed class has."""
     acts = words_of("verb_s") - {"likes"}
     for number, word in enumerate(words):
         before = words[number - 1] if number else ""
         after = words[number + 1] if number + 1 < len(words) else ""
-        if word in ("'s", "s") and before:  # "it's", but "the dog's bowl"
-            pronoun = before in ("it", "he", "she", "that", "there", "what", "who", "here", "let")
+        if word == "'s" and before:  # "it's", but "the dog's bowl"
+            pronoun = before in ("it", "he", "she", "that", "there", "what", "who", "here")
             verb = (
                 pronoun
-                or (word == "s" and after.endswith("ing"))
-                or (word == "'s" and after in ("a", "an", "the", "not", "being", "been"))
+                or (after.endswith("ing") and after not in words_of("noun_ing") and not _before_noun(tags, number + 1))
+                or after in ("a", "an", "the", "not", "being", "been")
             )
-            tags[number] = "VBZ" if verb else "POS"
-        elif word == "t" and before in NEGATED:
-            tags[number] = "RB"
-        elif word in NEGATED and after == "t":
-            tags[number] = NEGATED[word]
+            tags[number] = "PRP" if before == "let" else "VBZ" if verb else "POS"
         elif word == "that":
             tags[number] = "WDT" if before and tags[number - 1].startswith("NN") else "IN"
             if tags[number] == "IN" and (not before or tags[number - 1] in ("IN", "TO", "CC") or not after):
@@ -53,6 +49,10 @@ def repair_small_words(words: Sequence[str], tags: list[str]) -> None:
             tags[number] = "NNS" if word in acts else base  # no word of that class: "a person walks/WRB into"
         elif word[:1].isalnum() is False and len(word) == 1:
             tags[number] = "." if word in ".!?" else "," if word == "," else ":"
+
+
+def _before_noun(tags: Sequence[str], number: int) -> bool:
+    return number + 1 < len(tags) and tags[number + 1].startswith(("NN", "JJ"))
 
 
 def repair_cans(words: Sequence[str], tagged: Sequence[str], tags: list[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from ..closed_classes import AUXILIARIES, BE_FORMS, CLOSED, NEGATED, PLURALS
+from ..closed_classes import AUXILIARIES, BE_FORMS, CLOSED, PLURALS
 from ..inflection import Tag, can_be_verb, is_plural_noun, is_verb_form, readings, verb_lemma
 from ..lexicon import words as words_of
 from .context import is_coordinated, place_before
@@ -19,8 +19,9 @@ def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> Non
         after = tags[number + 1] if number + 1 < len(tags) else ""
         if word in PLURALS:
             continue
-        if word in AUXILIARIES or word in CLOSED or not word[:1].isalpha() or (word in NEGATED and after == "RB"):
-            if held and tags[before] in ("TO", "MD") and word in ("have", "do") and tags[number] == "VBP":
+        if word in AUXILIARIES or word in CLOSED or not word[:1].isalpha():
+            infinitive = held and (tags[before] in ("TO", "MD") or held in ("do", "does", "did"))
+            if infinitive and word in ("have", "do") and tags[number] == "VBP":
                 tags[number] = "VB"
             elif held in ("have", "has", "had", "be", "is", "are", "was", "were", "being") and word == "had":
                 tags[number] = "VBN"

@@ -194,3 +194,30 @@ def test_real_captions_come_back(real_captions: tuple[Row, ...]) -> None:
     for _, _, text in real_captions:
         tokens = tokenize(text)
         assert edit(text, tokens, {}) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("they don t sing", ["they", "do", "n't", "sing"]),
+        ("he won t", ["he", "wo", "n't"]),
+        ("she cant swim", ["she", "ca", "n't", "swim"]),
+        ("it s raining", ["it", "'s", "raining"]),
+        ("a car s wheel", ["a", "car", "'s", "wheel"]),
+        ("they re here", ["they", "'re", "here"]),
+        ("theyre here", ["they", "'re", "here"]),
+        ("i m sure we ve met", ["i", "'m", "sure", "we", "'ve", "met"]),
+        ("you ll see", ["you", "'ll", "see"]),
+        ("let s go", ["let", "'s", "go"]),
+        ("he doesn’t", ["he", "does", "n't"]),
+        ("they won t shirts", ["they", "won", "t", "shirts"]),
+        ("the letter s", ["the", "letter", "s"]),
+        ("they were well", ["they", "were", "well"]),
+        ("section d", ["section", "d"]),
+    ],
+)
+def test_clitics_without_their_apostrophes(text: str, tokens: list[str]) -> None:
+    found = tokenize(text)
+    assert [token.lower for token in found] == tokens
+    assert all(text[token.start : token.end] == token.text for token in found)
+    assert all(token.lacks_apostrophe == ("'" in token.lower and "’" not in text) for token in found)

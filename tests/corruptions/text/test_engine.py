@@ -161,7 +161,30 @@ def test_styles_lead_to_other_tags() -> None:
         ("A MAN ISN'T RIDING", "tense", "A MAN WASN'T RIDING"),
         ("A MAN RIDES", "reverse_neg", "A MAN DOES NOT RIDE"),
         ("NASA", "formal", "NASA."),
+        ("TWO GIRLS SING AND A BOY LAUGHS", "tense", "TWO GIRLS SANG AND A BOY LAUGHED"),
+        ("GROUP OF STUDENTS LISTEN TO A TEACHER", "reverse_neg", "GROUP OF STUDENTS DO NOT LISTEN TO A TEACHER"),
     ],
 )
 def test_captions_in_capitals_stay_in_capitals(text: str, name: str, expected: str) -> None:
     assert corrupt_text(text, name, tools=Tools(tagger_kind="pattern")).text == expected
+
+
+@pytest.mark.parametrize("name", ["append_irr", "multi_pos_swap_nn", "typos", "shuffle_order", "casual"])
+def test_one_key_draws_otherwise_for_other_captions(name: str) -> None:
+    tools = Tools(tagger_kind="pattern")
+    texts = [
+        f"a {animal} runs over the green field and finds a ball" for animal in ("dog", "cat", "horse", "cow", "fox")
+    ]
+    for key in ("", "same"):
+        found = [corrupt_text(text, name, key=key, tools=tools).text for text in texts]
+        plain = {result.replace(text.split()[1], "X") for result, text in zip(found, texts, strict=True)}
+        assert len(plain) > 1
+        assert found == [corrupt_text(text, name, key=key, tools=tools).text for text in texts]
+
+
+@every
+def test_captions_in_other_languages_are_left_alone(corruption: TextCorruption) -> None:
+    tools = runnable(corruption)
+    for text in ("一个男人 在 海滩上 骑马", "un hombre está montando un caballo en la playa"):
+        found = TextRecipe(corruption, 0, "other").apply(text, tools)
+        assert (found.reason == "not English") == corruption.reads_english

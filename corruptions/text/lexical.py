@@ -1,0 +1,94 @@
+"""Words as perturbations that swap them need them: lemmas and forms, the lists of `swap_text.yaml`, draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any, cast
+
+import numpy as np
+
+from ...extras import import_extra
+from ...language.inflection import Tag, inflect, readings
+from ...language.wordnet import Pos
+from ...language.words import Caption
+from .tables import read_table
+
+LEAST, MOST = 1, 10
+SAME_STEM = 4
+POSES: dict[str, tuple[str, Pos]] = {
+    **dict.fromkeys(("NN", "NNS"), ("NOUN", "n")),
+    **dict.fromkeys(("VB", "VBZ", "VBP", "VBD", "VBN", "VBG"), ("VERB", "v")),
+    "JJ": ("ADJ", "a"),
+    "RB": ("ADV", "r"),
+}
+PARTS: dict[Pos, str] = {pos: part for part, pos in POSES.values()}
+LEMMAS = {"leaves": "leaf"}  # where the dictionary's first is not the captions'
+
+
+def related(word: str, other: str) -> bool:
+    """Return whether two lemmas are the same word or derived from each other: "sing", "singer"."""
+    short, long = sorted((word, other), key=len)
+    stem = short[: max(SAME_STEM, len(short) - 2)] if len(short) >= SAME_STEM else short
+    return word == other or (len(short) > 2 and long.startswith(stem))
+
+
+def is_plain(word: str) -> bool:
+    """Return whether a word is of small letters only, three or more."""
+    return len(word) > 2 and word.isascii() and word.isalpha() and word.islower()
+
+
+@lru_cache(maxsize=1 << 14)
+def lemma_of(word: str, tag: str) -> str:
+    """Return the base of a word with a tag; empty for tags of no use here."""
+    if tag not in POSES:
+        return ""
+    if tag in ("NN", "JJ", "RB"):
+        return word
+    lemminflect = import_extra("lemminflect")
+    found: tuple[str, ...] = readings(word).get(POSES[tag][0]) or lemminflect.getLemma(word, POSES[tag][0])
+    return LEMMAS.get(word) or (found[0] if found else "")
+
+
+def inflected(lemma: str, tag: str) -> str:
+    """Return a lemma the form of a tag; of several words the first of a verb, the last of a noun."""
+    if tag in ("JJ", "RB", "NN", "VB", "VBP"):
+        return lemma
+    if tag == "NNS":
+        *others, head = lemma.split()
+        return " ".join([*others, inflect(head, "NNS")])
+    return inflect(lemma, cast(Tag, tag))
+
+
+def lower_at(caption: Caption, number: int) -> str:
+    """Return a token in small letters; empty outside the caption."""
+    return caption.tokens[number].lower if 0 <= number < len(caption.tokens) else ""
+
+
+def word_count(caption: Caption, share: float) -> int:
+    """Return how many words a share of a caption is, at least one."""
+    return min(max(int(share * len(caption.tokens)), LEAST), MOST)
+
+
+def shuffled(numbers: Sequence[int], rng: np.random.Generator) -> list[int]:
+    """Return numbers in a drawn order."""
+    return [numbers[place] for place in rng.permutation(len(numbers))]
+
+
+def draw_one(values: Sequence[str], rng: np.random.Generator) -> str:
+    """Draw one of several values."""
+    return values[int(rng.integers(len(values)))]
+
+
+@cache
+def names(*path: str) -> frozenset[str]:
+    """Return a list of words of the table."""
+    part: Any = swap_table()
+    for name in path:
+        part = part[name]
+    return frozenset(str(part["words"]).split())
+
+
+def swap_table() -> dict[str, Any]:
+    """Return the table `swap_text.yaml`."""
+    return read_table("swap_text")

@@ -1,0 +1,123 @@
+"""Nouns and adjectives that can be another part of speech too, and where in a caption they can stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from ...language.inflection import is_verb_form, readings
+from ...language.noun_phrases import QUANTITIES
+from ...language.wordnet import Pos, WordNet
+from ...language.words import Caption
+from .lexical import PARTS, is_plain, lower_at, names
+from .synonyms import in_phrase, tells_how_much
+
+COMMON_NOUN, COMMON_ADJECTIVE = 3, 1  # occurrences in WordNet's tagged texts that make a word common
+ARTICLES = ("DT", "PRP$", "POS", "WP$")
+BE = ("is", "are", "was", "were", "be", "been", "being")
+SINGLE = ("a", "an", "another", "each", "every", "either", "neither")
+SEVERAL = ("some", "any", "all", "these", "those", "both")
+AFTER_ARTICLE = ("NN", "JJ", "RB", "VBG", "VBN", "CD")
+
+
+@cache
+def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
+    """Return the common nouns ("n") or adjectives ("a") that can be another part of speech too, in alphabetical order.
+
+    Args:
+        wordnet: WordNet.
+        pos: "n" or "a".
+    """
+    part, least = PARTS[pos], COMMON_NOUN if pos == "n" else COMMON_ADJECTIVE
+    left_out = names("multi_pos", "no_nouns" if pos == "n" else "no_adjectives") | names("sensitive")
+
+    def serves(word: str) -> bool:
+        count, others = wordnet.count(word, pos), [wordnet.count(word, other) for other in PARTS if other != pos]
+        common = count >= least and any(others) and max(others) <= count
+        known = word in readings(word).get(part, ()) and "AUX" not in readings(word)
+        return common and known and is_plain(word) and len(wordnet.parts(word)) > 1
+
+    return tuple(word for word in wordnet.lemmas(pos) if word not in left_out and serves(word))
+
+
+def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
+    """Return, by their token, the nouns that can take the place of each noun of a caption in the singular.
+
+    Args:
+        caption: The tagged caption.
+        wordnet: WordNet.
+    """
+    pool, fixed = multi_pos_words(wordnet, "n"), names("multi_pos", "fixed_nouns") | QUANTITIES
+    mass = names("multi_pos", "mass_nouns")
+    uncounted = names("multi_pos", "uncounted") | (mass - names("multi_pos", "counted_too"))
+    by_use = {
+        "any": pool,
+        "one": tuple(word for word in pool if word not in uncounted),
+        "bare": tuple(word for word in pool if word in mass),
+    }
+    found: dict[int, Sequence[str]] = {}
+    for number in caption.tagged("NN"):
+        token = caption.tokens[number]
+        verb = _tag_at(caption, number - 1) in ("TO", "MD")  # "to film": a verb
+        if token.tag == "NN" and token.lower not in fixed and token.text.isalpha() and not verb:
+            found[number] = by_use[_use(caption, number)]
+    return found
+
+
+def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
+    """Return, by their token, the adjectives that can take the place of each adjective of a caption.
+
+    Args:
+        caption: The tagged caption.
+        wordnet: WordNet.
+    """
+    fixed, pool = names("multi_pos", "fixed_adjectives"), multi_pos_words(wordnet, "a")
+    found: dict[int, Sequence[str]] = {}
+    for number in caption.tagged("JJ"):
+        token, before, after = caption.tokens[number], _tag_at(caption, number - 1), _tag_at(caption, number + 1)
+        last = not after or after == "CC" or not caption.tokens[number + 1].is_word
+        said = last and (
+            before.startswith("RB") or lower_at(caption, number - 1) in BE
+        )  # "is very big", not "is fond of"
+        stays = token.lower in fixed or tells_how_much(caption, number, wordnet) or in_phrase(caption, number, wordnet)
+        stays = stays or not _is_adjective(caption, number)
+        if token.tag == "JJ" and not stays and (said or _is_before_noun(caption, number)):
+            found[number] = pool
+    return found
+
+
+def _is_adjective(caption: Caption, number: int) -> bool:
+    """Return whether the dictionary has an adjective, and it is no part of a compound such as "fast moving"."""
+    word, before = caption.tokens[number].lower, _tag_at(caption, number - 1)
+    participle = is_verb_form(word, "VBG") or is_verb_form(word, "VBN") or word.endswith("ed")
+    passive = lower_at(caption, number - 1) in BE and participle
+    return "ADJ" in readings(word) and not passive and not (participle and before.startswith(("RB", "JJ", "NN")))
+
+
+def _is_before_noun(caption: Caption, number: int) -> bool:
+    """Return whether a noun stands behind an adjective, other adjectives between."""
+    place = number + 1
+    while _tag_at(caption, place) == "JJ":
+        place += 1
+    return _tag_at(caption, place).startswith("NN")
+
+
+def _use(caption: Caption, number: int) -> str:
+    """Return how a noun stands: behind "a" and the like ("one"), behind "the" or before a noun ("any"), or "bare"."""
+    if _tag_at(caption, number + 1).startswith("NN"):
+        return "any"  # "police officer"
+    for place in range(number - 1, -1, -1):
+        tag, lower = caption.tokens[place].tag, caption.tokens[place].lower
+        if tag in ARTICLES:
+            if lower in SEVERAL:
+                return "bare"
+            return "one" if lower in SINGLE else "any"
+        if tag == "CD":
+            return "one" if lower in ("one", "1") else "bare"
+        if not tag.startswith(AFTER_ARTICLE):
+            break
+    return "bare"
+
+
+def _tag_at(caption: Caption, number: int) -> str:
+    return caption.tokens[number].tag if 0 <= number < len(caption.tokens) else ""

@@ -1,0 +1,50 @@
+"""Whether a caption is English, so that what reads English leaves others alone."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+from .closed_classes import AUXILIARIES, CLOSED
+from .inflection import readings
+from .lexicon import words
+from .words import tokenize
+
+LEAST_WORDS = 3  # of fewer, names and slips are told from another language by nothing
+LATIN_SHARE = 0.5  # of the letters
+DOUBTFUL_SHARE = 0.7  # where a word of another language stands
+KNOWN_SHARE = 0.4  # of the words: names and misspellings are many in captions
+ADDRESSES = ("http://", "https://", "www.")  # of no language
+ENGLISH = frozenset((*CLOSED, *AUXILIARIES)) | words("joining") | words("particles")
+
+
+@lru_cache(maxsize=1 << 15)
+def is_english(text: str) -> bool:
+    """Return whether a text can be English.
+
+    It is not if most of its letters are not Latin; or, from three words on, if more of its words are such as sentences
+    of other languages are full of ("de", "und", "que") than function words of English, two at least; or if less than
+    four in ten are in the dictionary of English forms (seven in ten beside such a word; one of three). Texts without
+    letters, and of one or two words, are taken for English.
+
+    Args:
+        text: One sentence or more.
+    """
+    letters = [character for character in text if character.isalpha()]
+    if not letters:
+        return True
+    latin = sum("LATIN" in unicodedata.name(character, "") for character in letters)
+    if latin < LATIN_SHARE * len(letters):
+        return False
+    spoken = " ".join(part for part in text.split() if not part.startswith(ADDRESSES))
+    found = [token.lower for token in tokenize(spoken) if any(character.isalpha() for character in token.text)]
+    if len(found) < LEAST_WORDS:
+        return True
+    english = sum(word in ENGLISH for word in found)
+    foreign = len({word for word in found if word in words("foreign") and word not in ENGLISH})
+    if foreign >= 2 and foreign > english:
+        return False
+    known = sum(word in ENGLISH or bool(readings(word)) for word in found)
+    if len(found) == LEAST_WORDS:
+        return known > 0
+    return known >= (DOUBTFUL_SHARE if foreign and foreign >= english else KNOWN_SHARE) * len(found)

@@ -1,0 +1,61 @@
+"""Verbs that are joined and share a subject: "opens the door and leaves"."""
+
+from __future__ import annotations
+
+from .clauses import Clause, clauses
+from .lexicon import words
+from .noun_phrases import NounPhrase
+from .words import Caption
+
+
+def sharing_clause(caption: Caption, clause: Clause) -> Clause | None:
+    """Return the first clause behind that has its subject from this one: "and waves"."""
+    found = clauses(caption)
+    own, root = found.index(clause), root_clause(caption, clause)
+    return next((c for c in found[own + 1 :] if c.role == "coordinate" and root_clause(caption, c) == root), None)
+
+
+def joint_before(caption: Caption, clause: Clause, first: int) -> int:
+    """Return the token that joins a coordinate clause to the one before, adverbs of its verb passed over."""
+    joint = clause.verb.tokens[0] - 1
+    while joint > first and caption.tokens[joint].tag.startswith("RB"):
+        joint -= 1
+    return joint
+
+
+def root_clause(caption: Caption, clause: Clause) -> int:
+    """Return the number of the first clause of those joined to one by their subject."""
+    found = clauses(caption)
+    place = found.index(clause)
+    while (previous := found[place].previous) is not None:
+        place = previous
+    return place
+
+
+def is_lone_then(caption: Caption, number: int, alone: bool = False) -> bool:
+    """Return whether "then" joins a verb that was not read as sharing the subject: "throws a book then starts"."""
+    tokens = caption.tokens
+    if not 0 < number < len(tokens):
+        return False
+    before, after = tokens[number - 1], tokens[number + 1] if number + 1 < len(tokens) else None
+    joined = before.tag in ("CC", "PRP") or (not before.is_word and not (alone and before.text == ","))
+    return tokens[number].lower == "then" and not joined and after is not None and after.tag not in ("PRP", "DT", "EX")
+
+
+def repeated_subject(caption: Caption, subject: NounPhrase) -> str:
+    """Write a subject as it is said again: "the man", "they", "Tom"; "" where that is not plain."""
+    tokens, head = caption.tokens, caption.tokens[subject.head]
+    if head.tag == "PRP" and len(subject.heads) == 1:
+        return head.text if head.lower == "i" else head.lower
+    if subject.plural or len(subject.heads) > 1:
+        return "they"
+    inside = tokens[subject.first : subject.stop]
+    if inside[-1] is not head or len(inside) > 3:
+        return ""
+    if inside[0].lower in ("a", "an", "the"):
+        return " ".join(["the", *(t.text for t in inside[1:])])
+    return (
+        " ".join(t.text for t in inside)
+        if all(t.tag == "NNP" for t in inside) and head.lower not in words("people")
+        else ""
+    )
