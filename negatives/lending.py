@@ -23,7 +23,9 @@ class Lending:
         """Count how often each text is right."""
         self.facets, self.splits, self.need = facets, splits, need
         self.order = sorted(set(splits), key=lambda split: (splits.count(split), split))  # the small ones choose first
-        self.total = {kind: sum(facet.rights.values()) for kind, facet in facets.items()}
+        self.total: dict[str, Rows] = {
+            kind: np.sum(list(facet.rights.values()), axis=0) for kind, facet in facets.items()
+        }
 
     def limits(self, kind: str, split: str) -> Doubles:
         """Return how often each key may be wrong in a split.
