@@ -1,10 +1,11 @@
 # make demo: the benchmark from the built-in sample, built and verified.   make test: the whole test suite.
-# Both make a virtual environment in .venv and need Python >= 3.11, pip and make, nothing else.
+# make docs: the site, in build/docs.
+# All make a virtual environment in .venv and need Python >= 3.11, pip and make, nothing else.
 PYTHON ?= python3
 OUT ?= out/clavi
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint docs clean
 
 demo: .venv/core
 	$(BIN)/build-clavi --charades sample --out $(OUT) --fresh
@@ -26,6 +27,12 @@ lint: .venv/dev
 	rm -rf .venv/typed && mkdir -p .venv/typed && ln -s ../.. .venv/typed/stressreel
 	cd .venv/typed && MYPYPATH=. ../bin/mypy --config-file ../../pyproject.toml -p stressreel
 
+# Warnings are errors: a link to a page or an anchor that is not there ends the build. All pages are made anew, as they
+# also change with the code.
+docs: .venv/docs
+	$(BIN)/python -m sphinx -q -E -a -W --keep-going docs build/docs
+	@echo "The site is in build/docs/index.html."
+
 .venv/core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
@@ -33,6 +40,10 @@ lint: .venv/dev
 
 .venv/dev: .venv/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+.venv/docs: .venv/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	touch $@
 
 clean:

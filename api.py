@@ -23,6 +23,7 @@ from .records.output import FinishedOutput, open_output
 if TYPE_CHECKING:
     from .benchmark import Benchmark
     from .data_cards.card import Card
+    from .data_cards.gallery.exhibits import Answers, Gallery
     from .exports.tasks import Task
     from .metrics.blind.asked import Asked
     from .metrics.bootstrap import Measure
@@ -495,6 +496,16 @@ def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) ->
         return benchmark.tasks(output, split)
     configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
     return item_tasks(output, benchmark.items, benchmark.question_tables(output.info), configs, split)
+
+
+def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -> Gallery:
+    """Return what a gallery shows of an output; a benchmark without pages of its own gets one for each item."""
+    from .data_cards.gallery.generic import item_gallery
+
+    if benchmark.gallery:
+        return benchmark.gallery(output, answers)
+    tables = benchmark.question_tables(output.info)
+    return item_gallery(output, benchmark.items, tables, benchmark.configs(output.info), answers)
 
 
 def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> Iterator[tuple[str, bytes]]:

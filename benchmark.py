@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .asking.distances import Complement
     from .asking.questions import Question
     from .data_cards.card import Card
+    from .data_cards.gallery.exhibits import Answers, Gallery
     from .exports.tasks import Task
     from .metrics.blind.asked import Asked
     from .metrics.items import Items
@@ -93,6 +94,7 @@ class Benchmark:
         references: The rows of a table with the right texts of its open questions, and the split of each; None if it
             has no such questions.
         written_table: The table whose open questions harnesses let a model answer in writing; empty if there is none.
+        gallery: What a gallery shows of an output and of answers to it; None for a page for each of its items.
         layout: The files, by name, in which its authors publish a split of theirs; None if there is no such layout.
         captions: Names of its tables with perturbed captions, from `build.json`; None if it has none.
         sample: The options that build its built-in sample; empty if it has none.
@@ -118,6 +120,7 @@ class Benchmark:
     complements: Callable[[FinishedOutput, str], Sequence[Complement]] | None = None
     references: Callable[[FinishedOutput, str], tuple[list[Row], list[str]]] | None = None
     written_table: str = ""
+    gallery: Callable[[FinishedOutput, Answers], Gallery] | None = None
     layout: Callable[[FinishedOutput, str], Iterator[tuple[str, bytes]]] | None = None
     captions: Callable[[Info], Sequence[str]] | None = None
     sample: Mapping[str, Any] = field(default_factory=dict)

@@ -29,6 +29,7 @@ COMMANDS = {
     "decompose": "Take one compositional question apart into its graph of sub-questions.",
     "diff": "Show what differs between two outputs: settings, tables, rows, videos.",
     "export": "Write an output for a harness (lmms-eval, inspect-ai), as files or WebDataset, or as its authors do.",
+    "gallery": "Show an output in the browser: a folder of pages that opens offline.",
     "list": "List perturbations with levels and sources, benchmarks, or the options of builds.",
     "permute": "Write feature-permutation sets: each item with the video, or the text, of another.",
     "mine": "Find wrong options for any set of questions: hard negatives by sentence embeddings.",

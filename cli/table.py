@@ -29,7 +29,7 @@ def command(
     against: str | None,
     debug: bool,
 ) -> None:
-    r"""Show the scores of several models in one table: the mean ± the standard deviation over each model's runs.
+    """Show the scores of several models in one table: the mean ± the standard deviation over each model's runs.
 
     SCORES are folders that `stressreel score` wrote, on one output. Folders with the same MODEL are its runs; a group
     of models is averaged in the same way. Without MODEL a folder is called by its name. For instance:
@@ -37,7 +37,7 @@ def command(
     \b
       stressreel table JustAsk=j1.scores JustAsk=j2.scores FrozenBiLM=f1.scores
       stressreel table a.scores b.scores --of families --only R@5 --only γr --only text --transpose
-    """
+    """  # noqa: D301
     from ..data_cards.model_figures import against_png, models_png
     from ..errors import UsageError
     from ..metrics.folder import Scored, read_scores

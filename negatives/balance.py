@@ -26,23 +26,23 @@ from numpy.typing import NDArray
 from ..progress import Progress
 from ..seeds import rng_for
 from .facets import WIDTH, Facet, Features, set_features
-from .lending import ENERGY_DIGITS, Left, Lending
+from .lending import Lending
 from .steering import Network, conditional_logit
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 FOLDS = 3
+ENERGY_DIGITS = 4
 SPREAD = 24.0  # brings projected embeddings to a size that networks learn from
-ROUNDS = 4
-STEPS = (1.0, 0.8, 0.6, 0.5)  # how much of a model's log-odds is added in each round
+ROUNDS = 3
+STEPS = (1.0, 0.7, 0.5)  # how much of a model's log-odds is added in each round
 CONTRAST = 6  # drawn candidates that a right option is told from
 SETS = 48  # option sets of a row that the second stage chooses among
 SET_ROUNDS = 8
 SET_STEP = 0.6
 MOST_ROWS = 12_000  # a model learns from so many rows at most
 CLIP = 4.0
-EVEN = 3  # times that what texts lend is compared with what they may, in each round
 TAKEN = 100.0  # taken off the energy of a text that may lend no more
 
 
@@ -81,9 +81,8 @@ def balance(
         facets: By kind, the texts.
         need: How many to draw for each row; all where there are fewer.
         groups: What keeps rows together, such as their videos: a model that scores a row saw none of its group.
-        splits: The split of each row. What is right nowhere is wrong once at most, and what is right somewhere is
-            wrong in a split in proportion to how often it is right there; or else a text known as wrong from one
-            split is wrong in another.
+        splits: The split of each row. What is right nowhere is wrong in one split only, or else a text that is known
+            as wrong from train is wrong in the test.
         seed: The dataset's seed.
 
     Returns:
@@ -98,8 +97,8 @@ def balance(
     projection = rng.standard_normal((questions.shape[1], WIDTH)) * SPREAD / np.sqrt(questions.shape[1])
     features = {kind: Features(questions, facet, projection.round(6)) for kind, facet in facets.items()}
     noise = [rng_for(seed, "balance", ids[row]) for row in range(len(ids))]
-    lending = Lending(facets, splits, need)
-    state = _State(order, folds, features, lending.shares(), noise, need, lending)
+    energies = [np.zeros(len(texts) - 1) for texts in next(iter(facets.values())).texts]
+    state = _State(order, folds, features, energies, noise, need, Lending(facets, splits))
     total = (ROUNDS + 1) * FOLDS * len(facets) + SET_ROUNDS
     with Progress("balancing options", total, "model", brief=True) as progress:
         for number, step in enumerate(STEPS[:ROUNDS]):
@@ -156,9 +155,6 @@ class _State:
                     added[row] = step * np.clip(odds - odds.mean(), -CLIP, CLIP)
         for row, odds in added.items():
             self.energies[row] = (self.energies[row] + odds).round(ENERGY_DIGITS)
-        for _ in range(EVEN):
-            more = self.lending.even({row: self.draw(row, self.need) for row in self.order})
-            self.energies = [(one + add).round(ENERGY_DIGITS) for one, add in zip(self.energies, more, strict=True)]
 
     def sets(self, learnt: Callable[[], None]) -> Balanced:
         """Choose among sets of drawn candidates those in which the right option does not stand out."""
@@ -197,14 +193,13 @@ class _State:
                 chance[here] = _chance(found[fold], table[here])
             standing = (standing - SET_STEP * chance).round(ENERGY_DIGITS)
             learnt()
-        left = Left(self.lending)
-        for row in set(self.order).difference(rows):
-            left.take(row, 1 + chosen[row])
+        for row in sorted(set(self.order).difference(rows)):
+            self.lending.take(row, 1 + chosen[row])
         sets = np.zeros((len(rows), *shape[2:]))
         for split in self.lending.order:
             for place in (n for n, row in enumerate(rows) if self.lending.splits[row] == split):
                 row = rows[place]
-                spent = np.where(left.free(row), 0.0, -TAKEN)
+                spent = np.where(self.lending.free(row), 0.0, -TAKEN)
                 drawn = np.stack([self.draw_set(row, spent) for _ in range(SETS)])
                 of_sets = np.concatenate([set_features(self.features[k], row, drawn) for k in self.features], axis=2)
                 of_sets = (of_sets - mean) / scale
@@ -214,7 +209,7 @@ class _State:
                 value += np.array([spent[some - 1].sum() for some in drawn])
                 best_set = int(np.argmax(value.round(ENERGY_DIGITS)))
                 chosen[row], sets[place] = drawn[best_set] - 1, of_sets[best_set]
-                left.take(row, drawn[best_set])
+                self.lending.take(row, drawn[best_set])
         return Balanced(chosen, self._guessable(rows, chosen, sets, learnt))
 
     def _guessable(

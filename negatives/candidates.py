@@ -22,8 +22,8 @@ Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
 
 CARRIED = 72  # questions whose answers are carried over
-OWN = 24  # questions of the same pool whose answers are taken as they are
-FEWEST = 24  # candidates of a row at the least, if its pool has as many
+OWN = 12  # questions of the same pool whose answers are taken as they are
+FEWEST = 16  # candidates of a row at the least, if its pool has as many
 ALIKE = 10  # rows that ask the very same and are looked at
 SOMEBODY = "somebody"
 

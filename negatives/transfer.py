@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
 
 from ..language.agreement import full_form
 from ..language.cast import Cast
@@ -73,6 +77,13 @@ class Roles:
         return (*([self.subject] if self.subject else []), *self.others)
 
 
+@cache
+def no_things() -> frozenset[str]:
+    """Return the nouns that take no part: nobody holds or throws them."""
+    path = Path(__file__).parent / "tables" / "no_things.yaml"
+    return frozenset(str(yaml.safe_load(path.read_text(encoding="utf-8"))["words"]).split())
+
+
 def read_roles(caption: Caption, cast: Cast) -> Roles:
     """Find the players of a question."""
     found = tuple(entities(caption, cast))
@@ -130,8 +141,10 @@ def _name(caption: Caption, entity: Entity) -> str:
 def _something(caption: Caption, first: int, stop: int, head: int) -> Player | None:
     tokens = caption.tokens
     token = tokens[head]
-    if token.tag not in ("NN", "NNS") or token.lower in PRONOUNS | function_words():
+    if token.tag not in ("NN", "NNS") or token.lower in PRONOUNS | function_words() | no_things():
         return None
+    if head + 1 < len(tokens) and tokens[head + 1].lower == "of":
+        return None  # "a jar of ink"
     start = head
     while start > first and tokens[start - 1].tag in ("NN", "JJ") and tokens[start - 1].lower not in ARTICLES:
         start -= 1

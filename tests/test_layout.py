@@ -423,6 +423,7 @@ def test_every_command_has_a_module_and_help(program: str) -> None:
     assert isinstance(command, click.Command)
     assert command.name == program.split()[-1]
     assert command.help
+    assert "\\b" not in command.help, "a raw docstring: click prints its \\b and wraps the example"
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

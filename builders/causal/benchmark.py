@@ -40,6 +40,7 @@ BENCHMARK = Benchmark(
     card=late(".card", "card", __package__),
     scoring=late(".scores", "scoring", __package__),
     tasks=late(".tasks", "tasks", __package__),
+    gallery=late(".gallery", "gallery", __package__),
     references=late(".scores", "read_whole", __package__),
     written_table="open_ended",
     sample={"annotations": "sample"},

@@ -35,6 +35,7 @@ BENCHMARK = Benchmark(
     scoring=late(".scores", "scoring", __package__),
     complements=late(".complements", "complements", __package__),
     tasks=late(".tasks", "tasks", __package__),
+    gallery=late(".gallery", "gallery", __package__),
     sample={"charades": "sample"},
     drawn_sample="charades",
     result_table="videos",

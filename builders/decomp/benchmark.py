@@ -32,6 +32,7 @@ BENCHMARK = Benchmark(
     card=late(".card", "card", __package__),
     scoring=late(".scores", "scoring", __package__),
     tasks=late(".tasks", "tasks", __package__),
+    gallery=late(".gallery", "gallery", __package__),
     clips=late(".clips", "clips", __package__),
     layout=late(".hierarchies", "published_layout", __package__),
     sample={"charades": "sample"},

@@ -40,6 +40,7 @@ BENCHMARK = Benchmark(
     card=late(".card", "card", __package__),
     scoring=late(".scores", "scoring", __package__),
     tasks=late(".tasks", "tasks", __package__),
+    gallery=late(".gallery", "gallery", __package__),
     clips=late(".clips", "RecipeClips", __package__),
     captions=caption_tables,
     sample={"msrvtt": "sample"},

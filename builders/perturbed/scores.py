@@ -247,11 +247,11 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
             doubled[label] += 1
             continue
         if judged:
-            right = _truth(given)
+            right = truth_of(given)
         else:
             if setting not in own:
-                own[setting] = _texts(output, by_name[setting], captions, options.split)
-            right = _chose(given, clip, own[setting])
+                own[setting] = captions_about(output, by_name[setting], captions, options.split)
+            right = chose(given, clip, own[setting])
         if right is None:
             unreadable.append((label, str(given)[:80]))
         values[setting, clip, question] = float(bool(right))
@@ -295,7 +295,8 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
     return _robustness_scores(output, chosen, ("accuracy",), tally(sources, cells), options, answers, notes)
 
 
-def _truth(value: Any) -> bool | None:
+def truth_of(value: Any) -> bool | None:
+    """Read whether an answer is right, as users write it; None if that cannot be told."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     text = str(value).strip().casefold()
@@ -311,7 +312,7 @@ def _truth(value: Any) -> bool | None:
     }.get(text)
 
 
-def _texts(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:
+def captions_about(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:
     """Return which clips each caption (id and text) is about, as shown in a setting."""
     texts = caption_texts(output, setting, captions, split)
     about: dict[str, set[str]] = {}
@@ -321,7 +322,7 @@ def _texts(output: FinishedOutput, setting: Setting, captions: Captions, split: 
     return about
 
 
-def _chose(value: Any, clip: str, about: Mapping[str, set[str]]) -> bool | None:
+def chose(value: Any, clip: str, about: Mapping[str, set[str]]) -> bool | None:
     """Return whether the caption chosen is one of the clip's; None if it is no caption of the output."""
     if not isinstance(value, str):
         return None

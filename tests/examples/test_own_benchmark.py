@@ -122,3 +122,17 @@ def test_its_answers_are_scored(command: Command, built: Path, tmp_path: Path) -
 def test_it_is_exported(command: Command, built: Path, tmp_path: Path) -> None:
     command("export", "lmms-eval", built, "--to", tmp_path / "tasks")
     assert list((tmp_path / "tasks").glob("*.yaml"))
+
+
+def test_it_has_a_gallery(command: Command, built: Path, tmp_path: Path) -> None:
+    ids = [row["question_id"] for row in rows(built, "questions", ["question_id"])]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps({"id": name, "answer": "no"}) + "\n" for name in ids))
+    command("gallery", built, "--to", tmp_path / "gallery", "--predictions", answers)
+    assert len(list((tmp_path / "gallery" / "media").glob("*.mp4"))) == 4
+    text = (tmp_path / "gallery" / "data" / "items-00000.js").read_text("utf-8")
+    part = json.loads(text.removeprefix("galleryItems(").removesuffix(");\n"))
+    blocks = [item["content"]["blocks"][0] for item in part["items"]]
+    assert [item["id"] for item in part["items"]] == ids
+    assert {item["view"] for item in part["items"]} == {"question"}
+    assert [block["verdict"] for block in blocks] == ["right" if block["right"] == 0 else "wrong" for block in blocks]

@@ -341,6 +341,9 @@ def _scores(folder: Path) -> None:
     for name in ("a", "b"):
         (given / f"{name}.jsonl").write_text(_lines(rows))
         command("stressreel", "score", built / "clavi", "--predictions", given / f"{name}.jsonl", "--split", "all")
+    guesses = {row["id"]: [{"guesser": "a", "choice": 1}, {"guesser": "b", "choice": [0, 1]}] for row in rows}
+    audit = {"config": "questions", "part": "answer", "choices": guesses}
+    (given / "audit.json").write_text(json.dumps({"audits": [audit]}), encoding="utf-8")
     suite = open_output(built / "suite")
     clips = [row["clip_id"] for row in suite.rows("clean", ["clip_id"])]
     matrices = folder / "similarity"
@@ -577,6 +580,14 @@ def compared(folder: Path) -> None:
     )
 
 
+def in_gallery(folder: Path) -> None:
+    out, given = (
+        folder.parent / "outputs" / "clavi",
+        ("--scores", folder / "a.all.scores", "--audit", folder / "audit.json"),
+    )
+    command("stressreel", "gallery", out, *given, "--to", folder.parent / "out", "--force", "--no-progress")
+
+
 def scored(folder: Path) -> None:
     outputs, options = folder.parent / "outputs", ("--resamples", 100, "--partial")
 
@@ -693,6 +704,14 @@ READERS = (
         "score folders",
         {"a.all.scores/scores.json": "json", "b.all.scores/per_source.parquet": "bytes"},
         compared,
+        0.7,
+        "scored",
+        slow=True,
+    ),
+    Reader(
+        "scores and audits in a gallery",
+        {"a.all.scores/scores.json": "json", "audit.json": "json"},
+        in_gallery,
         0.7,
         "scored",
         slow=True,

@@ -1,0 +1,154 @@
+"""The pages of a CausalChaos gallery: a clip, a why-question, and where each option comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...data_cards.gallery.exhibits import Answers, Asked, Exhibit, Facet, Film, Gallery, Said, judged, said_of
+from ...metrics.inputs import ALL, read_columns, read_whole
+from ...metrics.items import Items
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from .benchmark import question_tables
+from .items import items
+from .tables import CLIPS, RIGHT, SOURCE_FIELDS
+
+TWINS = ("negation", "swap")
+NUMBERS = ("cos_question", "cos_text", "score")
+BLOCKS = (  # what is asked: label, letter in scores, options, right one, where they come from, column of predictions
+    ("Answer", "A", "options", "answer_index", "sources", None),
+    ("Explanation", "E", "explanation_options", "explanation_index", "explanation_sources", "explanation"),
+)
+FACETS = (Facet("table", "Table"), Facet("split", "Split"), Facet("kind", "Wrong options"), Facet("source", "Episode"))
+ASKED_FACETS = (Facet("asked", "Asked"), Facet("chosen", "Chosen", ("kind",)))
+
+
+def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
+    """Show the questions of every table with options; see `data_cards.gallery.exhibits`."""
+    tables = question_tables(output.info)
+    counts = [sum(output.info["counts"][table].values()) for table in tables]
+    films: dict[str, Film] = {}
+    if CLIPS in output.info["counts"]:
+        columns, _ = read_columns(output, CLIPS, ("clip_id", "sha256"), ALL)
+        films = {name: Film(CLIPS, sha256) for name, sha256 in zip(*columns.values(), strict=True)}
+
+    def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
+        start = 0
+        for table, count in zip(tables, counts, strict=True):
+            mine = [place - start for place in places if start <= place < start + count]
+            start += count
+            if not mine:
+                continue
+            rows, splits = read_whole(output, table)
+            said = _said(output, table, rows, answers)
+            texts = {row["qid"]: row["question"] for row in rows}
+            for number in mine:
+                guesses = answers.guesses_on(table, rows[number]["qid"])
+                yield _exhibit(table, rows[number], splits[number], films, said, texts, guesses)
+
+    return Gallery(sum(counts), exhibits, "question", FACETS, ASKED_FACETS if answers.predictions else ())
+
+
+def _said(output: FinishedOutput, table: str, rows: Sequence[Row], answers: Answers) -> list[Mapping[str, Said]]:
+    """Judge the answers, and the explanations if the predictions have some."""
+    predictions = answers.on(table, question_tables(output.info))
+    if predictions is None:
+        return [{}, {}]
+    asked = items(output, table, ALL)
+    explained: Items = replace(
+        asked,
+        options=[tuple(row["explanation_options"]) for row in rows],
+        truth=np.array([row["explanation_index"] for row in rows], np.int64),
+    )
+    explains = any("explanation" in row for row in predictions.rows)
+    return [
+        judged(asked, predictions, first=answers.first),
+        judged(explained, predictions, first=answers.first, answer="explanation") if explains else {},
+    ]
+
+
+def _exhibit(
+    table: str,
+    row: Row,
+    split: str,
+    films: Mapping[str, Film],
+    said: Sequence[Mapping[str, Said]],
+    texts: Mapping[str, str],
+    guesses: Sequence[Mapping[str, Any]],
+) -> Exhibit:
+    film = films.get(row["clip_id"])
+    blocks = [
+        _block(row, block, said_of(given, row["qid"]), texts, guesses)
+        for block, given in zip(BLOCKS, said, strict=True)
+    ]
+    kinds = {option["kind"] for block in blocks for option in block["options"]} - {RIGHT}
+    return Exhibit(
+        f"{table}/{row['qid']}",
+        row["question"],
+        {"table": [table], "split": [split], "kind": sorted(kinds), "source": [row["episode"]]},
+        "options",
+        {
+            "film": film.sha256 if film else None,
+            "text": row["question"],
+            "blocks": blocks,
+            "numbers": [[field.name, field.meaning] for field in SOURCE_FIELDS if field.name in NUMBERS],
+            "confusions": [
+                {"label": f"{each['target']}, {each['kind']}", **{key: each[key] for key in ("place", "text", "note")}}
+                for each in row.get("confusions") or ()
+            ],
+            "facts": [
+                ["Question", row["qid"]],
+                ["Clip", row["clip_id"]],
+                ["Frames", f"{row['start_frame']} to {row['end_frame']}"],
+                ["Table", table],
+                ["Split", split],
+            ],
+        },
+        [film] if film else [],
+        [
+            Asked(
+                row["question"] if letter == "A" else "",
+                {"asked": letter, **_chosen(block)},
+                block["verdict"],
+            )
+            for (_, letter, *_), block in zip(BLOCKS, blocks, strict=True)
+        ],
+        " ".join(text for block in blocks for text in [block["options"][block["right"]]["text"]]),
+    )
+
+
+def _block(
+    row: Row,
+    block: tuple[str, str, str, str, str, str | None],
+    answer: Mapping[str, Any],
+    texts: Mapping[str, str],
+    guesses: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return the options of an answer or an explanation, with where each comes from."""
+    label, _, options, right, sources, column = block
+    return {
+        "label": label,
+        "right": row[right],
+        "options": [
+            {
+                "text": text,
+                "kind": source["kind"],
+                "twin": source["kind"] in TWINS,
+                "of": f"{source['qid']}: {texts[source['qid']]}"
+                if source["kind"] != RIGHT and source["qid"] != row["qid"] and source["qid"] in texts
+                else None,
+                "numbers": [source[name] for name in NUMBERS],
+            }
+            for text, source in zip(row[options], row[sources], strict=True)
+        ],
+        "guesses": [guess for guess in guesses if guess.get("asked", "answer") == (column or "answer")],
+        **answer,
+    }
+
+
+def _chosen(block: Mapping[str, Any]) -> dict[str, str]:
+    return {} if block["choice"] is None else {"chosen": block["options"][block["choice"]]["kind"]}

@@ -1,0 +1,147 @@
+"""The pages of a CLAVI gallery: a pair of videos, side by side, with what is asked about both."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from ...data_cards.gallery.exhibits import Answers, Asked, Exhibit, Facet, Film, Gallery, Said, judged, said_of
+from ...metrics.inputs import ALL, read_columns, read_whole
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from .items import items
+from .scores import RELEASED_Q, RELEASED_Q_PRIME, VARIANT_STEP
+from .scores import VARIANTS as SHORT
+from .tables import ANSWERS, PAIRS, QUESTIONS, VARIANTS, VIDEOS
+
+FILM_COLUMNS = ("video_id", "pair_id", "variant", "sha256")
+CONTROLS = ("E-NC", "BA-NC")
+FACETS = (Facet("split", "Split"), Facet("class", "Action"), Facet("source", "Source"))
+ASKED_FACETS = (
+    Facet("type", "Type"),
+    Facet("video", "Video"),
+    Facet("wording", "Wording"),
+    Facet("subset", "Subset"),
+)
+
+
+def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
+    """Show the pairs of an output; see `data_cards.gallery.exhibits`."""
+    pairs, splits = read_whole(output, PAIRS.name)
+
+    def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
+        chosen = {pairs[place]["pair_id"] for place in places}
+        questions: dict[str, list[Row]] = {}
+        for row in output.whole(QUESTIONS.name):
+            if row["pair_id"] in chosen:
+                questions.setdefault(row["pair_id"], []).append(row)
+        films: dict[str, dict[str, Film]] = {}
+        if VIDEOS.name in output.info["counts"]:
+            columns, _ = read_columns(output, VIDEOS.name, FILM_COLUMNS, ALL)
+            for _, pair, variant, sha256 in zip(*(columns[name] for name in FILM_COLUMNS), strict=True):
+                films.setdefault(pair, {})[variant] = Film(VIDEOS.name, sha256)
+        predictions = answers.on(QUESTIONS.name, [QUESTIONS.name])
+        said = judged(items(output, QUESTIONS.name, ALL), predictions, first=answers.first) if predictions else {}
+        for place in places:
+            pair = pairs[place]
+            name = pair["pair_id"]
+            yield _exhibit(pair, splits[place], questions.get(name, []), films.get(name, {}), said)
+
+    asked = ASKED_FACETS if answers.predictions else ASKED_FACETS[:1]  # all pairs have the same questions
+    return Gallery(len(pairs), exhibits, "pair", FACETS, asked)
+
+
+def _exhibit(
+    pair: Row, split: str, questions: Sequence[Row], films: Mapping[str, Film], said: Mapping[str, Said]
+) -> Exhibit:
+    phrases = {letter: pair[f"phrase_{letter.lower()}"] for letter in "ABC"}
+    return Exhibit(
+        pair["pair_id"],
+        f"{phrases['A']} / {phrases['B']}",
+        {"split": [split], "class": [phrases["A"], phrases["B"]], "source": [pair["source_id"]]},
+        "complement",
+        {
+            "phrases": phrases,
+            "variants": [
+                {
+                    "name": variant,
+                    "label": SHORT[variant],
+                    "film": films[variant].sha256 if variant in films else None,
+                    "pieces": _pieces(pair, variant),
+                }
+                for variant in VARIANTS
+            ],
+            "unit": "seconds" if pair["out_a_frame"] is None else "frames",
+            "questions": _questions(questions, said),
+            "facts": [
+                ["Pair", pair["pair_id"]],
+                ["Source", pair["source_id"]],
+                ["Split", split],
+                *([letter, f"{phrases[letter]} ({_class(pair, letter)})"] for letter in "AB"),
+                ["C, negative control", f"{phrases['C']} ({_class(pair, 'C')})"],
+                ["Cut from the source", f"{pair['out_a']:.3f} s to {pair['out_b']:.3f} s"],
+            ],
+        },
+        [films[variant] for variant in VARIANTS if variant in films],
+        [
+            Asked(row["question"], _asked_facets(row), said[row["question_id"]].verdict)
+            if row["question_id"] in said
+            else Asked(row["question"], _asked_facets(row))
+            for row in questions
+        ],
+        phrases["C"],
+    )
+
+
+def _class(pair: Row, letter: str) -> str:
+    name, label = pair[f"class_{letter.lower()}"], pair[f"label_{letter.lower()}"]
+    return name if name == label else f"{name}, {label}"
+
+
+def _pieces(pair: Row, variant: str) -> list[dict[str, Any]]:
+    """Return the pieces of a video in order, with where they start and stop: A, the filler and B, or B first in V′."""
+    unit = "" if pair["out_a_frame"] is None else "_frame"
+    out_a, in_a, in_b, out_b = (pair[f"{edge}{unit}"] for edge in ("out_a", "in_a", "in_b", "out_b"))
+    pieces = [("A", in_a - out_a), ("filler", in_b - in_a), ("B", out_b - in_b)]
+    found, start = [], type(out_a)(0)
+    for name, length in pieces if variant == VARIANTS[0] else pieces[::-1]:
+        if length > 0:
+            found.append({"name": name, "start": round(start, 3), "stop": round(start + length, 3)})
+        start += length
+    return found
+
+
+def _wording(row: Row) -> str:
+    """Return whether a question is Q or Q′, as the scores tell them apart."""
+    number = row["type_id"] % VARIANT_STEP
+    return "Q" if number in RELEASED_Q else "Q′" if number in RELEASED_Q_PRIME else "-"
+
+
+def _asked_facets(row: Row) -> dict[str, str]:
+    return {"type": row["type"], "video": SHORT[row["variant"]], "wording": _wording(row), "subset": row["subset"]}
+
+
+def _questions(rows: Sequence[Row], said: Mapping[str, Said]) -> list[dict[str, Any]]:
+    """Put the same question about V and V′ into one row; each answer names the row of its Q′ (the opposite time)."""
+    by_id = {row["question_id"]: row for row in rows}
+    firsts = [row for row in rows if row["variant"] == VARIANTS[0]]
+    place = {row["question_id"]: number for number, row in enumerate(firsts)}
+    found = []
+    for first in firsts:
+        second = by_id.get(first["counterpart_question_id"])
+        found.append(
+            {
+                "text": first["question"],
+                "type": first["type"],
+                "wording": _wording(first),
+                "control": first["type"] in CONTROLS,
+                "flips": first["subset"] == "complement",
+                "opposite": place.get(first["complement_question_id"]),
+                "answers": [
+                    {"id": row["question_id"], "answer": ANSWERS[row["answer"]], **said_of(said, row["question_id"])}
+                    for row in (first, second)
+                    if row is not None
+                ],
+            }
+        )
+    return found

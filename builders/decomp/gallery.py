@@ -1,0 +1,128 @@
+"""The pages of a gallery of question graphs: a question with all that it is composed of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from ...data_cards.gallery.exhibits import CONTRADICTORY, Answers, Asked, Exhibit, Facet, Film, Gallery
+from ...data_cards.question_graph import layers
+from ...metrics.inputs import ALL, read_columns
+from ...metrics.predictions import match
+from ...metrics.question_graphs import VideoGraphs
+from ...metrics.question_paths import RIGHT, WRONG, question_path
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from .scores import graphs_of_video
+from .tables import GRAPHS, VIDEOS
+from .video_rows import VideoRows, by_video
+
+FACETS = (
+    Facet("split", "Split"),
+    Facet("class", "Template"),
+    Facet("rule", "Rule"),
+    Facet("source", "Video"),
+)
+ASKED_FACETS = (Facet("group", "Group", ("group of the parent",)), Facet("kind", "Kind"))
+
+
+def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
+    """Show the graphs of an output; see `data_cards.gallery.exhibits`."""
+    films: dict[str, Film] = {}
+    if VIDEOS.name in output.info["counts"]:
+        columns, _ = read_columns(output, VIDEOS.name, ("video_id", "sha256"), ALL)
+        films = {name: Film(VIDEOS.name, sha256) for name, sha256 in zip(*columns.values(), strict=True)}
+    count = sum(output.info["counts"][GRAPHS.name].values())
+
+    def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
+        chosen, place = set(places), 0
+        given: Mapping[str, Any] | None = None
+        if answers.predictions is not None:
+            rows, _ = read_columns(output, "questions", ("key",), ALL)
+            given = match(answers.predictions, rows["key"], partial=True).given
+        for split in output.splits(GRAPHS.name):
+            for rows_of_video in by_video(output, split):
+                mine = [number for number in range(len(rows_of_video.graphs)) if place + number in chosen]
+                place += len(rows_of_video.graphs)
+                if mine:
+                    video = graphs_of_video(rows_of_video)
+                    for number in mine:
+                        graph = rows_of_video.graphs[number]
+                        yield _exhibit(rows_of_video, video, graph, split, films.get(graph["video_id"]), given)
+
+    return Gallery(count, exhibits, "question", FACETS, ASKED_FACETS)
+
+
+def _exhibit(
+    rows: VideoRows, video: VideoGraphs, graph: Row, split: str, film: Film | None, given: Mapping[str, Any] | None
+) -> Exhibit:
+    said = {} if given is None else {key: str(given[key]) for key in graph["nodes"] if key in given}
+    path = question_path(video, graph["root"], said)
+    placed, hidden = layers(path)
+    contradicting = {parent for parent, _ in path.contradictions} if said else set()
+    nodes, asked = [], []
+    for place, step in enumerate(path.steps):
+        row = rows.questions[step.node.key]
+        verdict = step.verdict if step.prediction is not None and step.verdict in (RIGHT, WRONG) else ""
+        facets = {"group": row["group"], "kind": row["kind"]}
+        asked.append(Asked(row["question"], facets, verdict))
+        if place in contradicting:
+            asked.append(Asked("", facets, CONTRADICTORY))
+        nodes.append(
+            {
+                "id": row["key"],
+                "text": row["question"],
+                "kind": row["kind"],
+                "answer": row["answer"],
+                "reason": row["reason"],
+                "decided": row["decided_by"],
+                "options": row["options"],
+                "program": row["program"],
+                "said": step.prediction,
+                "verdict": verdict,
+                "path": bool(said) and step.on_path,
+                "contradicts": place in contradicting,
+            }
+        )
+    root = rows.questions[graph["root"]]
+    return Exhibit(
+        graph["root"],
+        root["question"],
+        {
+            "split": [split],
+            "class": [graph["template"]],
+            "rule": sorted({edge["rule"] for edge in graph["edges"]}),
+            "source": [graph["video_id"]],
+        },
+        "graph",
+        {
+            "film": film.sha256 if film else None,
+            "text": root["question"],
+            "answer": root["answer"],
+            "nodes": nodes,
+            "rows": placed,
+            "hidden": hidden,
+            "edges": [
+                {
+                    "parent": parent,
+                    "rule": rule,
+                    "children": list(dict.fromkeys(children)),
+                    "contradicts": bool(said) and (parent, rule) in path.contradictions,
+                    "errors": [child for child in dict.fromkeys(children) if (parent, child) in path.error_edges]
+                    if said
+                    else [],
+                }
+                for parent, rule, children in path.edges
+            ],
+            "facts": [
+                ["Question", graph["root"]],
+                ["Video", graph["video_id"]],
+                ["Split", split],
+                ["Template", graph["template"]],
+                ["Questions", str(len(nodes))],
+                ["Depth", str(graph["depth"])],
+            ],
+        },
+        [film] if film else [],
+        asked,
+    )

@@ -1,0 +1,214 @@
+"""The pages of a suite's gallery: a clip under every perturbation and severity, and its captions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...corruptions.registry import check_name, check_text_name
+from ...data_cards.gallery.exhibits import RIGHT, WRONG, Answers, Asked, Exhibit, Facet, Film, Gallery
+from ...metrics.inputs import ALL, read_columns
+from ...metrics.predictions import ID_NAMES, Predictions, answer_column, column
+from ...metrics.robustness import Setting
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from .benchmark import caption_tables
+from .combinations import Pair
+from .scores import captions_about, chose, families, read_captions, suite_settings, truth_of
+from .tables import CLEAN, visual_tables
+
+COLUMNS = ("clip_id", "severity", "level", "sha256")
+CLIP_COLUMNS = ("clip_id", "source_id", "captions", "num_frames", "fps", "start_s", "end_s", "sha256")
+TEXT_COLUMNS = ("clip_id", "caption_id", "caption", "changed", "reason")
+FACETS = (Facet("split", "Split"), Facet("source", "Source"))
+ASKED_FACETS = (
+    Facet("visual", "Visual", ("perturbation",)),
+    Facet("severity", "Severity"),
+    Facet("text", "Text", ("perturbation",)),
+    Facet("family", "Family"),
+)
+
+
+@dataclass
+class Shown:
+    """What the tables say of one clip.
+
+    Attributes:
+        films: SHA-256 of its videos by table and severity.
+        levels: What the paper calls the severities, likewise.
+        captions: For each text perturbation and caption the row.
+    """
+
+    films: dict[tuple[str, int], str] = field(default_factory=dict)
+    levels: dict[tuple[str, int], str] = field(default_factory=dict)
+    captions: dict[tuple[str, str], Row] = field(default_factory=dict)
+
+
+def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
+    """Show the clips of a suite; see `data_cards.gallery.exhibits`."""
+    clips, splits = read_columns(output, CLEAN, CLIP_COLUMNS, ALL)
+    rows = [dict(zip(clips, values, strict=True)) for values in zip(*clips.values(), strict=True)]
+
+    def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
+        chosen = {rows[place]["clip_id"]: Shown() for place in places}
+        for table in visual_tables(output.info):
+            _read_films(output, table, chosen)
+        for table in caption_tables(output.info):
+            columns, _ = read_columns(output, table, TEXT_COLUMNS, ALL)
+            for values in zip(*columns.values(), strict=True):
+                row = dict(zip(columns, values, strict=True))
+                if row["clip_id"] in chosen:
+                    chosen[row["clip_id"]].captions[table, row["caption_id"]] = row
+        verdicts = judged_settings(output, answers.predictions)
+        for place in places:
+            clip = rows[place]
+            name = clip["clip_id"]
+            yield _exhibit(output, clip, splits[place], chosen[name], verdicts.get(name, {}))
+
+    return Gallery(len(rows), exhibits, "clip", FACETS, ASKED_FACETS)
+
+
+def _read_films(output: FinishedOutput, table: str, chosen: Mapping[str, Shown]) -> None:
+    columns, _ = read_columns(output, table, COLUMNS, ALL)
+    for name, severity, level, sha256 in zip(*columns.values(), strict=True):
+        if name in chosen:
+            chosen[name].levels[table, severity] = level
+            if sha256:
+                chosen[name].films[table, severity] = sha256
+
+
+def _exhibit(output: FinishedOutput, clip: Row, split: str, shown: Shown, verdicts: Mapping[Setting, str]) -> Exhibit:
+    info = output.info
+    texts = caption_tables(info)
+    visual = [name for name in visual_tables(info) if name != CLEAN]
+    severities = sorted({severity for name, severity in shown.levels if name != CLEAN})
+    clean = shown.films.get((CLEAN, 0))
+    pairs = [Pair.read(pair) for pair in info["settings"].get("pairs") or ()]
+    return Exhibit(
+        clip["clip_id"],
+        clip["captions"][0] if clip["captions"] else clip["clip_id"],
+        {"split": [split], "source": [clip["source_id"]]},
+        "grid",
+        {
+            "clean": {"film": clean, "verdict": verdicts.get(Setting(), "")},
+            "severities": severities,
+            "rows": [
+                {
+                    "name": name,
+                    "family": check_name(name).family,
+                    "unit": check_name(name).unit,
+                    "cells": [
+                        {
+                            "severity": severity,
+                            "level": shown.levels[name, severity],
+                            "film": shown.films.get((name, severity)),
+                            "verdict": verdicts.get(Setting(name, severity), ""),
+                        }
+                        for severity in severities
+                        if (name, severity) in shown.levels
+                    ],
+                }
+                for name in visual
+            ],
+            "texts": [
+                {
+                    "name": name,
+                    "family": check_text_name(name).family,
+                    "does": check_text_name(name).does,
+                    "verdict": verdicts.get(Setting(text=name), ""),
+                }
+                for name in texts
+            ],
+            "captions": [_caption(clip, number, texts, shown) for number in range(len(clip["captions"]))],
+            "pairs": _pairs(info, pairs, verdicts),
+            "facts": [
+                ["Clip", clip["clip_id"]],
+                ["Source", clip["source_id"]],
+                ["Split", split],
+                *([["Frames", f"{clip['num_frames']} at {clip['fps']:.3f} a second"]] if clip["num_frames"] else []),
+                *([["Cut", f"{clip['start_s']:g} s to {clip['end_s']:g} s"]] if clip["start_s"] is not None else []),
+            ],
+        },
+        ([Film(CLEAN, clean)] if clean else [])
+        + [Film(table, sha256) for (table, _), sha256 in shown.films.items() if table != CLEAN],
+        [
+            *(Asked(text) for text in clip["captions"]),
+            *(Asked("", _asked_facets(setting), verdict) for setting, verdict in verdicts.items()),
+        ],
+    )
+
+
+def _caption(clip: Row, number: int, texts: Sequence[str], shown: Shown) -> dict[str, Any]:
+    """Return a caption with what every perturbation makes of it: a text, or the reason why it stays."""
+    name = f"{clip['clip_id']}#{number}"
+    changes = []
+    for text in texts:
+        row = shown.captions.get((text, name))
+        changes.append(
+            {"text": row["caption"] if row and row["changed"] else None, "reason": row["reason"] if row else None}
+        )
+    return {"id": name, "text": clip["captions"][number], "changes": changes}
+
+
+def _pairs(info: Mapping[str, Any], pairs: Sequence[Pair], verdicts: Mapping[Setting, str]) -> dict[str, Any] | None:
+    """Return the combinations as a matrix; None if there are none."""
+    if not pairs:
+        return None
+    settings = {(setting.visual, setting.text): setting for setting in suite_settings(info)}
+    return {
+        "visual": list(dict.fromkeys(pair.visual for pair in pairs)),
+        "text": list(dict.fromkeys(pair.text for pair in pairs)),
+        "severity": next(s.severity for s in settings.values() if s.visual and s.text),
+        "cells": [
+            {
+                "visual": pair.visual,
+                "text": pair.text,
+                "verdict": verdicts.get(settings[pair.visual, pair.text], ""),
+            }
+            for pair in pairs
+        ],
+    }
+
+
+def _asked_facets(setting: Setting) -> dict[str, str]:
+    of = families([setting])
+    return {
+        "visual": setting.visual or CLEAN,
+        "severity": str(setting.severity) if setting.visual else "0",
+        "text": setting.text or CLEAN,
+        "family": of.get(setting.visual) or of.get(setting.text) or CLEAN,
+    }
+
+
+def judged_settings(output: FinishedOutput, predictions: Predictions | None) -> dict[str, dict[Setting, str]]:
+    """Judge the answers about clips, setting by setting: wrong if any question about the clip is.
+
+    Args:
+        output: The suite.
+        predictions: Rows with `setting`, the clip's id, and `answer` or `correct`.
+
+    Returns:
+        For each clip with answers the verdict in each setting.
+    """
+    if predictions is None:
+        return {}
+    captions = read_captions(output, ALL)
+    known, clips = {setting.name: setting for setting in suite_settings(output.info)}, set(captions.clips)
+    correct = any("correct" in row for row in predictions.rows)
+    id_name = column(predictions, ("clip_id", *ID_NAMES)) or ""
+    answer_name = "correct" if correct else answer_column(predictions)
+    about: dict[str, dict[str, set[str]]] = {}
+    found: dict[str, dict[Setting, str]] = {}
+    for row in predictions.rows:
+        setting = known.get(str(row.get("setting")).strip().removesuffix("-0"))
+        clip, given = str(row.get(id_name)).strip(), row.get(answer_name)
+        if setting is None or clip not in clips or given is None:
+            continue
+        if not correct and setting.text not in about:
+            about[setting.text] = captions_about(output, setting, captions, ALL)
+        right = truth_of(given) if correct else chose(given, clip, about[setting.text])
+        verdict = RIGHT if right else WRONG
+        if found.setdefault(clip, {}).get(setting) != WRONG:
+            found[clip][setting] = verdict
+    return found

@@ -1,0 +1,30 @@
+// @ts-check
+"use strict";
+
+/**
+ * A question about a film, with options if it has some: what benchmarks without a view of their own get.
+ *
+ * Content: `film`, `text`, `blocks` (see `Blocks.options`), `facts`.
+ */
+const QuestionView = (() => {
+  const { el } = Dom;
+
+  /** @param {any} content @param {Record<string, Film>} films */
+  function draw(content, films) {
+    const film = content.film ? films[content.film] : undefined;
+    return el(
+      "div",
+      { class: film ? "view beside" : "view" },
+      Blocks.single(film, "the video"),
+      el(
+        "div",
+        { class: "asked" },
+        el("h1", {}, content.text),
+        ...content.blocks.map((/** @type {Block} */ block) => Blocks.options(block, [])),
+        Dom.facts(content.facts),
+      ),
+    );
+  }
+
+  return { draw };
+})();

@@ -1,0 +1,70 @@
+"""What a gallery shows of a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands import rows
+from stressreel.builders.clavi.gallery import gallery
+from stressreel.data_cards.gallery.exhibits import Answers
+from stressreel.metrics.predictions import Predictions
+from stressreel.records.output import open_output
+
+
+def test_a_pair_has_its_pieces_in_both_orders_and_all_questions(built: Path) -> None:
+    output = open_output(built)
+    found = gallery(output, Answers())
+    pairs = list(output.rows("pairs"))
+    assert found.count == len(pairs)
+    films = {row["video_id"]: row for row in rows(built, "videos")}
+    for pair, shown in zip(pairs, found.exhibits(range(found.count)), strict=True):
+        assert shown.id == pair["pair_id"]
+        first, second = shown.content["variants"]
+        length = films[f"{pair['pair_id']}_1"]["num_frames"]
+        assert [piece["name"] for piece in first["pieces"] if piece["name"] != "filler"] == ["A", "B"]
+        assert [piece["name"] for piece in second["pieces"] if piece["name"] != "filler"] == ["B", "A"]
+        for variant in (first, second):
+            edges = [edge for piece in variant["pieces"] for edge in (piece["start"], piece["stop"])]
+            assert edges[0] == 0
+            assert edges[-1] == length
+            assert edges[1:-1:2] == edges[2::2]
+        assert [film.sha256 for film in shown.films] == [films[f"{pair['pair_id']}_{n}"]["sha256"] for n in (1, 2)]
+        questions = shown.content["questions"]
+        assert len(questions) == 19
+        assert sum(question["control"] for question in questions) == 9
+        for number, question in enumerate(questions):
+            answers = [each["answer"] for each in question["answers"]]
+            assert (answers[0] != answers[1]) == question["flips"]
+            if question["opposite"] is not None:
+                assert questions[question["opposite"]]["opposite"] == number
+
+
+def test_only_chosen_pairs_are_made(built: Path) -> None:
+    output = open_output(built)
+    found, pairs = gallery(output, Answers()), list(output.rows("pairs"))
+    assert [shown.id for shown in found.exhibits([1, 4])] == [pairs[1]["pair_id"], pairs[4]["pair_id"]]
+
+
+def test_answers_are_judged_question_by_question(built: Path) -> None:
+    given = [{"id": row["question_id"], "answer": "yes"} for row in rows(built, "questions", "test")]
+    found = gallery(open_output(built), Answers(Predictions(Path("p.jsonl"), given)))
+    assert [facet.name for facet in found.asked_facets] == ["type", "video", "wording", "subset"]
+    for shown in found.exhibits(range(found.count)):
+        verdicts = [each.verdict for each in shown.asked]
+        if shown.facets["split"] == ["train"]:
+            assert set(verdicts) == {""}
+            continue
+        right = [each["answer"] == "yes" for row in shown.content["questions"] for each in row["answers"]]
+        assert verdicts.count("right") == sum(right)
+        assert verdicts.count("wrong") == len(right) - sum(right)
+
+
+def test_without_videos_pieces_are_in_seconds(build_once: Callable[..., Path]) -> None:
+    out = build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 1)
+    (shown,) = gallery(open_output(out), Answers()).exhibits([0])
+    pair = rows(out, "pairs")[0]
+    assert shown.content["unit"] == "seconds"
+    assert shown.content["variants"][1]["pieces"][-1]["stop"] == pytest.approx(pair["out_b"] - pair["out_a"], abs=1e-3)
+    assert shown.films == []

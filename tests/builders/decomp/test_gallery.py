@@ -1,0 +1,54 @@
+"""What a gallery shows of a question graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commands import rows
+from stressreel.builders.decomp.gallery import gallery
+from stressreel.builders.decomp.scores import graphs_of_video
+from stressreel.builders.decomp.video_rows import by_video
+from stressreel.data_cards.gallery.exhibits import Answers
+from stressreel.metrics.predictions import Predictions
+from stressreel.metrics.question_paths import question_path
+from stressreel.records.output import open_output
+
+
+def test_a_graph_has_the_nodes_and_edges_of_its_row(drawn: Path) -> None:
+    output = open_output(drawn)
+    found = gallery(output, Answers())
+    stored = list(output.rows("graphs"))
+    assert found.count == len(stored)
+    questions = {row["key"]: row for row in rows(drawn, "questions")}
+    for row, shown in zip(stored, found.exhibits(range(found.count)), strict=True):
+        content = shown.content
+        assert shown.id == row["root"]
+        assert [node["id"] for node in content["nodes"]] == row["nodes"]
+        assert [node["answer"] for node in content["nodes"]] == [questions[key]["answer"] for key in row["nodes"]]
+        edges = [(edge["parent"], edge["rule"], edge["children"]) for edge in content["edges"]]
+        assert edges == [(e["parent"], e["rule"], list(dict.fromkeys(e["children"]))) for e in row["edges"]]
+        placed = [place for line in content["rows"] for place in line]
+        assert len(set(placed)) == len(placed) == len(row["nodes"]) - content["hidden"]
+        assert not any(node["verdict"] or node["path"] or node["contradicts"] for node in content["nodes"])
+
+
+def test_answers_are_judged_as_the_scores_do(drawn: Path) -> None:
+    output = open_output(drawn)
+    said = {row["key"]: "yes" for row in rows(drawn, "questions")}
+    given = [{"id": key, "answer": answer} for key, answer in said.items()]
+    found = gallery(output, Answers(Predictions(Path("p.jsonl"), given)))
+    contradictory = 0
+    shown = {each.id: each for each in found.exhibits(range(found.count))}
+    for video in map(graphs_of_video, by_video(output)):
+        for graph in video.graphs:
+            path = question_path(video, graph.root, said)
+            content = shown[graph.root].content
+            verdicts = [step.verdict if step.verdict in ("right", "wrong") else "" for step in path.steps]
+            assert [node["verdict"] for node in content["nodes"]] == verdicts
+            assert [node["path"] for node in content["nodes"]] == [step.on_path for step in path.steps]
+            against = {(edge["parent"], edge["rule"]) for edge in content["edges"] if edge["contradicts"]}
+            assert against == path.contradictions
+            errors = {(edge["parent"], child) for edge in content["edges"] for child in edge["errors"]}
+            assert errors == path.error_edges
+            contradictory += any(each.verdict == "contradictory" for each in shown[graph.root].asked)
+    assert contradictory > 0

@@ -1,0 +1,60 @@
+"""What an audit says that models choose which see no video."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stressreel.data_cards.gallery.guesses import read_guesses
+from stressreel.errors import InputError, UsageError
+
+
+def write(folder: Path, content: Any) -> Path:
+    (folder / "audit.json").write_text(json.dumps(content), encoding="utf-8")
+    return folder / "audit.json"
+
+
+def test_choices_are_read_by_table_and_id(tmp_path: Path) -> None:
+    longest, twin = {"guesser": "longest", "choice": 2}, {"guesser": "twin", "choice": -1}
+    audits = [
+        {"config": "ud", "part": "answer", "choices": {"1": [longest, twin], "2": []}},
+        {"config": "ud", "part": "explanation", "choices": {"1": [longest]}},
+        {"config": "ud", "part": "both", "choices": {"1": [{"guesser": "most alike", "choice": [3, 0]}]}},
+        {"config": "", "part": "", "choices": {"3": [longest]}},
+    ]
+    file = write(tmp_path, {"version": 1, "output": {"fingerprint": "abc"}, "audits": audits})
+    found = read_guesses(tmp_path, fingerprint="abc")
+    assert found == read_guesses(file)
+    assert [(each["guesser"], each["asked"], each["choice"]) for each in found["ud/1"]] == [
+        ("longest", "answer", 2),
+        ("longest", "explanation", 2),
+        ("most alike, both at once", "answer", 3),
+        ("most alike, both at once", "explanation", 0),
+    ]
+    assert (found["ud/2"], found["3"][0]["choice"]) == ([], 2)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [],
+        {},
+        {"audits": 3},
+        {"audits": [{"config": "ud"}]},
+        {"audits": [{"choices": {"1": [{"guesser": "a", "choice": -2}]}}]},
+        {"audits": [{"choices": {"1": [{"guesser": "a", "choice": True}]}}]},
+        {"audits": [{"choices": {"1": [{"guesser": "a", "choice": [1]}]}}]},
+    ],
+)
+def test_what_is_no_audit_is_refused(content: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no audit"):
+        read_guesses(write(tmp_path, content))
+
+
+def test_an_audit_of_another_output_and_a_missing_one_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="of another output"):
+        read_guesses(write(tmp_path, {"output": {"fingerprint": "abc"}, "audits": []}), fingerprint="def")
+    with pytest.raises(UsageError, match="there is no audit"):
+        read_guesses(tmp_path / "not" / "there")

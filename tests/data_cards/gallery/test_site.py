@@ -1,0 +1,169 @@
+"""What a gallery is made of: pages, data, words to search, scores; and its scripts."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from stressreel.builders import BENCHMARKS
+from stressreel.data_cards.gallery import exhibits, site
+from stressreel.data_cards.gallery.exhibits import VIEWS, Asked, Exhibit, Facet, Film, Gallery, judged, spread
+from stressreel.data_cards.gallery.site import About, data_files, data_names, licence_notice, page, search_words
+from stressreel.errors import InputError
+from stressreel.metrics.items import Items
+from stressreel.metrics.predictions import Predictions
+from stressreel.records.source import Source
+
+HERE = Path(site.__file__).parent
+ROOT = Path(__file__).parents[3]
+SCRIPTS = sorted(HERE.glob("*.js"))
+FILM = "0" * 64
+
+
+def about(**changed: Any) -> About:
+    source = Source("own", "clips & <b>more</b>", {"license": "other", "license_link": "javascript:alert(1)"})
+    given = {"title": "t", "summary": "A < B: what it asks", "version": "1.0.0", "fingerprint": "f" * 64}
+    return About(**{**given, "source": source, "embed": "videos", "total": 3, **changed})
+
+
+def exhibit(name: str, **changed: Any) -> Exhibit:
+    given: dict[str, Any] = {"title": f"Title {name}", "facets": {"split": ["test"]}, "view": "question", "content": {}}
+    return Exhibit(name, **{**given, **changed})
+
+
+def parsed(content: bytes) -> Any:
+    """The data of a script."""
+    return json.loads(re.fullmatch(r"\w+\((.*)\);\n", content.decode(), re.S)[1])  # type: ignore[index]
+
+
+def test_a_page_escapes_what_it_says_and_links_to_the_web_alone() -> None:
+    text = page(about()).decode()
+    assert "clips &amp; &lt;b&gt;more&lt;/b&gt;" in text
+    assert "<title>A &lt; B</title>" in text
+    assert 'data-line="What it asks"' in text
+    assert "javascript:" not in text
+    linked = about(source=Source("own", "clips", {"license": "other", "license_link": "https://example.org/licence"}))
+    assert 'href="https://example.org/licence"' in page(linked).decode()
+
+
+def test_a_page_forbids_all_but_its_own_files_and_has_no_code_between_its_lines() -> None:
+    text = page(about()).decode()
+    assert 'http-equiv="Content-Security-Policy"' in text
+    assert "default-src &#39;none&#39;; script-src &#39;self&#39;; style-src &#39;self&#39;;" in text
+    assert "unsafe" not in text
+    assert not re.search(r"<script(?![^>]* src=)|<style|\son\w+=|\sstyle=", text)
+    scripts = re.findall(r'src="([^"]*)"', text)
+    written = {*site.static_files(), *data_names(0)}
+    assert set(scripts) <= written
+    assert scripts[-2:] == [site.INDEX, f"gallery/{site.MAIN}"]
+
+
+def test_a_licence_that_forbids_it_stands_on_the_page() -> None:
+    source = Source("own", "the films", {"license": "other"}, terms="No copies.", redistributable=False)
+    assert "may not be passed on. Its terms: No copies." in licence_notice(source, pictures=True)
+    assert "Not for sharing." in page(about(source=source)).decode()
+    free = Source("own", "the films", {"license": "cc0-1.0"}, redistributable=True)
+    assert licence_notice(free, pictures=True) == ""
+    assert "Not for sharing." not in page(about(source=free)).decode()
+    unknown = Source("own", "the films", {"license": "other"})
+    assert "does not know" in licence_notice(unknown, pictures=True)
+    assert "Check before sharing." in page(about(source=unknown)).decode()
+    assert licence_notice(unknown, pictures=False).startswith("The texts")
+
+
+def test_data_hold_what_is_shown_and_number_what_it_is_filtered_by() -> None:
+    asked = [Asked("Is it Red?", {"type": "E"}, "wrong"), Asked("again", {"type": "E"}, "wrong"), Asked("", {})]
+    shown = [
+        exhibit("a", asked=asked, films=[Film("videos", FILM)]),
+        exhibit("b", facets={"split": ["train", "test"]}, asked=[Asked("</script>", {"type": "B"}, "right")]),
+    ]
+    gallery = Gallery(2, lambda places: iter(shown), "clip", [Facet("split", "Split")], [Facet("type", "Type")])
+    films = {FILM: {"file": "media/x.mp4", "poster": "thumbs/x.jpg"}}
+    files = dict(data_files(about(), gallery, shown, films))
+    assert list(files) == data_names(2)
+    index = parsed(files[site.INDEX])
+    assert index["facets"][0]["values"] == ["test", "train"]
+    assert index["kinds"] == [[0, "wrong"], [-1, ""], [1, "right"]]
+    assert [entry[:5] for entry in index["entries"]] == [
+        ["a", "Title a", FILM, [[0]], [0, 1]],
+        ["b", "Title b", None, [[1, 0]], [2]],
+    ]
+    assert index["entries"][0][5] == "a title is it red again"
+    part = parsed(files[data_names(2)[1]])
+    assert [item["id"] for item in part["items"]] == ["a", "b"]
+    assert part["films"] == films
+    assert all(b"<" not in content for content in files.values())
+
+
+def test_files_of_data_hold_so_many_each() -> None:
+    count = 2 * site.IN_A_FILE + 1
+    shown = [exhibit(str(number)) for number in range(count)]
+    gallery = Gallery(count, lambda places: iter(shown), "clip", [Facet("split", "Split")])
+    files = dict(data_files(about(), gallery, shown, {}))
+    assert len(files) == 4
+    sizes = [len(parsed(files[name])["items"]) for name in data_names(count)[1:]]
+    assert sizes == [site.IN_A_FILE, site.IN_A_FILE, 1]
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (["A man's Red box.", "a BOX?"], "a man's red box"),
+        (["Él cocinó", "(quickly)"], "el cocino quickly"),
+        (["", " . "], ""),
+    ],
+)
+def test_words_are_found_without_case_accents_and_points(texts: list[str], words: str) -> None:
+    assert search_words(texts) == words
+
+
+@pytest.mark.parametrize(
+    ("count", "limit", "places"),
+    [(5, None, [0, 1, 2, 3, 4]), (5, 9, [0, 1, 2, 3, 4]), (10, 4, [0, 2, 5, 7]), (0, 3, [])],
+)
+def test_a_limit_is_spread_evenly(count: int, limit: int | None, places: list[int]) -> None:
+    assert list(spread(count, limit)) == places
+
+
+def test_two_exhibits_of_one_id_are_refused() -> None:
+    with pytest.raises(InputError, match="two exhibits are called 'a'"):
+        list(exhibits.distinct(iter([exhibit("a"), exhibit("a")])))
+
+
+def test_answers_are_judged_where_there_are_some() -> None:
+    items = Items(["x", "y", "z"], [], [], [], [("no", "yes")] * 3, np.array([0, 1, -1], np.int64))
+    rows = [{"id": name, "answer": "yes"} for name in ("x", "y", "z")]
+    said = judged(items, Predictions(Path("p.jsonl"), rows))
+    assert {name: (each.choice, each.verdict) for name, each in said.items()} == {"x": (1, "wrong"), "y": (1, "right")}
+    assert judged(items, Predictions(Path("p.jsonl"), [{"id": "other", "answer": "yes"}])) == {}
+    assert judged(items, None) == {}
+
+
+def test_every_view_has_a_script_and_every_script_is_loaded() -> None:
+    assert {f"views_{view}.js" for view in VIEWS} == {path.name for path in HERE.glob("views_*.js")}
+    assert {*site.SCRIPTS, site.MAIN} == {path.name for path in SCRIPTS}
+
+
+@pytest.mark.parametrize("path", [*SCRIPTS, HERE / site.STYLES, HERE / "index.html.j2"], ids=lambda path: path.name)
+def test_scripts_and_styles_name_no_benchmark_and_load_nothing_from_elsewhere(path: Path) -> None:
+    text = path.read_text("utf-8")
+    names = set(BENCHMARKS) - {"perturbed"}  # which is a word of its own as well
+    assert not re.search(rf"\b({'|'.join(names)})\b", text)
+    addresses = set(re.findall(r"https?://[^\s\"')]+", text))
+    assert addresses <= {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text)
+
+
+def test_scripts_keep_their_types() -> None:
+    compiler = ROOT / ".ci" / "node_modules" / ".bin" / "tsc"
+    if not compiler.is_file() or shutil.which("node") is None:
+        pytest.skip("no TypeScript compiler: install node, then npm install --prefix .ci")
+    assert all(path.read_text("utf-8").startswith("// @ts-check\n") for path in SCRIPTS)
+    done = subprocess.run([compiler, "-p", ROOT / "tsconfig.json"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")

@@ -1,0 +1,95 @@
+"""The site builds without a warning, and a link that leads nowhere is one."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from pages import ROOT, every_command
+
+pytestmark = pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("sphinx", "myst_parser", "furo")),
+    reason="Sphinx, MyST and furo are not installed: `make docs` installs them",
+)
+DOCS = ROOT / "docs"
+
+
+def build(pages: Path, to: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-q",
+            "-W",
+            "--keep-going",
+            "-d",
+            str(to / "trees"),
+            str(pages),
+            str(to / "html"),
+        ],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built from all pages."""
+    to = tmp_path_factory.mktemp("site")
+    done = build(DOCS, to)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return to / "html"
+
+
+def test_every_page_is_in_the_site_and_listed(site: Path) -> None:
+    index = (site / "index.html").read_text("utf-8")
+    for page in DOCS.glob("*.md"):
+        assert (site / f"{page.stem}.html").exists()
+        assert page.stem == "index" or f'href="{page.stem}.html"' in index
+
+
+def test_the_reference_has_every_command_with_its_options(site: Path) -> None:
+    text = (site / "cli.html").read_text("utf-8")
+    headings = set(re.findall(r"<h2>(.*?)<a", text))
+    expected = {path for path, _ in every_command() if not path.startswith("stressreel build ")}
+    assert headings == expected
+    shown = html.unescape(text)
+    for path, command in every_command():
+        for option in command.params:
+            if path in expected and isinstance(option, click.Option):
+                assert ", ".join(option.opts) in shown, path
+
+
+def test_the_functions_have_their_docstrings(site: Path) -> None:
+    import stressreel
+
+    text = (site / "functions.html").read_text("utf-8")
+    for name in stressreel.__all__:
+        if name != "__version__":
+            assert f'id="stressreel.{name}"' in text or f'id="stressreel.api.{name}"' in text
+    assert "The options of its command" in text  # of build's arguments
+
+
+def test_what_leads_nowhere_ends_the_build(tmp_path: Path) -> None:
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    for name in ("conf.py", "command_reference.py", "faq.md"):
+        shutil.copy(DOCS / name, pages)
+    dead = "[a](nowhere.md)\n[b](faq.md#nowhere-else)\n[c](#nowhere-here)\n![d](nowhere.png)"
+    (pages / "index.md").write_text(f"# Index\n\n```{{toctree}}\nfaq\n```\n\n{dead}\n", "utf-8")
+    done = build(pages, tmp_path)
+    assert done.returncode == 1
+    said = [line for line in done.stderr.splitlines() if "index.md" in line]
+    assert len(said) == 4, said
+    for name in ("'nowhere.md'", "'nowhere-else'", "'nowhere-here'", "nowhere.png"):
+        assert any(name in line for line in said), said

@@ -1,0 +1,89 @@
+"""README and the pages of the site, and the examples in them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from markdown_it import MarkdownIt
+from stressreel.builders import BENCHMARKS
+from stressreel.cli.main import load_command, stressreel
+
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+}
+PROGRAMS = ("stressreel", *(f"build-{name}" for name in BENCHMARKS))
+OURS = re.compile(rf"(?:\$ )?(?:{'|'.join(PROGRAMS)})(?= |$)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of code on a page: fenced, with its language, or indented, with none."""
+
+    page: str
+    language: str
+    text: str
+
+    @property
+    def statements(self) -> list[str]:
+        """Its lines, those that end in a backslash joined with the next, without those that are empty."""
+        return [line.strip() for line in self.text.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+def blocks() -> Iterator[Block]:
+    """Yield every block of every page; directives of Sphinx (`{toctree}`) are none."""
+    for page, path in PAGES.items():
+        for token in MarkdownIt().parse(path.read_text("utf-8")):
+            if token.type == "code_block" or (token.type == "fence" and not token.info.startswith("{")):
+                yield Block(page, token.info.strip(), token.content)
+
+
+def python_blocks(page: str) -> list[str]:
+    """The Python blocks of a page that are fenced."""
+    return [block.text for block in blocks() if block.page == page and block.language == "python"]
+
+
+def commands() -> Iterator[tuple[str, list[str]]]:
+    """Yield the page and the words of every command of ours that is shown, in pages and in the help of commands."""
+    shown = [(block.page, line) for block in blocks() if block.language != "python" for line in block.statements]
+    for place, command in every_command():
+        text = (command.help or "").replace("\\\n", " ")
+        shown += [(f"{place} --help", line.strip()) for line in text.splitlines() if line.startswith("  ")]
+    for place, line in shown:
+        if OURS.match(line):
+            usage = re.sub(r"\[(--\S+ )\w+\]", r"\g<1>1", line)  # `[--sample N]`, in synopses
+            yield place, shlex.split(usage.replace("$ ", "").partition(" | ")[0], comments=True)
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    """Yield the path and the object of every command and group, from `stressreel` and the build commands down."""
+    waiting: list[tuple[str, click.Command]] = [("stressreel", stressreel)]
+    waiting += [(name, load_command(name)) for name in PROGRAMS[1:]]
+    while waiting:
+        path, command = waiting.pop()
+        yield path, command
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for name in command.list_commands(context):
+                below = command.get_command(context, name)
+                assert below is not None
+                waiting.append((f"{path} {name}", below))
+
+
+def named(words: list[str]) -> tuple[click.Command, list[str]]:
+    """Find the command that words name, and what is left of them."""
+    command: Any = stressreel if words[0] == "stressreel" else load_command(words[0])
+    rest = words[1:]
+    if rest[:1] == ["score"] and rest[1] not in command.get_command(click.Context(command), "score").commands:
+        rest.insert(1, "answers")  # what `stressreel score OUT` means
+    while isinstance(command, click.Group) and rest:
+        _, under, rest = command.resolve_command(click.Context(command), rest)
+        assert under is not None
+        command = under
+    return command, rest
