@@ -164,8 +164,8 @@ class _State:
         tables: list[Doubles] = []
         for row in rows:
             proposals.append(np.stack([self.draw_set(row) for _ in range(SETS)]))
-            sets = proposals[-1]
-            tables.append(np.concatenate([set_features(self.features[k], row, sets) for k in self.features], axis=2))
+            seen = [set_features(self.features[k], row, proposals[-1]) for k in self.features]
+            tables.append(np.concatenate(seen, axis=2))
         chosen: list[Rows] = [
             self.lending.distinct(row, every[row], self.need) - 1 for row in range(len(self.energies))
         ]
@@ -201,14 +201,14 @@ class _State:
                 row = rows[place]
                 spent = np.where(self.lending.free(row), 0.0, -TAKEN)
                 drawn = np.stack([self.draw_set(row, spent) for _ in range(SETS)])
-                seen = np.concatenate([set_features(self.features[k], row, drawn) for k in self.features], axis=2)
-                seen = (seen - mean) / scale
+                of_sets = np.concatenate([set_features(self.features[k], row, drawn) for k in self.features], axis=2)
+                of_sets = (of_sets - mean) / scale
                 value = gumbel[place].copy()
                 for folds, found in judges:
-                    value -= SET_STEP * _chance(found[folds[place]], seen[None])[0]
+                    value -= SET_STEP * _chance(found[folds[place]], of_sets[None])[0]
                 value += np.array([spent[some - 1].sum() for some in drawn])
                 best_set = int(np.argmax(value.round(ENERGY_DIGITS)))
-                chosen[row], sets[place] = drawn[best_set] - 1, seen[best_set]
+                chosen[row], sets[place] = drawn[best_set] - 1, of_sets[best_set]
                 self.lending.take(row, drawn[best_set])
         return Balanced(chosen, self._guessable(rows, chosen, sets, learnt))
 
@@ -227,9 +227,8 @@ class _State:
             for fold in range(FOLDS):
                 here = folds == fold
                 nets = [Network.fit(table[~here], rng_for(0, "guess", name, str(fold), str(n))) for n in range(2)]
-                odds = sum(net.odds(table[here].reshape(-1, table.shape[2])) for net in nets).reshape(
-                    -1, table.shape[1]
-                )  # type: ignore[union-attr]
+                flat = table[here].reshape(-1, table.shape[2])
+                odds = (nets[0].odds(flat) + nets[1].odds(flat)).reshape(-1, table.shape[1])
                 share = np.exp(odds[:, 0] - np.logaddexp.reduce(odds, axis=1))
                 first = (odds[:, :1] >= odds).all(1)
                 likely[np.array(rows)[here]] = (share * first).round(ENERGY_DIGITS)

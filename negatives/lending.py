@@ -29,7 +29,7 @@ class Lending:
         self.facets, self.splits = facets, splits
         self.order = sorted(set(splits), key=lambda split: (splits.count(split), split))
         self._place = {split: place for place, split in enumerate(self.order)}
-        self._new = {kind: sum(facet.rights.values()) == 0 for kind, facet in facets.items()}
+        self._new = {kind: np.sum(list(facet.rights.values()), axis=0) == 0 for kind, facet in facets.items()}
         self._used_in = {kind: np.full(len(new), FREE) for kind, new in self._new.items()}
 
     def distinct(self, row: int, places: Rows, count: int) -> Rows:

@@ -96,13 +96,12 @@ def read_roles(caption: Caption, cast: Cast) -> Roles:
     elif phrase is not None:
         who = entity_of(phrase, found)
         subject = _somebody(caption, who) if who else _something(caption, phrase.first, phrase.stop, phrase.head)
-    others: list[Player] = []
-    for entity in found:
-        others.append(_somebody(caption, entity))
-    others += _things(caption, found)
-    kept = {subject.key} if subject else set()
-    distinct = [p for p in others if p and not (p.key in kept or kept.add(p.key))]
-    return Roles(subject, tuple(distinct))
+    named_too = [player for entity in found if (player := _somebody(caption, entity))]
+    others: dict[tuple[str, ...], Player] = {}
+    for player in (*named_too, *_things(caption, found)):
+        if subject is None or player.key != subject.key:
+            others.setdefault(player.key, player)
+    return Roles(subject, tuple(others.values()))
 
 
 def _subject_place(caption: Caption) -> int | None:

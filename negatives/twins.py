@@ -139,7 +139,7 @@ def _drafts(rows: Sequence[Told], confuser: Confuser, seed: int, kind: str) -> l
                 added -= 1
             way = candidate  # type: ignore[assignment]
             break
-        twins = []
+        twins: list[tuple[int, Confusion]] = []
         rng = rng_for(seed, "twins", row.id, kind)
         places = [n for n in range(len(row.choice.options)) if n != row.choice.answer_index]
         for place in [places[n] for n in rng.permutation(len(places)).tolist()]:

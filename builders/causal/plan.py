@@ -179,7 +179,7 @@ class Drafts:
                     f"{bare[0].id}): it has too few questions{_reasons(bare[0])}. Give more rows{pool}."
                 )
             self.counts[f"{target}s_with_fewer_options"] += sum(len(one.negatives) < need for one in mined)
-            places = {}
+            places: dict[str, int] = {}
             if strict(self.settings):
                 for split in SPLITS:
                     some = [one.id for one in mined if split_of[one.id] == split]

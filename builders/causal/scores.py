@@ -70,10 +70,10 @@ def count(
         for kind in found:
             offered, chosen = [], []
             for number, row in enumerate(of_options):
-                at = {place for place, name in enumerate(row) if name == kind and place != truth[number]}
-                if at and picks[number] != MISSING:
+                of_kind = {place for place, name in enumerate(row) if name == kind and place != truth[number]}
+                if of_kind and picks[number] != MISSING:
                     offered.append(where[number])
-                    chosen.append(float(int(picks[number]) in at))
+                    chosen.append(float(int(picks[number]) in of_kind))
             cells[f"{letter} chose {kind}"] = (np.array(offered, np.intp), np.array(chosen, np.float64))
     return tally(names, cells)
 
