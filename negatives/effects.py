@@ -9,7 +9,7 @@ import yaml
 
 from .content_words import NEGATIONS, content_words, says_no_more
 
-STATES = frozenset(("scared", "angry", "happy", "sad", "hurt", "confuse"))
+COMMON = frozenset(("scared", "angry", "happy", "sad", "hurt", "confuse", "catch", "escape", "trick"))
 INTENT = frozenset(
     ("want", "try", "make", "go", "come", "start", "begin", "feel", "become", "think", "know", "inflict")
 )
@@ -47,7 +47,7 @@ def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
     more = words - asked
     if not more:
         return True  # it says no more than the question does
-    if _is_state(candidate) and not _is_state(right[0]):
+    if _is_common(candidate, asked) and not _is_common(right[0], asked):
         return True  # "Tom was shocked" goes with whatever made him scream
     known = frozenset[str]().union(*(said(text) for text in right))
     if more <= known and not (words ^ known) & NEGATIONS:
@@ -55,7 +55,7 @@ def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
     return any(says_no_more(words, said(text)) for text in right)
 
 
-def _is_state(text: str) -> bool:
-    """Return whether a text says how somebody feels and no more."""
+def _is_common(text: str, asked: frozenset[str]) -> bool:
+    """Return whether a text says how somebody feels, or names an aim that anybody has, and no more."""
     words = said(text)
-    return bool(words & STATES) and len(words - STATES) <= 1  # and who
+    return bool(words & COMMON) and len(words - COMMON - asked) <= (not words & asked)  # else it says who
