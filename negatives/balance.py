@@ -172,9 +172,11 @@ class _State:
         if not rows:
             return Balanced(chosen, {kind: np.ones(len(self.energies)) for kind in self.features})
         table = np.stack(tables)  # (rows, sets, options, features)
+        tables.clear()
         shape = table.shape
         mean, scale = table.mean((0, 1, 2)), table.std((0, 1, 2)) + 1e-3
-        table = (table - mean) / scale
+        table -= mean  # in place: it is the largest thing there is
+        table /= scale
         gumbel = np.stack([self.noise[row].gumbel(size=SETS) for row in rows])
         standing = np.zeros(shape[:2])
         chance = np.zeros(shape[:2])
