@@ -23,6 +23,7 @@ Embed = Callable[[Sequence[str]], Floats]
 
 CARRIED = 72  # questions whose answers are carried over
 OWN = 12  # questions of the same pool whose answers are taken as they are
+FEW = 4  # with fewer, those that may be right are taken too
 FEWEST = 16  # candidates of a row at the least, if its pool has as many
 ALIKE = 10  # rows that ask the very same and are looked at
 SOMEBODY = "somebody"
@@ -130,20 +131,23 @@ class Candidates:
                 self._near_own[own] = [members[other] for other in others if other >= 0]
 
     def of(self, row: int) -> list[Candidate]:
-        """Return the candidates of a row, each different from the others and from what is right."""
+        """Return the candidates of a row, each different from the others and from what is right; doubtful ones last."""
         asked = self.rows[row]
         right = {kind: text_key(text) for kind, text in asked.texts.items()}
         found: dict[tuple[str, ...], Candidate] = {}
+        doubtful: dict[tuple[str, ...], Candidate] = {}
 
         def offer(source: int, texts: Mapping[str, str]) -> None:
             keys = tuple(text_key(texts[kind]) for kind in self.kinds)
             if keys in found or any(key == right[kind] for kind, key in zip(self.kinds, keys, strict=True)):
                 return
+            candidate = Candidate(source, dict(texts), dict(texts) != dict(self.rows[source].texts))
             for kind, text in texts.items():
                 others = (asked.texts[other] for other in self.kinds if other != kind)
                 if may_be_right(text, asked.question, (asked.texts[kind], *others)):
+                    doubtful.setdefault(keys, candidate)
                     return
-            found[keys] = Candidate(source, dict(texts), dict(texts) != dict(self.rows[source].texts))
+            found[keys] = candidate
 
         for source in self._sources(row):
             for inject in (False, True):
@@ -165,7 +169,7 @@ class Candidates:
                     break
                 if self._may_lend(row, members[number]):
                     offer(members[number], self.rows[members[number]].texts)
-        return list(found.values())
+        return [*found.values(), *list(doubtful.values())[: max(0, FEW - len(found))]]
 
     def carried(self, source: int, row: int, inject: bool) -> dict[str, str] | None:
         """Return the texts of one row carried over to another; None where that cannot be done."""
