@@ -45,14 +45,12 @@ class Told:
         question: The question.
         rights: What is known to be right: the answer or explanation asked for first, then the other.
         choice: The options.
-        made: Confusions of the right option made elsewhere, in place of those of the confuser.
     """
 
     id: str
     question: str
     rights: tuple[str, ...]
     choice: OptionSet
-    made: Mapping[Kind, Confusion | Unconfused] | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ def _drafts(rows: Sequence[Told], confuser: Confuser, seed: int, kind: str) -> l
     own: list[Mapping[Kind, Confusion | Unconfused]] = []
     for row in rows:
         right = row.choice.options[row.choice.answer_index]
-        own.append(row.made or {"negation": confuser.negation(right), "swap": confuser.swap(right)})
+        own.append({"negation": confuser.negation(right), "swap": confuser.swap(right)})
     losing = sum(_loses(row.choice.options[row.choice.answer_index], own[n]) for n, row in enumerate(rows))
     added, wrong_added = losing, 2 * losing
     drafts: list[_Row] = []

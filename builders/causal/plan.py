@@ -275,8 +275,8 @@ class Drafts:
         found: dict[Target, dict[str, OptionSet]] = {target: {} for target in TARGETS}
         outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}
         for target in TARGETS:
-            if settings.twins == "balanced":
-                self._twins(tested, target, choices, confuser, generated, found, outcomes)
+            if settings.twins == "balanced" and not generated:  # a model turns right options round alone
+                self._twins(tested, target, choices, confuser, found, outcomes)
                 continue
             for row in tracked(tested, f"confusing {target}s", "question"):
                 right = self.right(row.qid, target)
@@ -288,7 +288,7 @@ class Drafts:
                     seed=settings.seed,
                     item_id=row.qid,
                     kind=target,
-                    made=generated.get(right),
+                    made=self._generated(row, target, generated),
                 )
                 found[target][row.qid] = choice
                 kinds = [source.kind if source else RIGHT for source in choice.sources]
@@ -309,13 +309,24 @@ class Drafts:
             self._place(tested, target, found[target])
         return found, outcomes
 
+    def _generated(
+        self, row: CausalRow, target: Target, generated: Generated
+    ) -> Mapping[Kind, Confusion | Unconfused] | None:
+        """Return the confusions that a model made of a right option, in the style of the options."""
+        made = generated.get(text_of(row, target))
+        return made and {
+            kind: replace(one, text=in_style(one.text, self.settings, self._names))
+            if isinstance(one, Confusion)
+            else one
+            for kind, one in made.items()
+        }
+
     def _twins(
         self,
         tested: Sequence[CausalRow],
         target: Target,
         choices: Choices,
         confuser: Confuser,
-        generated: Generated,
         found: dict[Target, dict[str, OptionSet]],
         outcomes: dict[str, list[Row]],
     ) -> None:
@@ -327,7 +338,6 @@ class Drafts:
                 row.question,
                 (rights[row.qid], *(self.right(row.qid, other) for other in TARGETS if other != target)),
                 choices[target][row.qid],
-                generated.get(rights[row.qid]),
             )
             for row in tested
         ]
@@ -483,7 +493,11 @@ def text_of(row: CausalRow, target: Target) -> str:
 
 def right_text(row: CausalRow, target: Target, settings: CausalSettings, names: tuple[str, ...]) -> str:
     """Return the right option as it stands among the options: in their style, where they have one."""
-    text = text_of(row, target)
+    return in_style(text_of(row, target), settings, names)
+
+
+def in_style(text: str, settings: CausalSettings, names: tuple[str, ...]) -> str:
+    """Return a text in the style of the options, where they have one."""
     return plain_style(text, names) if strict(settings) and settings.mining.style == "one" else text
 
 

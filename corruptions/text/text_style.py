@@ -119,6 +119,8 @@ def tense(caption: Caption) -> str | Unchanged:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes some verbs,
         clamp(int(.1 x words), 1, 10), and leaves the others, which mixes times.
     """
+    if not caption.tokens:
+        return Unchanged("no verb")
     obstacle = tense_obstacle(caption)
     if obstacle:
         return Unchanged(obstacle)

@@ -54,13 +54,16 @@ class TestText:
             assert row["original"] == clean[row["clip_id"]][0]
             assert row["changed"] == (row["caption"] != row["original"]) == (row["reason"] is None)
 
-    def test_corrupt_text_gives_the_same(self, text: Path) -> None:
-        from stressreel.corruptions.text.engine import corrupt_text
+    def test_a_recipe_gives_the_same(self, text: Path) -> None:
+        from stressreel.corruptions.registry import text_corruptions
+        from stressreel.corruptions.text.engine import TextRecipe
         from stressreel.corruptions.text.tools import Tools
 
         for name in TEXTS:
             for row in rows(text, name):
-                result = corrupt_text(row["original"], name, key=row["caption_id"], tools=Tools("pattern"))
+                result = TextRecipe(text_corruptions()[name], 0, row["caption_id"]).apply(
+                    row["original"], Tools("pattern")
+                )
                 assert (result.text, result.changed, result.reason or None) == (
                     *(row["caption"], row["changed"], row["reason"]),
                 )

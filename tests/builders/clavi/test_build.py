@@ -182,7 +182,7 @@ def test_pairs_without_a_negative_control_are_left_out_and_counted() -> None:
     assert {unit.split for unit in made.units} == {"test"}
     read = {"videos": 3, "segments": 7, "segments_too_short_or_long": 2, "pairs_in_reach": 4}
     assert made.notes == {**read, "pairs_without_negative_control": 1}
-    assert plan(notes={"videos": 3}).notes == {"videos": 3}
+    assert plan(notes={"videos": 3}).notes == read
 
 
 def test_controls_come_from_the_pool_of_their_split() -> None:

@@ -151,7 +151,7 @@ class TestChoice:
         ("given", "words"),
         [
             (["jpeg"], "'jpeg' is no combination"),
-            (["typos:jpeg"], "unknown perturbation 'typos'"),
+            (["typos:jpeg"], "'typos' is a text perturbation"),
             (["jpeg:typo"], "Did you mean 'typos'"),
             (["jpeg:typos"], "names jpeg, typos, which"),
         ],
