@@ -28,7 +28,7 @@ OPENINGS = 24  # so many first words are told apart
 HARD = "hard"
 CARRIED = "carried"
 MOST_LEFT_OUT = 0.25
-TOO_NEAR = 0.8  # a cosine with what is right from which a candidate may be right too; --same-text may set less
+TOO_NEAR = 0.8  # a cosine with what is right from which a candidate may be right too, if --same-text sets none
 
 
 @dataclass(frozen=True, eq=False)

@@ -194,7 +194,10 @@ def advice(settings: Any) -> str:
     """Name what gives a question more wrong options, of what is not chosen yet; for settings of a pool."""
     pool = "--pool all, " if settings.pool == "split" else ""
     apart = "--no-keep-apart, " if settings.keep_apart else ""
-    return f"Give more questions, {pool}a smaller --num-options, {apart}or higher --same-question and --same-text."
+    plain = "--balance none, " if strict(settings) else ""
+    return (
+        f"Give more questions, {plain}{pool}a smaller --num-options, {apart}or higher --same-question and --same-text."
+    )
 
 
 def read_columns(given: Any) -> tuple[str, ...]:

@@ -307,7 +307,7 @@ def test_one_in_ten_of_the_real_annotations(shared: Path, tmp_path: Path) -> Non
     wrong, right = (
         count / total
         for count, total in (
-            notes[f"{what}_options_right_in_train"]["ud"]["test"]["answer"] for what in ("wrong", "right")
+            notes[name]["ud"]["test"]["answer"] for name in ("wrong_options_right_in_train", "right_options_in_train")
         )
     )
     assert abs(wrong - right) < 0.12  # to be known from train says nothing
