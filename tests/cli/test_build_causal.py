@@ -312,7 +312,7 @@ def test_one_in_ten_of_the_real_annotations(shared: Path, tmp_path: Path) -> Non
     )
     assert abs(wrong - right) < 0.12  # to be known from train says nothing
     assert notes["leaks"]["un"]["test"]["episode"] == 0
-    assert notes["confusion"]["answer"]["negation"]["placed"] > 50
+    assert notes["confusion"]["answer"]["swap"]["placed"] > 50  # negations add a "not", so few are taken
     assert run("stressreel", "verify", out).code == 0
 
 
