@@ -336,5 +336,5 @@ def test_the_real_annotations(shared: Path, tmp_path: Path) -> None:
     assert notes["wrong_options_right_in_train"]["ud"]["test"]["answer"] == [0, 2968]
     assert notes["leaks"]["un"]["test"]["episode"] == 0
     assert notes.get("answers_with_fewer_options", 0) == 0
-    assert notes["confusion"]["answer"]["negation"]["placed"] > 600
+    assert notes["confusion"]["answer"]["swap"]["placed"] > 600
     assert run("stressreel", "verify", out).code == 0
