@@ -333,7 +333,8 @@ def test_the_real_annotations(shared: Path, tmp_path: Path) -> None:
     assert counts["ud"] == {"train": 3462, "validation": 741, "test": 742}
     assert sum(counts["ps"].values()) == sum(counts["un"].values()) == 4945
     notes = info(out)["notes"]
-    assert notes["wrong_options_right_in_train"]["ud"]["test"]["answer"] == [0, 2968]
+    known, total = notes["wrong_options_right_in_train"]["ud"]["test"]["answer"]
+    assert abs(known / total - 157 / 742) < 0.05  # as often as right ones
     assert notes["leaks"]["un"]["test"]["episode"] == 0
     assert notes.get("answers_with_fewer_options", 0) == 0
     assert notes["confusion"]["answer"]["swap"]["placed"] > 600
