@@ -155,7 +155,7 @@ class Working:
     """Shows that work whose amount is not known goes on, and since when."""
 
     def __init__(self, label: str):
-        """Say what is being done."""
+        """Start at once; `label` is what is being done."""
         self.label, self.done = label, 0
         self._started = time.monotonic()
         self._beat: _Beat | None = None

@@ -200,7 +200,7 @@ def balance_questions(
     from ..language.cast import derive_cast
     from ..language.tagger import load_tagger
     from ..negatives.balanced_mining import mine_balanced
-    from ..negatives.candidates import QuestionRow, Reader
+    from ..negatives.candidates import QuestionRow
     from ..negatives.confuser import Confuser
     from ..negatives.embeddings_cache import embed
 
@@ -220,7 +220,7 @@ def balance_questions(
             )
             for one in rows
         ],
-        Reader(confuser.read, cast),
+        confuser,
         lambda texts: embed(texts, choice.model),
         choice.mining,
         seed=choice.seed,

@@ -35,7 +35,6 @@ Rows = NDArray[np.int64]
 FOLDS = 3
 ENERGY_DIGITS = 4
 SPREAD = 24.0  # brings projected embeddings to a size that networks learn from
-ROUNDS = 3
 STEPS = (1.0, 0.7, 0.5)  # how much of a model's log-odds is added in each round
 CONTRAST = 6  # drawn candidates that a right option is told from
 SETS = 48  # option sets of a row that the second stage chooses among
@@ -91,7 +90,7 @@ def balance(
     order = sorted(range(len(ids)), key=lambda row: ids[row])
     rng = rng_for(seed, "balance")
     folds = []
-    for _ in range(max(ROUNDS, 1)):
+    for _ in STEPS:
         fold_of = {group: place % FOLDS for place, group in enumerate(_shuffled(sorted(set(groups)), rng))}
         folds.append(np.array([fold_of[group] for group in groups]))
     projection = rng.standard_normal((questions.shape[1], WIDTH)) * SPREAD / np.sqrt(questions.shape[1])
@@ -99,9 +98,9 @@ def balance(
     noise = [rng_for(seed, "balance", ids[row]) for row in range(len(ids))]
     energies = [np.zeros(len(texts) - 1) for texts in next(iter(facets.values())).texts]
     state = _State(order, folds, features, energies, noise, need, Lending(facets, splits))
-    total = (ROUNDS + 1) * FOLDS * len(facets) + SET_ROUNDS
+    total = (len(STEPS) + 1) * FOLDS * len(facets) + SET_ROUNDS
     with Progress("balancing options", total, "model", brief=True) as progress:
-        for number, step in enumerate(STEPS[:ROUNDS]):
+        for number, step in enumerate(STEPS):
             for feature in features.values():
                 state.learn(feature, number, step, progress.advance)
         return state.sets(progress.advance)

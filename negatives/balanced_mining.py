@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ..language.text_key import text_key
 from ..progress import tracked
 from .balance import Balanced, balance
-from .candidates import Candidate, Candidates, Embed, QuestionRow, Reader
+from .candidates import Candidate, Candidates, Embed, QuestionRow
+from .confuser import Confuser
 from .content_words import content_words
 from .facets import Facet
 from .mining import COSINE_DIGITS, Mined, Negative
@@ -48,7 +49,7 @@ class BalancedOptions:
 
 def mine_balanced(
     rows: Sequence[QuestionRow],
-    reader: Reader,
+    reader: Confuser,
     embed: Embed,
     settings: MiningSettings,
     *,
@@ -84,9 +85,8 @@ def mine_balanced(
     tables = {kind: _table(made, offers, kind) for kind in made.kinds}
     vectors = {kind: embed(table) for kind, table in tables.items()}
     numbers = {kind: {text: number for number, text in enumerate(table)} for kind, table in tables.items()}
-    offers = [
-        _true(made, row, some, numbers, vectors, min(settings.same_text, TOO_NEAR)) for row, some in enumerate(offers)
-    ]
+    near = TOO_NEAR if settings.same_text == MiningSettings().same_text else settings.same_text
+    offers = [_true(made, row, some, numbers, vectors, near) for row, some in enumerate(offers)]
     keys = {kind: _Keys(made, tables[kind], kind) for kind in made.kinds}
     facets = {
         kind: Facet(

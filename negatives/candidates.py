@@ -12,6 +12,7 @@ from ..language.cast import Cast
 from ..language.text_key import text_key
 from ..language.words import Caption
 from ..seeds import rng_for
+from .confuser import Confuser
 from .effects import may_be_right
 from .entities import Entity, entities
 from .search import nearest
@@ -57,25 +58,10 @@ class Candidate:
     Attributes:
         source: The row whose right texts these are, or were before they were carried over.
         texts: By kind.
-        carried: Whether one of the texts was changed.
     """
 
     source: int
     texts: Mapping[str, str]
-    carried: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Reader:
-    """Reads texts about a cast.
-
-    Attributes:
-        read: Tags a text.
-        cast: The names.
-    """
-
-    read: Callable[[str], Caption]
-    cast: Cast
 
 
 class Candidates:
@@ -89,7 +75,7 @@ class Candidates:
     def __init__(
         self,
         rows: Sequence[QuestionRow],
-        reader: Reader,
+        reader: Confuser,
         embed: Embed,
         *,
         seed: int,
@@ -141,7 +127,7 @@ class Candidates:
             keys = tuple(text_key(texts[kind]) for kind in self.kinds)
             if keys in found or any(key == right[kind] for kind, key in zip(self.kinds, keys, strict=True)):
                 return
-            candidate = Candidate(source, dict(texts), dict(texts) != dict(self.rows[source].texts))
+            candidate = Candidate(source, dict(texts))
             for kind, text in texts.items():
                 others = (asked.texts[other] for other in self.kinds if other != kind)
                 if may_be_right(text, asked.question, (asked.texts[kind], *others)):

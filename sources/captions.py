@@ -33,6 +33,11 @@ NAME_EXPECTED = f"a name of at most {NAME_BYTES} bytes without / and \\ that doe
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
+def caption_id(clip_id: str, number: int) -> str:
+    """Name a caption of a clip; its number is its place among them."""
+    return f"{clip_id}#{number}"
+
+
 @dataclass(frozen=True)
 class CaptionedClip:
     """A video, or a part of one, and what people say it shows.

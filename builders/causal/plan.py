@@ -22,7 +22,7 @@ from ...language.text_key import text_key
 from ...metrics.blind.asked import Asked
 from ...metrics.blind.options import guess_options
 from ...negatives.balanced_mining import mine_balanced
-from ...negatives.candidates import QuestionRow, Reader
+from ...negatives.candidates import QuestionRow
 from ...negatives.confused_options import confuse_options
 from ...negatives.confuser import Confuser
 from ...negatives.confusion import KINDS, Confusion, Kind, Unconfused
@@ -210,7 +210,7 @@ class Drafts:
                 )
                 for row in self.rows
             ],
-            Reader(self._reader.read, self._reader.cast),
+            self._reader,
             self._embed,
             self.settings.mining,
             seed=self.settings.seed,
@@ -275,7 +275,7 @@ class Drafts:
         found: dict[Target, dict[str, OptionSet]] = {target: {} for target in TARGETS}
         outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}
         for target in TARGETS:
-            if settings.twins == "balanced" and not generated:  # a model turns right options round alone
+            if settings.twins == "balanced":
                 self._twins(tested, target, choices, confuser, found, outcomes)
                 continue
             for row in tracked(tested, f"confusing {target}s", "question"):

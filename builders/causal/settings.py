@@ -133,7 +133,7 @@ class CausalSettings(PoolSettings, BuildSettings):
     twins: Literal["balanced", "right"] = option(
         "balanced",
         "Turn right and wrong options round alike, so that twins give nothing away; or the right one alone, as the "
-        "paper does.",
+        "paper does, and as with --imitate-release and --llm-model.",
         counts=confused,
     )
     cast: Path | None = option(
@@ -179,7 +179,13 @@ def decided(settings: CausalSettings) -> CausalSettings:
     """
     settings = released(settings)
     refuse_unused(settings)
-    return replace(settings, only=settings.split, confuse=settings.confuse if confused(settings) else 0)
+    alone = settings.imitate_release or settings.llm_model is not None  # a model turns right options round only
+    return replace(
+        settings,
+        only=settings.split,
+        confuse=settings.confuse if confused(settings) else 0,
+        twins="right" if alone else settings.twins,
+    )
 
 
 def settings_of(info: Mapping[str, Any]) -> CausalSettings:

@@ -11,7 +11,8 @@ from ...corruptions.text.tools import Tools
 from ...errors import InputError
 from ...records.checks import Check, Finding, NotChecked
 from ...records.output import FinishedOutput
-from .captions import MODELS, caption_id, text_recipe, text_tools
+from ...sources.captions import caption_id
+from .captions import MODELS, text_recipe, text_tools
 from .combinations import MULTIMODAL, combinations
 from .settings import settings_of
 from .tables import CLEAN

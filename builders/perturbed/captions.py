@@ -20,7 +20,7 @@ from ...errors import StressreelError
 from ...records.files import sha256_file, sha256_text
 from ...records.plan import Facts, Unit
 from ...records.schema import Column, Config, Row
-from ...sources.captions import CaptionedClip
+from ...sources.captions import CaptionedClip, caption_id
 
 if TYPE_CHECKING:
     from ...corruptions.text.tools import Tools
@@ -48,11 +48,6 @@ def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
         Config(name, f"{corruption.family}; {corruption.does}", TEXT_COLUMNS)
         for name, corruption in ((name, check_text_name(name)) for name in names)
     )
-
-
-def caption_id(clip_id: str, number: int) -> str:
-    """Name a caption of a clip; its number is its place among them."""
-    return f"{clip_id}#{number}"
 
 
 def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator[Unit]:

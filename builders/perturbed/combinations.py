@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -16,10 +16,7 @@ from ...corruptions.registry import (
 )
 from ...errors import InputError, UsageError
 from ...records.schema import Column, Config, Row
-from .captions import caption_id
-
-if TYPE_CHECKING:
-    pass
+from ...sources.captions import caption_id
 
 MULTIMODAL = "multimodal"
 PAIR_COLUMNS = (

@@ -103,7 +103,7 @@ def random_judge(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
 
 
 def _against_random(rows: Arranged, seed: int, key: str) -> list[Asked]:
-    """Give every question random right options of others as its wrong options, all texts of its own different."""
+    """Return every question with random right options of others as its wrong options, all different."""
     rights = [one.options[one.right] for one in rows.asked]
     keys = rows.keys[np.arange(len(rows.right)), rows.right].tolist()
     found = []

@@ -417,7 +417,7 @@ def named_anew(forged: Forgery) -> None:
 
 
 def flagged(forged: Forgery) -> None:
-    """Say that a question cannot be guessed, or can, in its row and in the count."""
+    """Turn the flag of a question, in its row and in the count."""
     row = forged.tables["ud"]["test"][0]
     row["blind_guessable"] = not row["blind_guessable"]
     forged.info["notes"]["blind_guessable/ud/test"] += 1 if row["blind_guessable"] else -1

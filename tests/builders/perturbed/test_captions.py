@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.builders.perturbed.captions import BLOCK, caption_id, choose_texts, text_tables, text_tools, text_units
+from stressreel.builders.perturbed.captions import BLOCK, choose_texts, text_tables, text_tools, text_units
 from stressreel.builders.perturbed.combinations import Pair, choose_pairs, combinations
 from stressreel.builders.perturbed.plan import plan_perturbed
 from stressreel.builders.perturbed.render import PerturbedBuilder
@@ -19,7 +19,7 @@ from stressreel.corruptions.text.tools import Tools
 from stressreel.errors import BuildError, InputError
 from stressreel.records.plan import Skip
 from stressreel.runtime.build import Options, check_skips
-from stressreel.sources.captions import CaptionedClip
+from stressreel.sources.captions import CaptionedClip, caption_id
 
 TEXTS = tuple(text_corruptions())
 VISUAL = tuple(c.name for c in list_corruptions("visual"))
