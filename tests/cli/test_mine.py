@@ -161,8 +161,10 @@ def table(folder: Path, splits: tuple[str, ...]) -> Path:
 def test_pools_and_names_of_one_s_own(mine, tmp_path: Path) -> None:
     source = table(tmp_path, ("train", "test"))
     out = tmp_path / "a.jsonl"
-    arguments = ["--questions", source, "--columns", "id=key,question=Q", "--same-question", 1.5, "--same-text", 1]
+    arguments = ["--questions", source, "--columns", "id=key,question=Q", "--same-question", 1.5]
     refuses(mine(*arguments, "--out", out), "find fewer than 4", "--balance none")
+    arguments += ["--same-text", 1]
+    assert mine(*arguments, "--out", out).code == 0
     arguments += ["--balance", "none"]
     assert mine(*arguments, "--out", out).code == 0
     assert all(s["id"].startswith(row["split"]) for row in rows(out) for s in row["sources"] if s)
