@@ -7,6 +7,10 @@ energies of the candidates, and the wrong options are drawn anew. A second stage
 because what a set looks like (its most central member, its longest) is no property of one option. The scores of a row
 always come from models that did not see it.
 
+What cannot be drawn away is left to flags: an answer that is lent is an option of several questions, and nearest to its
+own. To even that out, texts were held to as many wrong options as they are right, or kept from lending; either left
+fewer that are as likely as the right one, and trees found these out.
+
 What steers is small (`steering`): a network on question and option, and with a conditional logit (McFadden 1974) on the
 set. Trees and n-grams never steer, and are left to judge (`metrics.blind`).
 
@@ -25,6 +29,7 @@ from numpy.typing import NDArray
 
 from ..progress import Progress
 from ..seeds import rng_for
+from .counting import Counts
 from .facets import WIDTH, Facet, Features, set_features
 from .lending import Lending
 from .steering import Network, conditional_logit
@@ -40,8 +45,10 @@ CONTRAST = 6  # drawn candidates that a right option is told from
 SETS = 48  # option sets of a row that the second stage chooses among
 SET_ROUNDS = 8
 SET_STEP = 0.6
+MOST_JUDGED = 6_000  # whole sets are learnt from so many rows at most: all of them are in memory
 MOST_ROWS = 12_000  # a model learns from so many rows at most
 CLIP = 4.0
+COUNTING = "counting"
 TAKEN = 100.0  # taken off the energy of a text that may lend no more
 
 
@@ -51,8 +58,9 @@ class Balanced:
 
     Attributes:
         chosen: For each row the places of the drawn candidates, from 0.
-        guessable: By kind, for each row how likely networks that did not see it take the right option for right, if
-            they take it for the likeliest; else 0.
+        guessable: For each row how likely models that did not see it take the right option for right, if they take it
+            for the likeliest; else 0. By kind, for networks that look at its texts; and for one that counts how often
+            the texts of all kinds are options.
     """
 
     chosen: Sequence[Rows]
@@ -97,7 +105,7 @@ def balance(
     features = {kind: Features(questions, facet, projection.round(6)) for kind, facet in facets.items()}
     noise = [rng_for(seed, "balance", ids[row]) for row in range(len(ids))]
     energies = [np.zeros(len(texts) - 1) for texts in next(iter(facets.values())).texts]
-    state = _State(order, folds, features, energies, noise, need, Lending(facets, splits))
+    state = _State(order, folds, features, energies, noise, need, Lending(facets, splits), Counts(facets, splits))
     total = (len(STEPS) + 1) * FOLDS * len(facets) + SET_ROUNDS
     with Progress("balancing options", total, "model", brief=True) as progress:
         for number, step in enumerate(STEPS):
@@ -119,6 +127,7 @@ class _State:
     noise: Sequence[np.random.Generator]
     need: int
     lending: Lending
+    counts: Counts
 
     def draw(self, row: int, count: int, spent: Doubles | float = 0.0) -> Rows:
         """Draw candidates without replacement by their energies (Gumbel top-k); places from 1."""
@@ -158,67 +167,84 @@ class _State:
     def sets(self, learnt: Callable[[], None]) -> Balanced:
         """Choose among sets of drawn candidates those in which the right option does not stand out."""
         every = {row: np.arange(1, 1 + len(self.energies[row])) for row in self.order}
-        rows = [row for row in self.order if len(self.lending.distinct(row, every[row], self.need)) == self.need]
-        proposals: list[Rows] = []
-        tables: list[Doubles] = []
-        for row in rows:
-            proposals.append(np.stack([self.draw_set(row) for _ in range(SETS)]))
-            seen = [set_features(self.features[k], row, proposals[-1]) for k in self.features]
-            tables.append(np.concatenate(seen, axis=2))
-        chosen: list[Rows] = [
-            self.lending.distinct(row, every[row], self.need) - 1 for row in range(len(self.energies))
-        ]
+        chosen = [self.lending.distinct(row, every[row], self.need) for row in range(len(self.energies))]
+        rows = [row for row in self.order if len(chosen[row]) == self.need]
         if not rows:
-            return Balanced(chosen, {kind: np.ones(len(self.energies)) for kind in self.features})
-        table = np.stack(tables)  # (rows, sets, options, features)
-        tables.clear()
-        shape = table.shape
-        mean, scale = table.mean((0, 1, 2)), table.std((0, 1, 2)) + 1e-3
-        table -= mean  # in place: it is the largest thing there is
-        table /= scale
-        gumbel = np.stack([self.noise[row].gumbel(size=SETS) for row in rows])
-        standing = np.zeros(shape[:2])
-        chance = np.zeros(shape[:2])
-        everyone = np.arange(len(rows))
-        judges: list[tuple[Rows, list[Callable[[Doubles], Doubles]]]] = []
-        for number in range(SET_ROUNDS):
-            best = np.argmax((standing + gumbel).round(ENERGY_DIGITS), axis=1)
-            now = table[everyone, best]
-            folds = self.folds[number % len(self.folds)][rows]
-            found = [
-                _set_judge(now[folds != fold], rng_for(0, "sets", str(number), str(fold))) for fold in range(FOLDS)
-            ]
-            judges.append((folds, found))
-            for fold in range(FOLDS):
-                here = folds == fold
-                chance[here] = _chance(found[fold], table[here])
-            standing = (standing - SET_STEP * chance).round(ENERGY_DIGITS)
-            learnt()
+            return Balanced([places - 1 for places in chosen], {k: np.ones(len(chosen)) for k in self.features})
+        judges = self._set_judges(rows[:: len(rows) // MOST_JUDGED + 1], learnt)
         for row in sorted(set(self.order).difference(rows)):
-            self.lending.take(row, 1 + chosen[row])
-        sets = np.zeros((len(rows), *shape[2:]))
+            self.lending.take(row, chosen[row])
+            self.counts.add(row, chosen[row])
+        odds = {}
         for split in self.lending.order:
-            for place in (n for n, row in enumerate(rows) if self.lending.splits[row] == split):
-                row = rows[place]
-                spent = np.where(self.lending.free(row), 0.0, -TAKEN)
-                drawn = np.stack([self.draw_set(row, spent) for _ in range(SETS)])
-                of_sets = np.concatenate([set_features(self.features[k], row, drawn) for k in self.features], axis=2)
-                of_sets = (of_sets - mean) / scale
-                value = gumbel[place].copy()
-                for folds, found in judges:
-                    value -= SET_STEP * _chance(found[folds[place]], of_sets[None])[0]
-                value += np.array([spent[some - 1].sum() for some in drawn])
-                best_set = int(np.argmax(value.round(ENERGY_DIGITS)))
-                chosen[row], sets[place] = drawn[best_set] - 1, of_sets[best_set]
-                self.lending.take(row, drawn[best_set])
-        return Balanced(chosen, self._guessable(rows, chosen, sets, learnt))
+            for row in (row for row in rows if self.lending.splits[row] == split):
+                chosen[row], odds[row] = self._choose(row, judges)
+                self.lending.take(row, chosen[row])
+                self.counts.add(row, chosen[row])
+        guessable = self._guessable(rows, chosen, learnt)
+        guessable[COUNTING] = self._guessable_by_count(rows, chosen, odds)
+        return Balanced([places - 1 for places in chosen], guessable)
 
-    def _guessable(
-        self, rows: Sequence[int], chosen: Sequence[Rows], sets: Doubles, learnt: Callable[[], None]
-    ) -> dict[str, Doubles]:
+    def _seen(self, row: int, sets: Rows) -> Doubles:
+        """Return what sets of a row show, float64 of shape (sets, options, features)."""
+        return np.concatenate([set_features(features, row, sets) for features in self.features.values()], axis=2)
+
+    def _set_judges(self, rows: Sequence[int], learnt: Callable[[], None]) -> list[_Judge]:
+        """Learn in rounds what tells the right option in the sets that are drawn."""
+        table = np.empty(0)
+        for place, row in enumerate(rows):
+            seen = self._seen(row, np.stack([self.draw_set(row) for _ in range(SETS)]))
+            if not place:
+                table = np.empty((len(rows), *seen.shape))
+            table[place] = seen
+        scale = table.mean((0, 1, 2)), table.std((0, 1, 2), dtype=np.float64) + 1e-3
+        standing = np.stack([self.noise[row].gumbel(size=SETS) for row in rows])
+        everyone = np.arange(len(rows))
+        judges = []
+        for number in range(SET_ROUNDS):
+            best = np.argmax(standing.round(ENERGY_DIGITS), axis=1)
+            judges.append(_Judge.learn(table[everyone, best], scale, self.folds[number % FOLDS], rows, "sets", number))
+            for place, row in enumerate(rows):
+                standing[place] -= SET_STEP * _chances(judges[-1].odds(row, table[place]))
+            learnt()
+        return judges
+
+    def _choose(self, row: int, judges: Sequence[_Judge]) -> tuple[Rows, Doubles]:
+        """Draw sets for a row, and choose one in which the right option does not stand out; return its odds, too."""
+        spent = np.where(self.lending.free(row), 0.0, -TAKEN)
+        sets = np.stack([self.draw_set(row, spent) for _ in range(SETS)])
+        value = self.noise[row].gumbel(size=SETS) + np.append(0.0, spent)[sets].sum(1)
+        seen = self._seen(row, sets)
+        said = [judge.odds(row, seen) for judge in judges]
+        value -= SET_STEP * np.sum([_chances(odds) for odds in said], axis=0)
+        best = int(np.argmax(value.round(ENERGY_DIGITS)))
+        return sets[best], np.mean([odds[best] for odds in said], axis=0)
+
+    def _guessable_by_count(self, rows: Sequence[int], chosen: Sequence[Rows], odds: Mapping[int, Doubles]) -> Doubles:
+        """Return the same for a model of each split that counts, too, how often texts are options there."""
+        likely = np.ones(len(chosen))
+        for split in self.lending.order:
+            members = [row for row in rows if self.lending.splits[row] == split]
+            if not members:
+                continue
+            seen = []
+            for row in members:
+                self.counts.add(row, chosen[row], -1)
+                seen.append(self.counts.features(row, chosen[row][None], odds[row][None]))
+                self.counts.add(row, chosen[row])
+            table = np.concatenate(seen)
+            judge = _Judge.learn(
+                table, (table.mean((0, 1)), table.std((0, 1)) + 1e-3), self.folds[0], members, "counts", split
+            )
+            for row, some in zip(members, seen, strict=True):
+                likely[row] = _sure(judge.odds(row, some))[0]
+        return likely
+
+    def _guessable(self, rows: Sequence[int], chosen: Sequence[Rows], learnt: Callable[[], None]) -> dict[str, Doubles]:
         """Return how likely networks that did not see a row take its right option for right, by what they look at."""
         found: dict[str, Doubles] = {}
-        places = [np.concatenate([[0], 1 + chosen[row]]) for row in rows]
+        places = [np.append(0, chosen[row]) for row in rows]
+        sets = np.concatenate([self._seen(row, chosen[row][None]) for row in rows])
         for name, features in self.features.items():
             table = np.stack([features.of(row, place) for row, place in zip(rows, places, strict=True)])
             table = np.concatenate([table, sets], axis=2)
@@ -230,23 +256,62 @@ class _State:
                 nets = [Network.fit(table[~here], rng_for(0, "guess", name, str(fold), str(n))) for n in range(2)]
                 flat = table[here].reshape(-1, table.shape[2])
                 odds = (nets[0].odds(flat) + nets[1].odds(flat)).reshape(-1, table.shape[1])
-                share = np.exp(odds[:, 0] - np.logaddexp.reduce(odds, axis=1))
-                first = (odds[:, :1] >= odds).all(1)
-                likely[np.array(rows)[here]] = (share * first).round(ENERGY_DIGITS)
+                likely[np.array(rows)[here]] = _sure(odds)
                 learnt()
             found[name] = likely
         return found
 
 
-def _chance(judge: Callable[[Doubles], Doubles], table: Doubles) -> Doubles:
-    """Return the log-probability of the right option, for a table of shape (rows, sets, options, features)."""
-    odds = judge(table.reshape(-1, table.shape[3])).reshape(table.shape[:3])
-    found: Doubles = odds[..., 0] - np.logaddexp.reduce(odds, axis=2)
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """Models of what tells the right option of a set, each learnt without some of the rows.
+
+    Attributes:
+        fold_of: The fold of every row.
+        models: By fold, what was learnt without it.
+        mean: What is taken off the features, shape (features,).
+        scale: What they are divided by.
+    """
+
+    fold_of: Rows
+    models: Sequence[Callable[[Doubles], Doubles]]
+    mean: Doubles
+    scale: Doubles
+
+    @staticmethod
+    def learn(
+        table: Doubles, scale: tuple[Doubles, Doubles], fold_of: Rows, rows: Sequence[int], *key: str | int
+    ) -> _Judge:
+        """Learn from the sets of rows, float64 of shape (rows, options, features)."""
+        seen, folds = (table - scale[0]) / scale[1], fold_of[list(rows)]
+        models = [
+            _set_model(seen[folds != fold], rng_for(0, *(str(one) for one in key), str(fold))) for fold in range(FOLDS)
+        ]
+        return _Judge(fold_of, models, *scale)
+
+    def odds(self, row: int, seen: Doubles) -> Doubles:
+        """Return the log-odds of options, but for what is the same for all of a set, shape (sets, options)."""
+        known = (seen - self.mean) / self.scale
+        found: Doubles = self.models[self.fold_of[row]](known.reshape(-1, known.shape[2])).reshape(known.shape[:2])
+        return found
+
+
+def _chances(odds: Doubles) -> Doubles:
+    """Return the log-probability of the right option, which comes first, by odds of shape (sets, options)."""
+    found: Doubles = odds[:, 0] - np.logaddexp.reduce(odds, axis=1)
     return found
 
 
-def _set_judge(table: Doubles, rng: np.random.Generator) -> Callable[[Doubles], Doubles]:
-    """Learn on the sets of some rows what tells their right option."""
+def _sure(odds: Doubles) -> Doubles:
+    """Return how likely the right option is by odds of shape (rows, options), if it is the likeliest; else 0."""
+    found: Doubles = np.exp(_chances(odds)) * (odds[:, :1] >= odds).all(1)
+    return found.round(ENERGY_DIGITS)
+
+
+def _set_model(table: Doubles, rng: np.random.Generator) -> Callable[[Doubles], Doubles]:
+    """Learn on the sets of some rows what tells their right option; nothing if there are none."""
+    if not len(table):
+        return lambda seen: np.zeros(len(seen))
     weights = conditional_logit(table, ridge=1e-3)
     net = Network.fit(table, rng)
     return lambda seen: 0.5 * (seen @ weights + net.odds(seen))

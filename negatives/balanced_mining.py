@@ -120,9 +120,9 @@ def mine_balanced(
 def _guessable(made: Candidates, facets: Mapping[str, Facet], balanced: Balanced, options: int) -> frozenset[str]:
     """Choose the rows to leave out, so that blind guessers are right no more often than by chance in the others.
 
-    The guessers are networks that did not see a row, the option nearest to the question and the one that shares most
-    with it, for each kind of text. Within each split, rows go first that most of them guess, and of these the ones that
-    the networks are surest of; at most a quarter of the rows.
+    The guessers are models that did not see a row, the option nearest to the question and the one that shares most with
+    it, for each kind of text. Within each split, rows go first that most of them guess, and of these the ones that the
+    models are surest of; at most a quarter of the rows.
     """
     first: list[NDArray[np.bool_]] = [likely > 0 for likely in balanced.guessable.values()]
     for facet in facets.values():

@@ -15,7 +15,8 @@ from ..seeds import rng_for
 from .confuser import Confuser
 from .effects import may_be_right
 from .entities import Entity, entities
-from .search import nearest
+from .predicates import Restated, find_restated
+from .search import nearest_to
 from .style import plain_style
 from .transfer import Roles, carry_over, read_roles
 
@@ -23,6 +24,7 @@ Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
 
 CARRIED = 72  # questions whose answers are carried over
+RESTATING = 16  # and more whose answers say again what they ask
 OWN = 12  # questions of the same pool whose answers are taken as they are
 FEW = 4  # with fewer, those that may be right are taken too
 FEWEST = 16  # candidates of a row at the least, if its pool has as many
@@ -85,9 +87,9 @@ class Candidates:
     ):
         """Read all questions and texts, and find for each question those that ask alike."""
         names = reader.cast.names
-        styled = (lambda text: plain_style(text, names)) if one_style else (lambda text: text)
+        self._styled = (lambda text: plain_style(text, names)) if one_style else (lambda text: text)
         self.rows = [
-            QuestionRow(r.id, r.question, {k: styled(t) for k, t in r.texts.items()}, r.pool, r.group, r.split)
+            QuestionRow(r.id, r.question, {k: self._styled(t) for k, t in r.texts.items()}, r.pool, r.group, r.split)
             for r in rows
         ]
         self.kinds = tuple(rows[0].texts) if rows else ()
@@ -99,22 +101,35 @@ class Candidates:
             kind: [tuple(entities(caption, reader.cast)) for caption in captions]
             for kind, captions in self._captions.items()
         }
+        self._restated: dict[str, list[Restated | None]] = {
+            kind: [
+                find_restated(caption, roles.predicate, roles.subject.key[-1])
+                if roles.predicate and roles.subject
+                else None
+                for caption, roles in zip(captions, self._roles, strict=True)
+            ]
+            for kind, captions in self._captions.items()
+        }
         place = {row.id: number for number, row in enumerate(self.rows)}
         self._apart = [
             frozenset(place[other] for other in kept_apart.get(row.id, ()) if other in place) for row in rows
         ]
         self.questions = embed([row.question for row in self.rows])
         bare = [_without_people(caption, reader.cast) for caption in asked]
-        self._alike = _Alike(bare, embed, [row.id for row in self.rows], seed)
+        ids = [row.id for row in self.rows]
+        self._alike = _Alike(bare, embed, ids, seed, range(len(rows)))
+        restating = [row for row in range(len(rows)) if any(places[row] for places in self._restated.values())]
+        self._restating = _Alike(bare, embed, ids, seed, restating)
         pools: dict[str, list[int]] = {}
         for number in sorted(range(len(rows)), key=lambda n: rows[n].id):
             pools.setdefault(rows[number].pool, []).append(number)
         self._pools = pools
         self._near_own: dict[int, list[int]] = {}
         for members in pools.values():
-            near, _ = nearest(self.questions[members], min(4 * OWN, max(len(members) - 1, 1)))
+            vectors = self.questions[members]
+            near = nearest_to(vectors, vectors, min(4 * OWN, len(members)))
             for own, others in zip(members, near.tolist(), strict=True):
-                self._near_own[own] = [members[other] for other in others if other >= 0]
+                self._near_own[own] = [members[other] for other in others]
 
     def of(self, row: int) -> list[Candidate]:
         """Return the candidates of a row, each different from the others and from what is right; doubtful ones last."""
@@ -135,16 +150,21 @@ class Candidates:
                     return
             found[keys] = candidate
 
-        for source in self._sources(row):
-            for inject in (False, True):
-                texts = self.carried(source, row, inject)
-                if texts is None:
-                    continue
-                lender = self.rows[source]
-                same = any(text_key(texts[kind]) == text_key(lender.texts[kind]) for kind in self.kinds)
-                if same and lender.pool != asked.pool:
-                    continue  # a text of another split, as it is
+        def carry(source: int, inject: bool = False, restate: bool = False) -> None:
+            texts = self.carried(source, row, inject, restate)
+            if texts is None:
+                return
+            lender = self.rows[source]
+            same = any(text_key(texts[kind]) == text_key(lender.texts[kind]) for kind in self.kinds)
+            if not same or lender.pool == asked.pool:  # else it is a text of another split, as it is
                 offer(source, texts)
+
+        for source in self._sources(row, self._alike, CARRIED):
+            carry(source)
+            carry(source, inject=True)
+        if self._roles[row].predicate:
+            for source in self._sources(row, self._restating, RESTATING):
+                carry(source, restate=True)
         own = [other for other in self._near_own[row] if self._may_lend(row, other)]
         for other in own[:OWN]:
             offer(other, self.rows[other].texts)
@@ -157,8 +177,15 @@ class Candidates:
                     offer(members[number], self.rows[members[number]].texts)
         return [*found.values(), *list(doubtful.values())[: max(0, FEW - len(found))]]
 
-    def carried(self, source: int, row: int, inject: bool) -> dict[str, str] | None:
-        """Return the texts of one row carried over to another; None where that cannot be done."""
+    def carried(self, source: int, row: int, inject: bool = False, restate: bool = False) -> dict[str, str] | None:
+        """Return the texts of one row carried over to another; None where that cannot be done.
+
+        Args:
+            source: The row whose texts they are.
+            row: The other one.
+            inject: As for `carry_over`.
+            restate: Whether what they say again of their question becomes what the other question says.
+        """
         found = {}
         for kind in self.kinds:
             text = carry_over(
@@ -167,16 +194,17 @@ class Candidates:
                 self._roles[source],
                 self._roles[row],
                 inject=inject,
+                restated=self._restated[kind][source] if restate else None,
             )
             if text is None:
                 return None
-            found[kind] = text
+            found[kind] = self._styled(text) if restate else text
         return found
 
-    def _sources(self, row: int) -> Iterator[int]:
+    def _sources(self, row: int, alike: _Alike, most: int) -> Iterator[int]:
         number = 0
-        for other in self._alike.of(row):
-            if number == CARRIED:
+        for other in alike.of(row):
+            if number == most:
                 return
             if self._may_lend(row, other):
                 number += 1
@@ -190,23 +218,23 @@ class Candidates:
 
 
 class _Alike:
-    """Rows in the order in which their questions are alike, whoever they are about."""
+    """Some rows in the order in which their questions are like one's own, whoever they are about."""
 
-    def __init__(self, bare: Sequence[str], embed: Embed, ids: Sequence[str], seed: int):
+    def __init__(self, bare: Sequence[str], embed: Embed, ids: Sequence[str], seed: int, lenders: Sequence[int]):
         self._asks: dict[str, list[int]] = {}
-        for row in sorted(range(len(bare)), key=lambda row: ids[row]):
+        for row in sorted(lenders, key=lambda row: ids[row]):
             self._asks.setdefault(bare[row], []).append(row)
-        distinct = list(self._asks)
-        self._number = {text: number for number, text in enumerate(distinct)}
-        self._distinct, self._bare, self._ids, self._seed = distinct, bare, ids, seed
-        reach = min(2 * CARRIED, max(len(distinct) - 1, 1))
-        self._near, _ = nearest(embed(distinct), reach)
+        every = sorted(set(bare))
+        self._distinct, self._bare, self._ids, self._seed = list(self._asks), bare, ids, seed
+        self._number = {text: number for number, text in enumerate(every)}
+        vectors = embed(every)
+        lending = vectors[[self._number[text] for text in self._distinct]]
+        self._near = nearest_to(vectors, lending, min(2 * CARRIED, len(lending)))
 
     def of(self, row: int) -> Iterator[int]:
         """Yield rows, the most alike first; of those that ask the very same a few, drawn."""
         text = self._bare[row]
-        near = [text, *(self._distinct[n] for n in self._near[self._number[text]].tolist() if n >= 0)]
-        for other in near:
+        for other in (self._distinct[n] for n in self._near[self._number[text]].tolist()):
             members = self._asks[other]
             if len(members) > ALIKE:
                 rng = rng_for(self._seed, "alike", self._ids[row], other)

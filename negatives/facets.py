@@ -76,14 +76,14 @@ def set_features(features: Features, row: int, sets: Rows) -> Doubles:
     block = cosines[inverse[:, :, None], inverse[:, None, :]]
     mean, most = np.nanmean(block, axis=2), np.nanmax(block, axis=2)
     cues = facet.cues[row][members]
-    columns = [*_relative(mean), *_relative(most)]
+    columns = [*relative(mean), *relative(most)]
     for cue in range(cues.shape[2]):
         values = cues[:, :, cue]
-        columns += [values - values.mean(1, keepdims=True)] if cue >= RANKED else [*_relative(values)]
+        columns += [values - values.mean(1, keepdims=True)] if cue >= RANKED else [*relative(values)]
     return np.stack(columns, axis=2)
 
 
-def _relative(values: Doubles) -> list[Doubles]:
+def relative(values: Doubles) -> list[Doubles]:
     """Return values against their set's mean, and which is the first, the second, the last and the last but one."""
     low = (values[:, :, None] > values[:, None, :]).sum(2) + 0.5 * (values[:, :, None] == values[:, None, :]).sum(2)
     rank = low - 0.5

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours of every vector among all the others."""
+"""Exact nearest neighbours: of every vector among all the others, and of some vectors among others."""
 
 from __future__ import annotations
 
@@ -145,6 +145,29 @@ def nearest(
         layout.settle(block)
     keys = np.concatenate([block.best for block in blocks])
     return layout.ids(keys), layout.cosines(keys)
+
+
+def nearest_to(asked: Floats, offered: Floats, k: int, *, tile: int = 1024) -> Indices:
+    """Find the k vectors with the largest cosine among those offered, for each vector asked for.
+
+    Args:
+        asked: float32 of shape (n, dimensions), each of length 1.
+        offered: float32 of shape (m, dimensions), likewise; m is at least k.
+        k: How many.
+        tile: Vectors asked for that are looked up at a time; the result does not depend on it.
+
+    Returns:
+        Ids, int32 of shape (n, k): falling cosine to five digits, equal ones by rising id.
+    """
+    found = np.empty((len(asked), k), np.int32)
+    ids = np.arange(len(offered))
+    for first in range(0, len(asked), tile):
+        cosines = asked[first : first + tile] @ offered.T
+        keys = ids - np.rint(cosines * 1e5).astype(np.int64) * len(offered)
+        best = np.argpartition(keys, k - 1, axis=1)[:, :k] if k else keys[:, :0]
+        order = np.argsort(np.take_along_axis(keys, best, axis=1), axis=1)
+        found[first : first + tile] = np.take_along_axis(best, order, axis=1)
+    return found
 
 
 def _pairs(blocks: list[_Block]) -> Iterator[tuple[_Block, _Block]]:

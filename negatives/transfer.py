@@ -16,10 +16,12 @@ import yaml
 from ..language.agreement import full_form
 from ..language.cast import Cast
 from ..language.clauses import main_clause
-from ..language.noun_phrases import read_noun_phrase, read_simple
+from ..language.inflection import is_verb_form
+from ..language.noun_phrases import NounPhrase, read_noun_phrase, read_simple
 from ..language.words import Caption, with_capital
 from .content_words import function_words
 from .entities import Entity, entities, entity_of, mentions, owns
+from .predicates import DOING, Predicate, Restated, read_predicate
 
 PRONOUNS = frozenset(
     word
@@ -66,10 +68,12 @@ class Roles:
     Attributes:
         subject: Who or what the question is about; None if that is not certain.
         others: The other players, in the order in which they are named.
+        predicate: What the subject does; None if that is not certain.
     """
 
     subject: Player | None
     others: tuple[Player, ...]
+    predicate: Predicate | None = None
 
     @property
     def players(self) -> tuple[Player, ...]:
@@ -89,8 +93,10 @@ def read_roles(caption: Caption, cast: Cast) -> Roles:
     found = tuple(entities(caption, cast))
     place = _subject_place(caption)
     subject: Player | None = None
+    phrase = _subject(caption, place) if place is not None else None
     named = next((e for e in found if e.first == place), None)
-    phrase = read_noun_phrase(caption.tokens, place, len(caption.tokens), tails=False) if place is not None else None
+    if named is not None and phrase is not None and named.stop > phrase.stop and not named.parts:
+        named = None  # "the store owner bang" of "Why did the store owner bang his head"
     if named is not None:  # "Why did Jerry jump": the verb is often tagged as a noun
         subject = _somebody(caption, named)
     elif phrase is not None:
@@ -101,7 +107,8 @@ def read_roles(caption: Caption, cast: Cast) -> Roles:
     for player in (*named_too, *_things(caption, found)):
         if subject is None or player.key != subject.key:
             others.setdefault(player.key, player)
-    return Roles(subject, tuple(others.values()))
+    stop = named.stop if named is not None else phrase.stop if phrase is not None else None
+    return Roles(subject, tuple(others.values()), read_predicate(caption, stop) if stop is not None else None)
 
 
 def _subject_place(caption: Caption) -> int | None:
@@ -115,6 +122,18 @@ def _subject_place(caption: Caption) -> int | None:
             return after
     main = main_clause(caption)
     return main.subject.first if main and main.subject else None
+
+
+def _subject(caption: Caption, place: int) -> NounPhrase | None:
+    """Read the subject that begins at a token; "the dog catch" of "Why did the dog catch Tom?" ends before its verb."""
+    tokens = caption.tokens
+    found = read_noun_phrase(tokens, place, len(tokens), tails=False)
+    if found is None or not place or full_form(tokens[place - 1].text) not in DOING or tokens[place].tag != "DT":
+        return found
+    if found.stop < len(tokens) and is_verb_form(tokens[found.stop].text, "VB"):
+        return found
+    verbs = [number for number in range(place + 2, found.stop) if is_verb_form(tokens[number].text, "VB")]
+    return read_noun_phrase(tokens, place, verbs[-1], tails=False) if verbs else found
 
 
 def _somebody(caption: Caption, entity: Entity) -> Player | None:
@@ -189,7 +208,13 @@ def pairing(source: Roles, target: Roles) -> dict[tuple[str, ...], Player]:
 
 
 def carry_over(
-    caption: Caption, found: Sequence[Entity], source: Roles, target: Roles, *, inject: bool = False
+    caption: Caption,
+    found: Sequence[Entity],
+    source: Roles,
+    target: Roles,
+    *,
+    inject: bool = False,
+    restated: Restated | None = None,
 ) -> str | None:
     """Write an answer for another question.
 
@@ -200,6 +225,7 @@ def carry_over(
         target: Who the other one names.
         inject: Let players of the other question that have found no place take that of somebody, or of something, in
             the answer that its own question does not name.
+        restated: Where the answer says again what its own question says; what the other question says takes its place.
 
     Returns:
         The answer with the players of the other question, as it was if none is named; None where it cannot be written.
@@ -215,10 +241,16 @@ def carry_over(
         if player.key not in pairs and key in known:
             moved[player.key] = known[key]
             pairs[player.key] = known[key]
-    if not moved:
-        return caption.text
     tokens = caption.tokens
     changes: dict[int, str] = {}
+    if restated is not None:
+        if target.predicate is None:
+            return None
+        changes = dict.fromkeys(range(restated.first, restated.stop), "")
+        changes[restated.first] = target.predicate.written(restated.form)
+    if not moved:
+        return caption.edit(changes)
+    free = [token for number, token in enumerate(tokens) if number not in changes]
     used: list[tuple[Player, Player | None]] = []
 
     def put(first: int, stop: int, player: Player, old: Player | None) -> None:
@@ -227,9 +259,14 @@ def carry_over(
             changes[number] = ""
         used.append((player, old))
 
+    gone = frozenset(changes)
     for entity in mentions(found, tuple(moved)):
+        if entity.first in gone:
+            continue
         if entity.parts and not entity.plural:
             return None
+        if entity.first and tokens[entity.first - 1].lower == "to" and is_verb_form(tokens[entity.first].text, "VB"):
+            return None  # "to cook" is not to the cook
         player = moved[entity.key]
         if entity.plural != player.plural:
             return None
@@ -240,13 +277,13 @@ def carry_over(
             mark = tokens[entity.stop].text[0]
             changes[entity.stop] = mark if player.written.endswith("s") and player.plural else f"{mark}s"
     for entity in found:  # "Tom and Jerry" where Tom alone is moved
+        if entity.first in gone:
+            continue
         if entity.parts and entity.key not in moved and any(part.key in moved for part in entity.parts):
             return None
     if not _put_things(caption, moved, known, (target.subject.key,) if target.subject else (), changes, put):
         return None
-    if not used:
-        return caption.text
-    if any(t.lower in PRONOUNS for t in tokens):
+    if any(token.lower in PRONOUNS for token in free):
         for player, old in used:
             if old is None or old.gender != player.gender:
                 return None

@@ -75,7 +75,7 @@ PARSERS = {  # `records/documents.py` alone parses what others wrote; the rest s
             *("builders/perturbed/combinations.py", "builders/perturbed/estimate.py", "corruptions/registry.py"),
             *("corruptions/text/tables/__init__.py", "exports/tasks.py", "language/lexicon.py"),
             *("metrics/text_shift.py", "negatives/cast.py", "negatives/content_words.py", "negatives/effects.py"),
-            *("negatives/transfer.py",),
+            *("negatives/predicates.py", "negatives/transfer.py"),
             *(
                 "samples/causal.py",
                 "samples/charades.py",

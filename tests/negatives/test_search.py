@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from stressreel.negatives.search import nearest
+from stressreel.negatives.search import nearest, nearest_to
 
 
 def vectors(n: int, seed: int = 0, dimensions: int = 24) -> NDArray[np.float32]:
@@ -66,3 +66,14 @@ def test_it_agrees_with_sentence_transformers() -> None:
     ids, _ = nearest(v, 10, tile=64)
     for row, hits in enumerate(peer):
         assert ids[row].tolist() == [hit["corpus_id"] for hit in hits if hit["corpus_id"] != row][:10]
+
+
+@pytest.mark.parametrize("tile", [1, 7, 1024])
+@pytest.mark.parametrize(("n", "m", "k"), [(1, 1, 1), (5, 9, 9), (40, 17, 5), (3, 4, 0), (6, 0, 0)])
+def test_the_nearest_of_others_are_what_sorting_finds(n: int, m: int, k: int, tile: int) -> None:
+    asked, offered = vectors(n), vectors(max(m, 1), seed=1)[:m]
+    found = nearest_to(asked, offered, k, tile=tile)
+    assert found.shape == (n, k)
+    cosines = (asked @ offered.T).round(5)
+    for row in range(n):
+        assert found[row].tolist() == sorted(range(m), key=lambda other: (-cosines[row, other], other))[:k]

@@ -1,0 +1,143 @@
+"""What a question says somebody does, and where an answer says it again: "chop up carrots", "by chopping carrots"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from ..language.agreement import full_form
+from ..language.inflection import Tag, can_be_verb, inflect, is_verb_form, verb_lemma
+from ..language.words import Caption, Token
+
+DOING = frozenset(("do", "does", "did"))
+BEING = frozenset(("is", "are", "was", "were"))
+PHRASES = frozenset((("in", "order"), ("in", "pain")))
+ARTICLES = frozenset(("a", "an", "the", "his", "her", "their", "its", "this", "that", "these", "those", "some"))
+NEAR = 5  # words in front of a base form among which stands what asks for it
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """What somebody does.
+
+    Attributes:
+        verb: Its base form.
+        rest: What stands behind the verb, as written.
+        words: The words of the rest, in small letters, without articles.
+    """
+
+    verb: str
+    rest: str
+    words: frozenset[str]
+
+    def written(self, form: Tag) -> str:
+        """Write it with another form of the verb."""
+        return f"{inflect(self.verb, form)} {self.rest}".rstrip()
+
+
+@dataclass(frozen=True)
+class Restated:
+    """Where an answer says again what its question says.
+
+    Attributes:
+        first: Number of the verb's token.
+        stop: Number of the token behind it all.
+        form: The form of the verb.
+    """
+
+    first: int
+    stop: int
+    form: Tag
+
+
+@cache
+def around(name: str) -> frozenset[str]:
+    """Return a list of words that stand around a verb."""
+    lists = yaml.safe_load((Path(__file__).parent / "tables" / "restating.yaml").read_text(encoding="utf-8"))
+    return frozenset(str(lists[name]).split())
+
+
+def read_predicate(caption: Caption, place: int) -> Predicate | None:
+    """Read what a question says somebody does.
+
+    Args:
+        caption: The question.
+        place: Number of the token behind its subject.
+
+    Returns:
+        None where that is no plain verb: "Why was Tom hit?", "Why was Tom so angry?", "What did Tom say?".
+    """
+    tokens = caption.tokens
+    if tokens[0].lower != "why":
+        return None  # "What did Tom say?" leaves out what he says
+    asking = {full_form(token.text) for token in tokens[1:place]}
+    if place + 1 < len(tokens) and tokens[place].tag == "RB" and tokens[place].lower.endswith("ly"):
+        place += 1  # "Why did Tom suddenly stop?"
+    words = [number for number in range(place, len(tokens)) if tokens[number].is_word]
+    if not words or words[0] != place:
+        return None
+    verb = tokens[place].lower
+    if not is_verb_form(verb, "VB" if asking & DOING else "VBG") or not asking & (DOING | BEING):
+        return None
+    lemma = verb_lemma(verb)
+    if lemma in ("be", "do") or words[-1] - place + 1 != len(words):  # marks stand in between
+        return None
+    rest = caption.text[tokens[place].end : tokens[words[-1]].end].strip()
+    said = frozenset(tokens[number].lower for number in words[1:]) - ARTICLES
+    return Predicate(lemma, rest, said)
+
+
+def find_restated(caption: Caption, predicate: Predicate, subject: str) -> Restated | None:
+    """Find where an answer says again what its question says, whole and with nothing else.
+
+    Args:
+        caption: The answer.
+        predicate: What its question says.
+        subject: The last word of who does it, in small letters.
+    """
+    tokens = caption.tokens
+    for first in range(1, len(tokens)):
+        word = tokens[first].lower
+        if not can_be_verb(word) or verb_lemma(word) != predicate.verb:
+            continue
+        stop = first + 1
+        said: set[str] = set()
+        while stop < len(tokens) and (tokens[stop].lower in predicate.words or tokens[stop].lower in ARTICLES):
+            said.add(tokens[stop].lower)
+            stop += 1
+        form = _form(tokens, first, subject)
+        if form is None or not predicate.words <= said or not _ends(tokens, stop):
+            continue
+        return Restated(first, stop, form)
+    return None
+
+
+def _ends(tokens: Sequence[Token], stop: int) -> bool:
+    """Return whether something else begins here: not "to the door", nor "for Jerry"."""
+    if stop == len(tokens) or not tokens[stop].is_word:
+        return True
+    after = tokens[stop + 1].lower if stop + 1 < len(tokens) else ""
+    if tokens[stop].lower == "to":
+        return is_verb_form(after, "VB")
+    return tokens[stop].lower in around("begins_anew") or (tokens[stop].lower, after) in PHRASES
+
+
+def _form(tokens: Sequence[Token], place: int, subject: str) -> Tag | None:
+    """Return the form of a verb in an answer; None where it may be a noun, or stand in the passive or the perfect."""
+    word, before = tokens[place].lower, tokens[place - 1].lower
+    if before in ARTICLES:
+        return None  # "their barking"
+    if is_verb_form(word, "VBG"):
+        return "VBG"
+    earlier = {token.lower for token in tokens[max(0, place - NEAR) : place]}
+    if is_verb_form(word, "VB"):
+        if before in around("asks_base") or (before == subject and earlier & around("asks_base_of_somebody")):
+            return "VB"
+        if earlier & around("holds_participle") or "to" in earlier:
+            return None
+    held = before in around("holds_participle") | around("asks_base")
+    return "VBD" if is_verb_form(word, "VBD") and not held else None
