@@ -104,7 +104,7 @@ def read_roles(caption: Caption, cast: Cast) -> Roles:
         subject = _somebody(caption, who) if who else _something(caption, phrase.first, phrase.stop, phrase.head)
     named_too = [player for entity in found if (player := _somebody(caption, entity))]
     others: dict[tuple[str, ...], Player] = {}
-    for player in (*named_too, *_things(caption, found)):
+    for player in (*named_too, *_things(caption, found, place)):
         if subject is None or player.key != subject.key:
             others.setdefault(player.key, player)
     stop = named.stop if named is not None else phrase.stop if phrase is not None else None
@@ -173,8 +173,8 @@ def _something(caption: Caption, first: int, stop: int, head: int) -> Player | N
     return Player((token.lower,), f"the {noun}", token.tag == "NNS", "thing")
 
 
-def _things(caption: Caption, found: Sequence[Entity]) -> Iterator[Player]:
-    """Find the things that stand with an article."""
+def _things(caption: Caption, found: Sequence[Entity], subject: int | None = None) -> Iterator[Player]:
+    """Find the things that stand with an article, but for the subject."""
     tokens = caption.tokens
     number = 0
     while number < len(tokens):
@@ -182,8 +182,10 @@ def _things(caption: Caption, found: Sequence[Entity]) -> Iterator[Player]:
             simple = read_simple(tokens, number, len(tokens))
             if simple is not None:
                 end, head = simple
-                if not any(e.first <= head < e.stop for e in found) and (
-                    player := _something(caption, number, end, head)
+                if (
+                    number != subject
+                    and not any(e.first <= head < e.stop for e in found)
+                    and (player := _something(caption, number, end, head))
                 ):
                     yield player
                 number = max(end, number + 1)

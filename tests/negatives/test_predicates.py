@@ -97,3 +97,8 @@ def test_a_verb_is_no_part_of_who_does_it() -> None:
     subject = read_roles(CONFUSER.read("Why did the store owner bang his head on the wall?"), CAST).subject
     assert subject is not None
     assert subject.written == "the store owner"
+
+
+def test_the_subject_and_its_verb_are_no_thing() -> None:
+    roles = read_roles(CONFUSER.read("Why did the woodpecker chip the stick?"), CAST)
+    assert [player.written for player in roles.players] == ["the woodpecker", "the stick"]
