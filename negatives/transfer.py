@@ -21,7 +21,7 @@ from ..language.noun_phrases import NounPhrase, read_noun_phrase, read_simple
 from ..language.words import Caption, with_capital
 from .content_words import function_words
 from .entities import Entity, entities, entity_of, mentions, owns
-from .predicates import DOING, Predicate, Restated, read_predicate
+from .predicates import ARTICLES, DOING, Predicate, Restated, read_predicate
 
 PRONOUNS = frozenset(
     word
@@ -33,7 +33,6 @@ PRONOUNS = frozenset(
     )
     for word in words
 )
-ARTICLES = frozenset(("a", "an", "the", "this", "that", "these", "those", "his", "her", "their", "its", "some"))
 AUXILIARIES = frozenset(
     ("do", "does", "did", "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "should")
 )
