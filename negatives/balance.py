@@ -197,7 +197,7 @@ class _State:
             if not place:
                 table = np.empty((len(rows), *seen.shape))
             table[place] = seen
-        scale = table.mean((0, 1, 2)), table.std((0, 1, 2), dtype=np.float64) + 1e-3
+        scale = table.mean((0, 1, 2)), table.std((0, 1, 2)) + 1e-3
         standing = np.stack([self.noise[row].gumbel(size=SETS) for row in rows])
         everyone = np.arange(len(rows))
         judges = []
@@ -221,7 +221,7 @@ class _State:
         return sets[best], np.mean([odds[best] for odds in said], axis=0)
 
     def _guessable_by_count(self, rows: Sequence[int], chosen: Sequence[Rows], odds: Mapping[int, Doubles]) -> Doubles:
-        """Return the same for a model of each split that counts, too, how often texts are options there."""
+        """Return how likely models that count texts among a split's options, too, take the right option for right."""
         likely = np.ones(len(chosen))
         for split in self.lending.order:
             members = [row for row in rows if self.lending.splits[row] == split]
