@@ -31,13 +31,14 @@ from ..progress import Progress
 from ..seeds import rng_for
 from .counting import Counts
 from .facets import WIDTH, Facet, Features, set_features
+from .judges import FOLDS, Judge, chances
 from .lending import Lending
-from .steering import Network, conditional_logit
+from .steering import Network
+from .subset import Drawn, left_out
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-FOLDS = 3
 ENERGY_DIGITS = 4
 SPREAD = 24.0  # brings projected embeddings to a size that networks learn from
 STEPS = (1.0, 0.7, 0.5)  # how much of a model's log-odds is added in each round
@@ -48,7 +49,6 @@ SET_STEP = 0.6
 MOST_JUDGED = 6_000  # whole sets are learnt from so many rows at most: all of them are in memory
 MOST_ROWS = 12_000  # a model learns from so many rows at most
 CLIP = 4.0
-COUNTING = "counting"
 TAKEN = 100.0  # taken off the energy of a text that may lend no more
 
 
@@ -58,13 +58,11 @@ class Balanced:
 
     Attributes:
         chosen: For each row the places of the drawn candidates, from 0.
-        guessable: For each row how likely models that did not see it take the right option for right, if they take it
-            for the likeliest; else 0. By kind, for networks that look at its texts; and for one that counts how often
-            the texts of all kinds are options.
+        guessable: Whether each row is outside of the balanced subset.
     """
 
     chosen: Sequence[Rows]
-    guessable: Mapping[str, Doubles]
+    guessable: NDArray[np.bool_]
 
 
 def balance(
@@ -105,13 +103,13 @@ def balance(
     features = {kind: Features(questions, facet, projection.round(6)) for kind, facet in facets.items()}
     noise = [rng_for(seed, "balance", ids[row]) for row in range(len(ids))]
     energies = [np.zeros(len(texts) - 1) for texts in next(iter(facets.values())).texts]
-    state = _State(order, folds, features, energies, noise, need, Lending(facets, splits), Counts(facets, splits))
-    total = (len(STEPS) + 1) * FOLDS * len(facets) + SET_ROUNDS
+    state = _State(seed, ids, order, folds, features, energies, noise, need, Lending(facets, splits))
+    total = (len(STEPS) + 1) * FOLDS * len(facets) + SET_ROUNDS + 1
     with Progress("balancing options", total, "model", brief=True) as progress:
         for number, step in enumerate(STEPS):
             for feature in features.values():
                 state.learn(feature, number, step, progress.advance)
-        return state.sets(progress.advance)
+        return state.sets(Counts(facets, splits), progress.advance)
 
 
 def _shuffled(names: Sequence[str], rng: np.random.Generator) -> list[str]:
@@ -120,6 +118,8 @@ def _shuffled(names: Sequence[str], rng: np.random.Generator) -> list[str]:
 
 @dataclass(eq=False)
 class _State:
+    seed: int
+    ids: Sequence[str]
     order: Sequence[int]
     folds: Sequence[Rows]
     features: Mapping[str, Features]
@@ -127,7 +127,6 @@ class _State:
     noise: Sequence[np.random.Generator]
     need: int
     lending: Lending
-    counts: Counts
 
     def draw(self, row: int, count: int, spent: Doubles | float = 0.0) -> Rows:
         """Draw candidates without replacement by their energies (Gumbel top-k); places from 1."""
@@ -154,7 +153,7 @@ class _State:
             places = [np.concatenate([[0], drawn[row]]) for row in known]
             table = np.stack([features.of(row, place) for row, place in zip(known, places, strict=True)])
             mean, scale = table.mean((0, 1)), table.std((0, 1)) + 1e-3
-            net = Network.fit((table - mean) / scale, rng_for(0, "balance", str(number), str(fold)))
+            net = Network.fit((table - mean) / scale, rng_for(self.seed, "balance", str(number), str(fold)))
             learnt()
             for row in self.order:
                 if folds[row] == fold and len(self.energies[row]):
@@ -164,32 +163,43 @@ class _State:
         for row, odds in added.items():
             self.energies[row] = (self.energies[row] + odds).round(ENERGY_DIGITS)
 
-    def sets(self, learnt: Callable[[], None]) -> Balanced:
-        """Choose among sets of drawn candidates those in which the right option does not stand out."""
+    def sets(self, counts: Counts, learnt: Callable[[], None]) -> Balanced:
+        """Choose among sets of drawn candidates those in which the right option does not stand out, and the subset."""
         every = {row: np.arange(1, 1 + len(self.energies[row])) for row in self.order}
         chosen = [self.lending.distinct(row, every[row], self.need) for row in range(len(self.energies))]
         rows = [row for row in self.order if len(chosen[row]) == self.need]
+        guessable = np.ones(len(chosen), np.bool_)
         if not rows:
-            return Balanced([places - 1 for places in chosen], {k: np.ones(len(chosen)) for k in self.features})
+            return Balanced([places - 1 for places in chosen], guessable)
         judges = self._set_judges(rows[:: len(rows) // MOST_JUDGED + 1], learnt)
         for row in sorted(set(self.order).difference(rows)):
             self.lending.take(row, chosen[row])
-            self.counts.add(row, chosen[row])
-        odds = {}
         for split in self.lending.order:
             for row in (row for row in rows if self.lending.splits[row] == split):
-                chosen[row], odds[row] = self._choose(row, judges)
+                chosen[row] = self._choose(row, judges)
                 self.lending.take(row, chosen[row])
-                self.counts.add(row, chosen[row])
-        guessable = self._guessable(rows, chosen, learnt)
-        guessable[COUNTING] = self._guessable_by_count(rows, chosen, odds)
+        for row, places in enumerate(chosen):
+            counts.add(row, places)
+        guessable[rows] = left_out(
+            Drawn(
+                rows,
+                np.stack([np.append(0, chosen[row]) for row in rows]),
+                self.features,
+                counts,
+                [self.lending.splits[row] for row in rows],
+                [self.ids[row] for row in rows],
+                [folds[rows] for folds in self.folds],
+            ),
+            self.seed,
+            learnt,
+        )
         return Balanced([places - 1 for places in chosen], guessable)
 
     def _seen(self, row: int, sets: Rows) -> Doubles:
         """Return what sets of a row show, float64 of shape (sets, options, features)."""
         return np.concatenate([set_features(features, row, sets) for features in self.features.values()], axis=2)
 
-    def _set_judges(self, rows: Sequence[int], learnt: Callable[[], None]) -> list[_Judge]:
+    def _set_judges(self, rows: Sequence[int], learnt: Callable[[], None]) -> list[Judge]:
         """Learn in rounds what tells the right option in the sets that are drawn."""
         table = np.empty(0)
         for place, row in enumerate(rows):
@@ -203,115 +213,20 @@ class _State:
         judges = []
         for number in range(SET_ROUNDS):
             best = np.argmax(standing.round(ENERGY_DIGITS), axis=1)
-            judges.append(_Judge.learn(table[everyone, best], scale, self.folds[number % FOLDS], rows, "sets", number))
+            judges.append(
+                Judge.learn(table[everyone, best], scale, self.folds[number % FOLDS], rows, self.seed, "sets", number)
+            )
             for place, row in enumerate(rows):
-                standing[place] -= SET_STEP * _chances(judges[-1].odds(row, table[place]))
+                standing[place] -= SET_STEP * chances(judges[-1].odds(row, table[place]))
             learnt()
         return judges
 
-    def _choose(self, row: int, judges: Sequence[_Judge]) -> tuple[Rows, Doubles]:
-        """Draw sets for a row, and choose one in which the right option does not stand out; return its odds, too."""
+    def _choose(self, row: int, judges: Sequence[Judge]) -> Rows:
+        """Draw sets for a row, and choose one in which the right option does not stand out."""
         spent = np.where(self.lending.free(row), 0.0, -TAKEN)
         sets = np.stack([self.draw_set(row, spent) for _ in range(SETS)])
         value = self.noise[row].gumbel(size=SETS) + np.append(0.0, spent)[sets].sum(1)
         seen = self._seen(row, sets)
-        said = [judge.odds(row, seen) for judge in judges]
-        value -= SET_STEP * np.sum([_chances(odds) for odds in said], axis=0)
-        best = int(np.argmax(value.round(ENERGY_DIGITS)))
-        return sets[best], np.mean([odds[best] for odds in said], axis=0)
-
-    def _guessable_by_count(self, rows: Sequence[int], chosen: Sequence[Rows], odds: Mapping[int, Doubles]) -> Doubles:
-        """Return how likely models that count texts among a split's options, too, take the right option for right."""
-        likely = np.ones(len(chosen))
-        for split in self.lending.order:
-            members = [row for row in rows if self.lending.splits[row] == split]
-            if not members:
-                continue
-            seen = []
-            for row in members:
-                self.counts.add(row, chosen[row], -1)
-                seen.append(self.counts.features(row, chosen[row][None], odds[row][None]))
-                self.counts.add(row, chosen[row])
-            table = np.concatenate(seen)
-            judge = _Judge.learn(
-                table, (table.mean((0, 1)), table.std((0, 1)) + 1e-3), self.folds[0], members, "counts", split
-            )
-            for row, some in zip(members, seen, strict=True):
-                likely[row] = _sure(judge.odds(row, some))[0]
-        return likely
-
-    def _guessable(self, rows: Sequence[int], chosen: Sequence[Rows], learnt: Callable[[], None]) -> dict[str, Doubles]:
-        """Return how likely networks that did not see a row take its right option for right, by what they look at."""
-        found: dict[str, Doubles] = {}
-        places = [np.append(0, chosen[row]) for row in rows]
-        sets = np.concatenate([self._seen(row, chosen[row][None]) for row in rows])
-        for name, features in self.features.items():
-            table = np.stack([features.of(row, place) for row, place in zip(rows, places, strict=True)])
-            table = np.concatenate([table, sets], axis=2)
-            table = (table - table.mean((0, 1))) / (table.std((0, 1)) + 1e-3)
-            likely = np.ones(len(self.energies))
-            folds = self.folds[0][rows]
-            for fold in range(FOLDS):
-                here = folds == fold
-                nets = [Network.fit(table[~here], rng_for(0, "guess", name, str(fold), str(n))) for n in range(2)]
-                flat = table[here].reshape(-1, table.shape[2])
-                odds = (nets[0].odds(flat) + nets[1].odds(flat)).reshape(-1, table.shape[1])
-                likely[np.array(rows)[here]] = _sure(odds)
-                learnt()
-            found[name] = likely
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Judge:
-    """Models of what tells the right option of a set, each learnt without some of the rows.
-
-    Attributes:
-        fold_of: The fold of every row.
-        models: By fold, what was learnt without it.
-        mean: What is taken off the features, shape (features,).
-        scale: What they are divided by.
-    """
-
-    fold_of: Rows
-    models: Sequence[Callable[[Doubles], Doubles]]
-    mean: Doubles
-    scale: Doubles
-
-    @staticmethod
-    def learn(
-        table: Doubles, scale: tuple[Doubles, Doubles], fold_of: Rows, rows: Sequence[int], *key: str | int
-    ) -> _Judge:
-        """Learn from the sets of rows, float64 of shape (rows, options, features)."""
-        seen, folds = (table - scale[0]) / scale[1], fold_of[list(rows)]
-        models = [
-            _set_model(seen[folds != fold], rng_for(0, *(str(one) for one in key), str(fold))) for fold in range(FOLDS)
-        ]
-        return _Judge(fold_of, models, *scale)
-
-    def odds(self, row: int, seen: Doubles) -> Doubles:
-        """Return the log-odds of options, but for what is the same for all of a set, shape (sets, options)."""
-        known = (seen - self.mean) / self.scale
-        found: Doubles = self.models[self.fold_of[row]](known.reshape(-1, known.shape[2])).reshape(known.shape[:2])
-        return found
-
-
-def _chances(odds: Doubles) -> Doubles:
-    """Return the log-probability of the right option, which comes first, by odds of shape (sets, options)."""
-    found: Doubles = odds[:, 0] - np.logaddexp.reduce(odds, axis=1)
-    return found
-
-
-def _sure(odds: Doubles) -> Doubles:
-    """Return how likely the right option is by odds of shape (rows, options), if it is the likeliest; else 0."""
-    found: Doubles = np.exp(_chances(odds)) * (odds[:, :1] >= odds).all(1)
-    return found.round(ENERGY_DIGITS)
-
-
-def _set_model(table: Doubles, rng: np.random.Generator) -> Callable[[Doubles], Doubles]:
-    """Learn on the sets of some rows what tells their right option; nothing if there are none."""
-    if not len(table):
-        return lambda seen: np.zeros(len(seen))
-    weights = conditional_logit(table, ridge=1e-3)
-    net = Network.fit(table, rng)
-    return lambda seen: 0.5 * (seen @ weights + net.odds(seen))
+        value -= SET_STEP * np.sum([chances(judge.odds(row, seen)) for judge in judges], axis=0)
+        best: Rows = sets[int(np.argmax(value.round(ENERGY_DIGITS)))]
+        return best

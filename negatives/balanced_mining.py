@@ -28,7 +28,6 @@ WORD = re.compile(r"\w+")
 OPENINGS = 24  # so many first words are told apart
 HARD = "hard"
 CARRIED = "carried"
-MOST_LEFT_OUT = 0.25
 TOO_NEAR = 0.8  # a cosine with what is right from which a candidate may be right too, if --same-text sets none
 
 
@@ -113,40 +112,8 @@ def mine_balanced(
     return BalancedOptions(
         {kind: [row.texts[kind] for row in made.rows] for kind in made.kinds},
         {kind: _mined(made, offers, balanced, kind, facets[kind]) for kind in made.kinds},
-        _guessable(made, facets, balanced, settings.num_options),
+        frozenset(row.id for row, out in zip(rows, balanced.guessable.tolist(), strict=True) if out),
     )
-
-
-def _guessable(made: Candidates, facets: Mapping[str, Facet], balanced: Balanced, options: int) -> frozenset[str]:
-    """Choose the rows to leave out, so that blind guessers are right no more often than by chance in the others.
-
-    The guessers are models that did not see a row, the option nearest to the question and the one that shares most with
-    it, for each kind of text. Within each split, rows go first that most of them guess, and of these the ones that the
-    models are surest of; at most a quarter of the rows.
-    """
-    first: list[NDArray[np.bool_]] = [likely > 0 for likely in balanced.guessable.values()]
-    for facet in facets.values():
-        for cue in (0, 1):
-            values = [
-                cues[np.append(0, 1 + chosen), cue] for cues, chosen in zip(facet.cues, balanced.chosen, strict=True)
-            ]
-            first.append(np.array([bool(row[0] > row[1:].max(initial=-np.inf)) for row in values]))
-    guessed = np.stack(first)
-    sure = np.max(list(balanced.guessable.values()), axis=0)
-    splits: dict[str, list[int]] = {}
-    for row, asked in enumerate(made.rows):
-        splits.setdefault(asked.split, []).append(row)
-    found: set[str] = set()
-    for rows in splits.values():
-        hits, left = guessed[:, rows].sum(1), len(rows)
-        surest = sorted(rows, key=lambda row: (-int(guessed[:, row].sum()), -float(sure[row]), made.rows[row].id))
-        for row in surest[: int(MOST_LEFT_OUT * len(rows))]:
-            if (hits <= left / options).all():
-                break
-            found.add(made.rows[row].id)
-            left -= 1
-            hits = hits - guessed[:, row]
-    return frozenset(found)
 
 
 def _table(made: Candidates, offers: Sequence[Sequence[Candidate]], kind: str) -> list[str]:

@@ -12,8 +12,8 @@ from .facets import Facet, relative
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-BINS = (1, 2, 4, 7)  # an option occurs once, two or three times, four to six times, more often
-CROSSED = 2  # the first cues, how near the question is and which of its words are shared, are crossed with the bins
+BINS = (2, 4, 7)  # an option occurs so many times at least
+CROSSED = 2  # the first cues, how near the question is and which of its words are shared, are crossed with the counts
 
 
 class Counts:
@@ -21,35 +21,36 @@ class Counts:
 
     def __init__(self, facets: Mapping[str, Facet], splits: Sequence[str]):
         """Count the right options."""
-        self._facets = list(facets.values())
+        self._facets = facets
         self._split = splits
-        self._counts = [{split: rights.copy() for split, rights in facet.rights.items()} for facet in self._facets]
+        self._counts = {
+            kind: {split: rights.copy() for split, rights in facet.rights.items()} for kind, facet in facets.items()
+        }
 
-    def add(self, row: int, places: Rows, number: int = 1) -> None:
-        """Count wrong options of a row, or take them back with -1."""
-        for facet, counts in zip(self._facets, self._counts, strict=True):
-            np.add.at(counts[self._split[row]], facet.keys[row][places], number)
+    def add(self, row: int, places: Rows) -> None:
+        """Count wrong options of a row."""
+        for kind, facet in self._facets.items():
+            np.add.at(self._counts[kind][self._split[row]], facet.keys[row][places], 1)
 
-    def features(self, row: int, sets: Rows, odds: Doubles) -> Doubles:
-        """Return what a row's options show by their counts, if it had these sets and they were not counted yet.
+    def features(self, kind: str, row: int, places: Rows) -> Doubles:
+        """Return what the options of a row that is counted show by their counts.
 
         Args:
+            kind: Of the texts.
             row: Which row.
-            sets: Places of wrong options, from 1, of shape (sets, need).
-            odds: How likely each option is right by all else, of shape (sets, options), the right option first.
+            places: Places of its wrong options, from 1.
 
         Returns:
-            float64 of shape (sets, options, features).
+            float64 of shape (options, features), the right option first.
         """
-        members = np.concatenate([np.zeros((len(sets), 1), np.int64), sets], axis=1)
-        columns = [*relative(odds.round(6))]
-        likely = columns[1]
-        for facet, counts in zip(self._facets, self._counts, strict=True):
-            seen = counts[self._split[row]][facet.keys[row][members]] + (members > 0)
-            cues = np.moveaxis(facet.cues[row][members][:, :, :CROSSED], 2, 0)
-            crossed = [likely, *cues, *(cues - cues.mean(2, keepdims=True))]
-            columns += [np.log(seen), *relative(np.log(seen).round(6))]
-            for low, high in zip(BINS, (*BINS[1:], np.inf), strict=True):
-                inside = ((seen >= low) & (seen < high)).astype(np.float64)
-                columns += [inside - inside.mean(1, keepdims=True), *(inside * value for value in crossed)]
-        return np.stack(columns, axis=2)
+        facet = self._facets[kind]
+        members = np.append(0, places)
+        often = np.log(self._counts[kind][self._split[row]][facet.keys[row][members]])[None]
+        cues = np.moveaxis(facet.cues[row][members][None, :, :CROSSED], 2, 0)
+        near = [*relative(cues[0])[:3], *cues[1:]]
+        by_count = [*relative(often.round(6)), often]
+        for low in BINS:
+            inside = (often >= np.log(low)).astype(np.float64)
+            by_count += [inside, *(inside * value for value in near)]
+        found: Doubles = np.stack(by_count, axis=2)[0]
+        return found

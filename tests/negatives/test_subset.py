@@ -1,0 +1,64 @@
+"""The balanced subset, on made rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stressreel.negatives.subset import MOST_LEFT_OUT, STEPS, leave_out
+
+CHANCE = 0.2
+
+
+def names(count: int) -> list[str]:
+    return [f"q{row:05}" for row in range(count)]
+
+
+def test_guessed_rows_go_until_the_guesser_is_at_chance() -> None:
+    hits = np.zeros((100, 1))
+    hits[:30] = 1
+    out = leave_out(np.zeros((100, 1)), hits, names(100), CHANCE)
+    assert not out[30:].any()
+    assert 1 - out[:30].mean() == pytest.approx(17 / 30)  # 17 of 87 is the first share below a fifth
+    assert not leave_out(np.zeros((100, 1)), hits[::-1] < -1, names(100), CHANCE).any()
+
+
+def test_of_rows_that_are_guessed_alike_those_go_that_tip_the_scales() -> None:
+    hits = np.zeros((100, 1))
+    hits[:40] = 1
+    differ = np.zeros((100, 1))
+    differ[:10], differ[10:20] = 1, -0.5
+    out = leave_out(differ, hits, names(100), CHANCE)
+    assert out[:10].sum() > out[10:20].sum()
+    assert abs(differ[~out].sum()) < abs(differ.sum())
+
+
+def test_two_guessers_are_brought_down_together() -> None:
+    hits = np.zeros((200, 2))
+    hits[:60, 0] = hits[40:100, 1] = 1  # both guess 20 of them
+    out = leave_out(np.zeros((200, 1)), hits, names(200), CHANCE)
+    assert out[40:60].all()
+    assert (hits[~out].mean(0) < hits.mean(0)).all()
+    assert hits[~out, 0].mean() == pytest.approx(hits[~out, 1].mean(), abs=0.02)
+
+
+@given(st.integers(0, 40), st.integers(0, 2**31))
+def test_a_quarter_at_most_goes_whatever_the_order(count: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    hits, differ = (rng.random((count, 3)) < 0.5).astype(float), rng.standard_normal((count, 2)).round(3)
+    ids = names(count)
+    out = leave_out(differ, hits, ids, CHANCE)
+    assert out.sum() <= MOST_LEFT_OUT * count
+    order = rng.permutation(count)
+    again = leave_out(differ[order], hits[order], [ids[row] for row in order], CHANCE)
+    assert {ids[row] for row in order[again]} == {name for name, left in zip(ids, out, strict=True) if left}
+
+
+def test_many_rows_take_no_more_steps() -> None:
+    rng = np.random.default_rng(0)
+    count = 40 * STEPS
+    hits = (rng.random((count, 1)) < 0.4).astype(float)
+    out = leave_out(rng.standard_normal((count, 3)), hits, names(count), CHANCE)
+    assert hits[~out].mean() == pytest.approx(CHANCE, abs=0.005)
+    assert out.mean() <= MOST_LEFT_OUT
