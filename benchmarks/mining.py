@@ -4,10 +4,13 @@
     python benchmarks/mining.py                                   # 5,000 and 50,000 rows
     python benchmarks/mining.py --sizes 500000 --queries 5000     # half an hour
     python benchmarks/mining.py --annotations Annotations.csv
+    python benchmarks/mining.py --annotations Annotations.csv --copies 1 2 4     # how balanced mining grows
 
 Every figure comes from a process of its own, and the sides take turns. A search gives the ten nearest other rows of
 each row, exactly, in 384 dimensions; ours finds each pair once, so it needs all rows as queries. Beyond --queries
 rows the peers search for a part of the rows, and their times are scaled up (they are in proportion to the queries).
+With --copies the questions are there several times, each time with other episodes and other names, and embeddings are
+made up of random vectors of words, so that encoding costs nothing: what is timed is all else of `--balance strict`.
 CPU is the time of all threads; on a machine that does other work it is the fairer one.
 """
 
@@ -15,11 +18,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import resource
 import statistics
 import subprocess
 import sys
 import time
+import zlib
+from collections.abc import Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -92,6 +99,56 @@ def real(annotations: str) -> dict[str, object]:
     return {"rows": len(rows), "embed": embedded - start, "mine": time.perf_counter() - embedded, "peak": peak()}
 
 
+def balanced(annotations: str, copies: int) -> dict[str, object]:
+    """Time balanced mining of so many copies of real annotations."""
+    from stressreel.language.cast import derive_cast
+    from stressreel.language.tagger import load_tagger
+    from stressreel.negatives.balanced_mining import mine_balanced
+    from stressreel.negatives.candidates import QuestionRow
+    from stressreel.negatives.confuser import Confuser
+    from stressreel.negatives.settings import MiningSettings
+    from stressreel.sources.causalchaos import read_causalchaos
+
+    rows = read_causalchaos(Path(annotations)).rows
+    names = derive_cast(text for row in rows for text in (row.question, row.answer, row.explanation)).names
+    pattern = re.compile(r"\b(" + "|".join(map(re.escape, names)) + r")\b")
+    found = []
+    for copy in range(copies):
+
+        def renamed(text: str, ending: str = "aeiou"[copy % 5] * (copy > 0) + "n" * (copy // 5)) -> str:
+            return pattern.sub(lambda match: match[0] + ending, text)
+
+        for place, row in enumerate(rows):
+            split = ("train", "train", "train", "train", "train", "validation", "test")[place % 7]
+            texts = {"answer": renamed(row.answer), "explanation": renamed(row.explanation)}
+            episode = f"{row.episode}-{copy}"
+            found.append(QuestionRow(f"{row.qid}-{copy}", renamed(row.question), texts, split, episode, split))
+    cast = derive_cast(text for row in found for text in (row.question, *row.texts.values()))
+    reader = Confuser(tagger=load_tagger("auto"), cast=cast)
+    wall, cpu = time.perf_counter(), time.process_time()
+    mine_balanced(found, reader, made_up, MiningSettings(), train="train")
+    return {
+        "rows": len(found),
+        "wall": time.perf_counter() - wall,
+        "cpu": time.process_time() - cpu,
+        "peak": peak(),
+    }
+
+
+@cache
+def _word(word: str) -> NDArray[np.float64]:
+    return np.random.default_rng(zlib.crc32(word.encode())).standard_normal(DIMENSIONS)
+
+
+def made_up(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return embeddings of length 1 in which texts that share words are alike."""
+    found = np.empty((len(texts), DIMENSIONS), np.float32)
+    for place, text in enumerate(texts):
+        vector = np.sum([_word(word) for word in ("", *text.lower().split())], axis=0)
+        found[place] = vector / np.linalg.norm(vector)
+    return found
+
+
 def peak() -> float:
     """The largest memory of this process so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -112,11 +169,23 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--queries", type=int, default=50_000)
     parser.add_argument("--annotations")
+    parser.add_argument("--copies", type=int, nargs="*", default=[])
     parser.add_argument("--job", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.job:
         kind, *rest = json.loads(arguments.job)
-        print(json.dumps(real(*rest) if kind == "real" else search(*rest)))
+        print(json.dumps({"real": real, "balanced": balanced, "search": search}[kind](*rest)))
+        return
+    if arguments.copies:
+        if not arguments.annotations:
+            parser.error("--copies needs --annotations")
+        for copies in arguments.copies:
+            found = run("balanced", arguments.annotations, copies)
+            print(
+                f"{found['rows']:,} rows: balanced mining {found['cpu']:.0f} s of CPU, {found['wall']:.0f} s, "
+                f"peak {found['peak']:.0f} MB",
+                flush=True,
+            )
         return
     if arguments.annotations:
         for _ in range(2):
