@@ -7,9 +7,9 @@ energies of the candidates, and the wrong options are drawn anew. A second stage
 because what a set looks like (its most central member, its longest) is no property of one option. The scores of a row
 always come from models that did not see it.
 
-What cannot be drawn away is left to flags (`subset`): an answer that is lent is an option of several questions, and nearest to its
-own. To even that out, texts were held to as many wrong options as they are right, or kept from lending; either left
-fewer that are as likely as the right one, and trees found these out.
+What cannot be drawn away is left to flags (`subset`): an answer that is lent is an option of several questions, and
+nearest to its own. To even that out, texts were held to as many wrong options as they are right, or kept from lending;
+either left fewer that are as likely as the right one, and trees found these out.
 
 What steers is small (`steering`): a network on question and option, and with a conditional logit (McFadden 1974) on the
 set. Trees and n-grams never steer, and are left to judge (`metrics.blind`).

@@ -106,7 +106,8 @@ def test_what_the_caller_froze_stays_frozen(tmp_path: Path) -> None:
     gc.freeze()
     before = gc.get_freeze_count()
     frozen = [gc.get_freeze_count() for _ in Inline().execute(Numbers(), plan_of(2).units, FolderStore(tmp_path))]
-    assert min([*frozen, gc.get_freeze_count()]) >= before > 1000
+    # not `>= before`: frozen objects are still freed when their last reference goes
+    assert min([*frozen, gc.get_freeze_count()]) > before - 1000 > 0
 
 
 class TestJournal:
