@@ -22,7 +22,12 @@ PARTS = ("NOUN", "ADJ", "ADV")
 
 def content_words(text: str) -> frozenset[str]:
     """Return the content words of a text as lemmas, "n't" as "not"; of a language other than English, its words."""
-    return frozenset(lemma for word in WORD.findall(text.casefold()) for lemma in _lemmas(word))
+    return frozenset(content_lemmas(text))
+
+
+def content_lemmas(text: str) -> tuple[str, ...]:
+    """Return the content words of a text as `content_words` does, in their order and as often as they stand there."""
+    return tuple(lemma for word in WORD.findall(text.casefold()) for lemma in _lemmas(word))
 
 
 def says_no_more(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -12,7 +12,10 @@ With five options a set looks in one of four ways; R is right, W wrong, ' turned
     R W W' X X     three in five
 
 so that a twin, and an option without one, is right in one of five, whatever the set looks like. Rights that cannot be
-turned round go where R has no twin; how many sets have two pairs follows from how many these are.
+turned round go where R has no twin; how many sets have two pairs follows from how many these are. That is the start:
+which options are turned round, and which make room, is then changed question by question, until no cue tells right
+options from wrong ones (`matching`). The right twin is the one that goes with the question ("Why did Tom run?": "Tom
+was chasing Jerry"), so a set takes twins of wrong options that do as well, and of right ones that do not.
 
 Parmar et al. 2024, "CausalChaos!", section 3.3, replaces wrong options by confusions of the right one alone.
 """
@@ -22,18 +25,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
 
 from ..language.text_key import text_key
 from ..seeds import digest_for, rng_for
+from .candidates import Embed
 from .confuser import Confuser
 from .confusion import KINDS, Confusion, Kind, Unconfused
 from .effects import may_be_right
+from .matching import Sets, match_sets
 from .mining import Negative, OptionSet
+from .twin_cues import show_twins, word_weights
 
 PAIRED = 4  # in this many of five sets with two pairs the right option is in one
 ALONE = 3  # in this many of five sets with one pair it is not in it
 OF = 5
-NEGATED = "negation"
+NEGATED: Kind = "negation"
+WAYS: tuple[Kind, ...] = ("swap", NEGATED)  # in the order in which they are tried
 
 
 @dataclass(frozen=True)
@@ -82,24 +92,36 @@ class Paired:
 
 
 @dataclass(frozen=True)
+class _Twin:
+    base: int  # the place of the option that is turned round
+    result: Confusion
+
+
+@dataclass(frozen=True)
 class _Row:
     told: Told
     own: Mapping[Kind, Confusion | Unconfused]
-    way: Kind | None  # how the right option is turned round
-    wrong: Sequence[tuple[int, Confusion]]  # places of wrong options that can be turned round, and their twins
+    way: Kind | None  # how the right option is turned round at the start
+    wrong: Sequence[_Twin]  # which wrong ones are
+    every: Sequence[_Twin]  # all that may be
+
+
+_Set = tuple[tuple[int, _Twin], ...]  # twins by the places where they stand
 
 
 def balanced_twins(
-    rows: Sequence[Told], confuser: Confuser, *, most: int = 2, seed: int, kind: str
+    rows: Sequence[Told], confuser: Confuser, embed: Embed, *, most: int = 2, seed: int, kind: str
 ) -> dict[str, Paired]:
     """Turn round right and wrong options alike.
 
-    An exchange is taken where there is one. Of negations, those that take a "not" away are taken always, those that
-    add one as often as right options lose theirs, or else "not" would say which option is wrong.
+    At the start an exchange is taken where there is one. Of negations, those that take a "not" away are taken always,
+    those that add one as often as right options lose theirs, or else "not" would say which option is wrong. As many
+    right options as at the start, or more, are turned round in the end.
 
     Args:
         rows: Questions of one split, with five options each; sets of another size stay as they are.
         confuser: Turns texts round.
+        embed: Returns embeddings of texts, float32, each of length 1.
         most: Options of a set that are replaced at most, 1 or 2.
         seed: The dataset's seed.
         kind: "answer" or "explanation".
@@ -111,9 +133,11 @@ def balanced_twins(
     ordered = sorted(whole, key=lambda row: digest_for(seed, "twins", row.id, kind))
     drafts = _drafts(ordered, confuser, seed, kind)
     looks = _looks(drafts, most)
+    sets = [_sets(_started(row, look, seed, kind), row, most) for row, look in zip(drafts, looks, strict=True)]
     found = {row.id: Paired(row.choice, ()) for row in rows}
-    for draft, look in zip(drafts, looks, strict=True):
-        found[draft.told.id] = _paired(draft, look, seed, kind)
+    chosen = match_sets(_shown(drafts, sets, embed), seed=seed, kind=kind)
+    for draft, some, number in zip(drafts, sets, chosen, strict=True):
+        found[draft.told.id] = _paired(draft, some[number])
     return found
 
 
@@ -128,28 +152,31 @@ def _drafts(rows: Sequence[Told], confuser: Confuser, seed: int, kind: str) -> l
     for row, ways in zip(rows, own, strict=True):
         right = row.choice.options[row.choice.answer_index]
         keys = {text_key(option) for option in row.choice.options}
-        usable = [w for w in ("swap", "negation") if _usable(ways[w], keys)]
+        usable = [way for way in WAYS if _usable(ways[way], keys)]
         way: Kind | None = None
         for candidate in usable:
             if candidate == NEGATED and not _loses(right, ways):
                 if added < 1:
                     continue
                 added -= 1
-            way = candidate  # type: ignore[assignment]
+            way = candidate
             break
-        twins: list[tuple[int, Confusion]] = []
+        every = _twins(row, ways, confuser, keys)
+        twins: list[_Twin] = []
         rng = rng_for(seed, "twins", row.id, kind)
         places = [n for n in range(len(row.choice.options)) if n != row.choice.answer_index]
         for place in [places[n] for n in rng.permutation(len(places)).tolist()]:
             if len(twins) == 2:
                 break
-            twin = _wrong_twin(row, place, confuser, keys | {text_key(t.text) for _, t in twins}, wrong_added > 0)
-            if twin is None:
-                continue
-            if twin.kind == NEGATED and _has_not(twin.text):
-                wrong_added -= 1
-            twins.append((place, twin))
-        drafts.append(_Row(row, ways, way, twins))
+            taken = {text_key(twin.result.text) for twin in twins}
+            for twin in every:
+                adds = twin.result.kind == NEGATED and _has_not(twin.result.text)
+                if twin.base != place or text_key(twin.result.text) in taken or (adds and wrong_added <= 0):
+                    continue
+                wrong_added -= adds
+                twins.append(twin)
+                break
+        drafts.append(_Row(row, ways, way, twins, every))
     return drafts
 
 
@@ -173,19 +200,18 @@ def _usable(result: Confusion | Unconfused, keys: set[str]) -> bool:
     return isinstance(result, Confusion) and not result.ambiguous and text_key(result.text) not in keys
 
 
-def _wrong_twin(row: Told, place: int, confuser: Confuser, keys: set[str], may_add: bool) -> Confusion | None:
-    """Turn a wrong option round, if that says nothing that may be right."""
-    text = row.choice.options[place]
-    for turn in (confuser.swap, confuser.negation):
-        result = turn(text)
-        if not isinstance(result, Confusion) or not _usable(result, keys):
-            continue
-        if result.kind == NEGATED and _has_not(result.text) and not may_add:
-            continue
-        if may_be_right(result.text, row.question, row.rights):
-            continue
-        return result
-    return None
+def _twins(row: Told, own: Mapping[Kind, Confusion | Unconfused], confuser: Confuser, keys: set[str]) -> list[_Twin]:
+    """Turn every option round in each way, if what it says then cannot be right."""
+    found = []
+    for place, text in enumerate(row.choice.options):
+        right = place == row.choice.answer_index
+        ways = [own[way] for way in WAYS] if right else [confuser.swap(text), confuser.negation(text)]
+        for result in ways:
+            if not isinstance(result, Confusion) or not _usable(result, keys):
+                continue
+            if right or not may_be_right(result.text, row.question, row.rights):
+                found.append(_Twin(place, result))
+    return found
 
 
 Look = tuple[int, bool]  # pairs, and whether the right option is in one of them
@@ -239,28 +265,96 @@ def _fits(row: _Row, look: Look) -> bool:
     return (row.way is not None or not of_right) and len(row.wrong) >= pairs - of_right
 
 
-def _paired(draft: _Row, look: Look, seed: int, kind: str) -> Paired:
-    """Write the options of a set."""
+def _started(draft: _Row, look: Look, seed: int, kind: str) -> _Set:
+    """Return the twins of a set that looks as it should, and where they stand."""
     choice, (pairs, of_right) = draft.told.choice, look
-    options, sources = list(choice.options), list(choice.sources)
     rng = rng_for(seed, "twins", "places", draft.told.id, kind)
-    used = draft.wrong[: pairs - of_right]
-    kept = {choice.answer_index, *(place for place, _ in used)}
-    free = [n for n in range(len(options)) if n not in kept]
+    used = list(draft.wrong[: pairs - of_right])
+    kept = {choice.answer_index, *(twin.base for twin in used)}
+    free = [n for n in range(len(choice.options)) if n not in kept]
     free = [free[n] for n in rng.permutation(len(free)).tolist()]
-    free.sort(key=lambda place: not _has_not(options[place]))  # options with "not" make room first
-    turned: dict[Kind, Turned] = {way: Turned(draft.own[way], "right", None) for way in KINDS}
-    others: list[Turned] = []
+    free.sort(key=lambda place: not _has_not(choice.options[place]))  # options with "not" make room first
     own = draft.own[draft.way] if of_right and draft.way else None
     if isinstance(own, Confusion):
-        place = free.pop(0)
-        options[place], sources[place] = own.text, Negative(draft.told.id, own.text, 1.0, 0.0, 0.0, own.kind)
-        turned[own.kind] = replace(turned[own.kind], place=place)
-    for base, result in used:
-        place, source = free.pop(0), choice.sources[base]
-        options[place] = result.text
-        sources[place] = replace(source, text=result.text, kind=result.kind) if source else None
-        others.append(Turned(result, "wrong", place))
+        used.insert(0, _Twin(choice.answer_index, own))
+    return tuple(zip(free, used, strict=False))
+
+
+def _sets(start: _Set, draft: _Row, most: int) -> list[_Set]:
+    """Return all sets with so many twins at most that differ, the start first."""
+    choice = draft.told.choice
+    found: dict[frozenset[str], _Set] = {}
+
+    def offer(one: _Set) -> None:
+        keys = frozenset(text_key(text) for text in _options(choice, one))
+        if len(keys) == OF:
+            found.setdefault(keys, one)
+
+    offer(start)
+    offer(())
+    for pairs in range(1, most + 1):
+        for twins in combinations(draft.every, pairs):
+            bases = {twin.base for twin in twins}
+            free = [n for n in range(OF) if n not in bases and n != choice.answer_index]
+            if len(bases) == pairs:
+                for places in combinations(free, pairs):
+                    offer(tuple(zip(places, twins, strict=True)))
+    return list(found.values()) or [start]
+
+
+def _options(choice: OptionSet, twins: _Set) -> list[str]:
+    options = list(choice.options)
+    for place, twin in twins:
+        options[place] = twin.result.text
+    return options
+
+
+def _shown(drafts: Sequence[_Row], sets: Sequence[Sequence[_Set]], embed: Embed) -> list[Sets]:
+    """Measure what is seen of every set."""
+    offered = [[_options(row.told.choice, one) for one in some] for row, some in zip(drafts, sets, strict=True)]
+    asked = [row.told.question for row in drafts]
+    texts = sorted({text for some in offered for options in some for text in options} | set(asked))
+    vectors = dict(zip(texts, embed(texts), strict=True))
+    weights = word_weights(asked)
+    number: dict[str, int] = {}
+    found = []
+    for row, some, options in zip(drafts, sets, offered, strict=True):
+        right = row.told.choice.answer_index
+        order = [right, *(n for n in range(OF) if n != right)]
+        place = {n: at for at, n in enumerate(order)}
+        used = sorted({text for one in options for text in one})
+        at = {text: n for n, text in enumerate(used)}
+        shown = show_twins(
+            row.told.question,
+            used,
+            np.array([[at[one[n]] for n in order] for one in options]),
+            [[(place[twin.base], place[stands]) for stands, twin in one] for one in some],
+            np.array([_has_not(text) for text in used]),
+            vectors,
+            weights,
+        )
+        keys = [[number.setdefault(text_key(one[n]), len(number)) for n in order] for one in options]
+        wanted = [any(twin.base == right for _, twin in one) for one in some]
+        found.append(Sets(row.told.id, shown, np.array(keys), np.array(wanted), 0))
+    return found
+
+
+def _paired(draft: _Row, twins: _Set) -> Paired:
+    """Write the options of a set."""
+    choice = draft.told.choice
+    sources = list(choice.sources)
+    turned: dict[Kind, Turned] = {way: Turned(draft.own[way], "right", None) for way in KINDS}
+    others: list[Turned] = []
+    for place, twin in twins:
+        made = twin.result
+        if twin.base == choice.answer_index:
+            sources[place] = Negative(draft.told.id, made.text, 1.0, 0.0, 0.0, made.kind)
+            turned[made.kind] = replace(turned[made.kind], place=place)
+            continue
+        source = choice.sources[twin.base]
+        sources[place] = replace(source, text=made.text, kind=made.kind) if source else None
+        others.append(Turned(made, "wrong", place))
     return Paired(
-        OptionSet(tuple(options), choice.answer_index, tuple(sources)), (*(turned[way] for way in KINDS), *others)
+        OptionSet(tuple(_options(choice, twins)), choice.answer_index, tuple(sources)),
+        (*(turned[way] for way in KINDS), *others),
     )

@@ -342,7 +342,7 @@ class Drafts:
             for row in tested
         ]
         for qid, paired in balanced_twins(
-            told, confuser, most=self.settings.confuse, seed=self.settings.seed, kind=target
+            told, confuser, self._embed, most=self.settings.confuse, seed=self.settings.seed, kind=target
         ).items():
             found[target][qid] = paired.choice
             for turned in paired.turned:

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from math import ceil
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from stressreel.language.cast import Cast
 from stressreel.language.tagger import load_tagger
 from stressreel.language.text_key import text_key
+from stressreel.negatives import matching
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import Confusion
 from stressreel.negatives.effects import may_be_right
 from stressreel.negatives.mining import Negative, OptionSet
 from stressreel.negatives.twins import Paired, Told, balanced_twins
+from stressreel.seeds import rng_for
 
 GENDERS = {"tom": "male", "jerry": "male", "spike": "male"}
 CONFUSER = Confuser(load_tagger("pattern"), Cast(("Tom", "Jerry", "Spike"), GENDERS))
 DID = ("chasing", "hitting", "hugging", "pulling", "pushing", "calling", "helping", "carrying", "washing", "feeding")
-WITHOUT = ("It was raining.", "The roof fell down.")
+ALONE = "Hello there, everybody!"
 ROWS = 40
+WIDTH = 8
+
+
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return made-up embeddings: of words, in their order."""
+    found = np.zeros((len(texts), WIDTH))
+    for row, text in enumerate(texts):
+        for place, word in enumerate(text_key(text).split()):
+            found[row] += rng_for(0, word).standard_normal(WIDTH) / (place + 2)
+    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
 
 
 def told(number: int, *, alone: bool = False) -> Told:
@@ -27,7 +42,7 @@ def told(number: int, *, alone: bool = False) -> Told:
     some = [DID[(number + step) % len(DID)] for step in range(5)]
     right = f"Tom was {some[0]} Jerry."
     if alone:
-        right = "Hello there, everybody!"
+        right = ALONE
     wrong = [f"Spike was {verb} Tom." if number % 2 else f"Jerry was not {verb} Spike." for verb in some[1:]]
     options = [right, *wrong]
     place = number % 5
@@ -50,36 +65,43 @@ def looks(found: dict[str, Paired]) -> Counter[tuple[int, bool]]:
     )
 
 
-@pytest.mark.parametrize("rows", [5, 23, ROWS])
-def test_of_two_pairs_the_right_option_is_in_one_four_times_of_five(rows: int) -> None:
-    found = looks(balanced_twins([told(n) for n in range(rows)], CONFUSER, seed=0, kind="answer"))
+def exact(found: Counter[tuple[int, bool]]) -> bool:
+    """Whether a twin is right in one of five, whatever the set looks like."""
     two, one = (found[pairs, True] + found[pairs, False] for pairs in (2, 1))
-    assert two + one + found[0, False] == rows
-    assert found[2, True] == two * 4 // 5
-    assert found[1, False] == ceil(one * 3 / 5)
-    assert two >= rows / 2  # all could be turned round
+    return found[2, True] == two * 4 // 5 and found[1, False] == ceil(one * 3 / 5)
 
 
-def test_with_one_pair_at_most_the_right_option_is_in_it_two_times_of_five() -> None:
-    found = looks(balanced_twins([told(n) for n in range(ROWS)], CONFUSER, most=1, seed=0, kind="answer"))
-    assert {pairs for pairs, _ in found} <= {0, 1}
-    assert found[1, False] == ceil((found[1, True] + found[1, False]) * 3 / 5)
-    assert found[1, True] > 0
+def near(found: Counter[tuple[int, bool]]) -> bool:
+    """Whether a twin is right in about one of five."""
+    two, one = (found[pairs, True] + found[pairs, False] for pairs in (2, 1))
+    return abs(found[2, True] - 0.8 * two) <= 1 + 0.1 * two and abs(found[1, True] - 0.4 * one) <= 1 + 0.2 * one
 
 
-def test_rights_that_cannot_be_turned_round_have_no_twin_and_the_rule_holds() -> None:
-    some = [told(n, alone=n % 4 == 0) for n in range(ROWS)]
-    paired = balanced_twins(some, CONFUSER, seed=0, kind="answer")
-    found = looks(paired)
-    assert found[2, True] == (found[2, True] + found[2, False]) * 4 // 5
-    assert found[1, False] == ceil((found[1, True] + found[1, False]) * 3 / 5)
-    for row in some[::4]:
-        assert all(turned.place is None for turned in paired[row.id].turned if turned.of == "right")
+@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("every", [0, 4])
+@pytest.mark.parametrize("rows", [5, 23, ROWS])
+def test_a_twin_is_right_in_one_of_five(rows: int, every: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exactly so at the start; matching keeps near it, and as many right options turned round."""
+    some = [told(n, alone=bool(every) and n % every == 0) for n in range(rows)]
+    matched = balanced_twins(some, CONFUSER, embed, most=most, seed=0, kind="answer")
+    monkeypatch.setattr(matching, "SWEEPS", 0)
+    first = looks(balanced_twins(some, CONFUSER, embed, most=most, seed=0, kind="answer"))
+    found = looks(matched)
+    assert exact(first)
+    assert first[1, True] + first[2, True] > 0
+    assert found[1, True] + found[2, True] >= first[1, True] + first[2, True]
+    assert found.total() == rows
+    assert {pairs for pairs, _ in found} <= set(range(most + 1))
+    if rows == ROWS:
+        assert near(found)
+    for row in some:
+        if row.choice.options[row.choice.answer_index] == ALONE:
+            assert all(turned.place is None for turned in matched[row.id].turned if turned.of == "right")
 
 
 def test_what_is_said_of_the_twins_is_what_stands_there() -> None:
     some = [told(n) for n in range(ROWS)]
-    for name, paired in balanced_twins(some, CONFUSER, seed=0, kind="answer").items():
+    for name, paired in balanced_twins(some, CONFUSER, embed, seed=0, kind="answer").items():
         before = next(row.choice for row in some if row.id == name)
         after = paired.choice
         assert after.answer_index == before.answer_index
@@ -106,7 +128,7 @@ def test_no_twin_says_what_may_be_right() -> None:
     sources = (None, *(Negative(f"x{n}", text, 0.5, 0.4, 0.2, "hard") for n, text in enumerate(options[1:])))
     rows = [Told(f"q{n}", "Why did Tom push Jerry?", (right, other), OptionSet(options, 0, sources)) for n in range(15)]
     twins = 0
-    for paired in balanced_twins(rows, CONFUSER, seed=0, kind="answer").values():
+    for paired in balanced_twins(rows, CONFUSER, embed, seed=0, kind="answer").values():
         for turned in paired.turned:
             if turned.of == "wrong" and isinstance(turned.result, Confusion):
                 twins += 1
@@ -116,12 +138,12 @@ def test_no_twin_says_what_may_be_right() -> None:
 
 def test_rows_in_any_order_and_the_seed() -> None:
     some = [told(n) for n in range(ROWS)]
-    found = balanced_twins(some, CONFUSER, seed=0, kind="answer")
-    assert balanced_twins(some[::-1], CONFUSER, seed=0, kind="answer") == found
-    assert balanced_twins(some, CONFUSER, seed=1, kind="answer") != found
+    found = balanced_twins(some, CONFUSER, embed, seed=0, kind="answer")
+    assert balanced_twins(some[::-1], CONFUSER, embed, seed=0, kind="answer") == found
+    assert balanced_twins(some, CONFUSER, embed, seed=1, kind="answer") != found
 
 
 def test_sets_of_another_size_stay_as_they_are() -> None:
     row = told(0)
     small = Told(row.id, row.question, row.rights, OptionSet(row.choice.options[:3], 0, row.choice.sources[:3]))
-    assert balanced_twins([small], CONFUSER, seed=0, kind="answer") == {row.id: Paired(small.choice, ())}
+    assert balanced_twins([small], CONFUSER, embed, seed=0, kind="answer") == {row.id: Paired(small.choice, ())}

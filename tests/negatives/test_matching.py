@@ -1,0 +1,90 @@
+"""Option sets that are chosen so that right options look like wrong ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from stressreel.negatives import matching
+from stressreel.negatives.matching import Sets, match_sets
+
+ROWS, OFFERED, OPTIONS, NUMBERS = 60, 12, 5, 3
+
+
+def question(number: int, *, texts: int = 10_000) -> Sets:
+    """A question whose right option is too large in its first number, in most sets."""
+    rng = np.random.default_rng(number)
+    shown = rng.standard_normal((OFFERED, OPTIONS, NUMBERS))
+    shown[:, 0, 0] += 1
+    keys = rng.integers(0, texts, (OFFERED, OPTIONS))
+    keys[:, 0] = number
+    return Sets(f"q{number:03}", shown, keys, np.arange(OFFERED) % 2 == 0, 0)
+
+
+def differ(questions: list[Sets], chosen: list[int]) -> float:
+    """Return how much right options differ from wrong ones, over all numbers."""
+    shown = np.stack([one.shown[number] for one, number in zip(questions, chosen, strict=True)])
+    return float(np.abs((shown[:, 0] - shown[:, 1:].mean(1)).mean(0)).max())
+
+
+def test_right_options_come_to_look_like_wrong_ones() -> None:
+    some = [question(n) for n in range(ROWS)]
+    assert differ(some, [one.start for one in some]) > 0.8
+    assert differ(some, match_sets(some, seed=0, kind="answer")) < 0.1
+
+
+def test_conjunctions_are_matched_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Right options are large in both numbers or in neither, in most sets, which no mean tells."""
+
+    def both(number: int) -> Sets:
+        rng = np.random.default_rng(number)
+        shown = np.sign(rng.standard_normal((OFFERED, OPTIONS, 2)))
+        shown[: OFFERED - 2, 0, 1] = shown[: OFFERED - 2, 0, 0]
+        return replace(question(number), shown=shown)
+
+    some = [both(n) for n in range(ROWS)]
+
+    def together(chosen: list[int]) -> float:
+        shown = np.stack([one.shown[number] for one, number in zip(some, chosen, strict=True)])
+        found = (shown.prod(2) > 0).astype(float)
+        return abs(float((found[:, 0] - found[:, 1:].mean(1)).mean()))
+
+    assert together([one.start for one in some]) > 0.35
+    matched = together(match_sets(some, seed=0, kind="answer"))
+    monkeypatch.setattr(matching, "CONJUNCTIONS", 0)
+    unmatched = together(match_sets(some, seed=0, kind="answer"))
+    assert matched < unmatched / 2
+
+
+def test_texts_that_come_again_are_as_often_right() -> None:
+    """At the start every wrong option is one text, which is an option of all questions."""
+    some = []
+    for number in range(ROWS):
+        one = question(number)
+        one.keys[0, 1:] = 9_999
+        some.append(one)
+    chosen = match_sets(some, seed=0, kind="answer")
+    again = sum(int((one.keys[number] == 9_999).any()) for one, number in zip(some, chosen, strict=True))
+    assert again < ROWS / 4
+
+
+def test_no_fewer_sets_of_the_wanted_kind() -> None:
+    some = [replace(question(n), wanted=np.arange(OFFERED) == 0) for n in range(ROWS)]
+    assert match_sets(some, seed=0, kind="answer") == [0] * ROWS
+    free = [replace(one, wanted=np.zeros(OFFERED, np.bool_)) for one in some]
+    assert match_sets(free, seed=0, kind="answer") != [0] * ROWS
+
+
+def test_rows_in_any_order_the_seed_and_the_kind() -> None:
+    some = [question(n) for n in range(ROWS)]
+    found = match_sets(some, seed=0, kind="answer")
+    assert match_sets(some[::-1], seed=0, kind="answer")[::-1] == found
+    assert match_sets(some, seed=1, kind="answer") != found
+    assert match_sets(some, seed=0, kind="explanation") != found
+    assert all(one.start == 0 for one in some)
+
+
+def test_no_question_and_one() -> None:
+    assert match_sets([], seed=0, kind="answer") == []
+    assert match_sets([question(0)], seed=0, kind="answer")[0] in range(OFFERED)
