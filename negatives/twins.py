@@ -13,9 +13,9 @@ With five options a set looks in one of four ways; R is right, W wrong, ' turned
 
 so that a twin, and an option without one, is right in one of five, whatever the set looks like. Rights that cannot be
 turned round go where R has no twin; how many sets have two pairs follows from how many these are. That is the start:
-which options are turned round, and which make room, is then changed question by question, until no cue tells right
-options from wrong ones (`matching`). The right twin is the one that goes with the question ("Why did Tom run?": "Tom
-was chasing Jerry"), so a set takes twins of wrong options that do as well, and of right ones that do not.
+which options are turned round, and which make room, is then changed question by question, so that no single cue tells
+right options from wrong ones (`matching`). The right twin is the one that goes with the question ("Why did Tom run?":
+"Tom was chasing Jerry"), so a set takes twins of wrong options that do as well, and of right ones that do not.
 
 Parmar et al. 2024, "CausalChaos!", section 3.3, replaces wrong options by confusions of the right one alone.
 """
@@ -115,8 +115,8 @@ def balanced_twins(
     """Turn round right and wrong options alike.
 
     At the start an exchange is taken where there is one. Of negations, those that take a "not" away are taken always,
-    those that add one as often as right options lose theirs, or else "not" would say which option is wrong. As many
-    right options as at the start, or more, are turned round in the end.
+    those that add one as often as right options lose theirs, or else "not" would say which option is wrong; no others
+    are added later. As many right options as at the start, or more, are turned round in the end.
 
     Args:
         rows: Questions of one split, with five options each; sets of another size stay as they are.
@@ -162,6 +162,7 @@ def _drafts(rows: Sequence[Told], confuser: Confuser, seed: int, kind: str) -> l
             way = candidate
             break
         every = _twins(row, ways, confuser, keys)
+        of_right = [twin for twin in every if way and twin.result is ways[way]]
         twins: list[_Twin] = []
         rng = rng_for(seed, "twins", row.id, kind)
         places = [n for n in range(len(row.choice.options)) if n != row.choice.answer_index]
@@ -170,14 +171,19 @@ def _drafts(rows: Sequence[Told], confuser: Confuser, seed: int, kind: str) -> l
                 break
             taken = {text_key(twin.result.text) for twin in twins}
             for twin in every:
-                adds = twin.result.kind == NEGATED and _has_not(twin.result.text)
-                if twin.base != place or text_key(twin.result.text) in taken or (adds and wrong_added <= 0):
+                if twin.base != place or text_key(twin.result.text) in taken or (_adds(twin) and wrong_added <= 0):
                     continue
-                wrong_added -= adds
+                wrong_added -= _adds(twin)
                 twins.append(twin)
                 break
-        drafts.append(_Row(row, ways, way, twins, every))
+        some = [twin for twin in every if not _adds(twin) or twin in (*of_right, *twins)]
+        drafts.append(_Row(row, ways, way, twins, some))
     return drafts
+
+
+def _adds(twin: _Twin) -> bool:
+    """Return whether a twin is a negation that adds "not"."""
+    return twin.result.kind == NEGATED and _has_not(twin.result.text)
 
 
 def _has_not(text: str) -> bool:
