@@ -21,7 +21,8 @@ NEAR = 5.0  # brings cosines to the size of the rest
 PLACED = 8.0
 LETTERS = 20
 SHARED = 3
-OFTEN = 2.0
+FLAG = 2.0
+PAIRED = 6.0  # that there are twins is what a reader sees first
 ORDERED = 2  # twins that an option shares its order of words with
 IN_WORDS = 10.0  # what words weigh against their order
 DENIED = 0.3
@@ -78,7 +79,7 @@ def show_twins(
         *relative(np.array([len(text) for text in texts])[sets] / LETTERS),
         *relative(IN_WORDS * alike + ordered[:, :, :ORDERED].sum(2) - DENIED * negated),
         *relative(shared[sets] / SHARED),
-        OFTEN * negated,
+        FLAG * negated,
         *_pairs_seen(near, pairs),
     ]
     return np.stack(numbers, axis=2)
@@ -112,7 +113,8 @@ def _pairs_seen(near: Doubles, pairs: Sequence[Sequence[Pair]]) -> list[Doubles]
     farther = paired - nearer
     two = np.array([len(some) > 1 for some in pairs])[:, None]
     return [
-        *(OFTEN * seen for seen in (paired * ~two, paired * two, nearer, farther, nearer * two, farther * two)),
+        *(PAIRED * seen for seen in (paired * ~two, paired * two)),
+        *(FLAG * seen for seen in (nearer, farther, nearer * two, farther * two)),
         placed,
         nearer * placed,
     ]
