@@ -3,9 +3,9 @@
 What can be seen of an option is a row of numbers. Where the right options of all questions have the same mean of each
 as the wrong ones, whoever weighs them learns nothing; so that the same holds for whoever asks for several at once, as
 trees do, random conjunctions of them ("among the longest, and no twin") count as numbers too. Questions change their
-sets one by one, each to the set with which the means are nearest to one another. Nothing is learnt, and so nothing is
-learnt by heart: this is the maximum mean discrepancy (Gretton et al. 2012, "A Kernel Two-Sample Test", section 2) of
-right and wrong options, over features of ours, at a small value.
+sets one by one, each to the set with which the means are nearest to one another. No guesser is trained, and so none is
+fitted to: what is made small is the maximum mean discrepancy of right and wrong options (Gretton et al. 2012, "A Kernel
+Two-Sample Test", section 2), over features of ours.
 """
 
 from __future__ import annotations
