@@ -17,11 +17,11 @@ Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 DIGITS = 4  # noise in the last places of a cosine decides nothing
-NEAR = 5.0  # brings cosines to the size of the rest
-PLACED = 8.0
+NEAR = 5.0  # this and the next three bring what is measured to about the same size
+PLACED = 8.0  # how near a pair is, against its set
 LETTERS = 20
 SHARED = 3
-FLAG = 2.0
+FLAG = 2.0  # what yes or no weighs
 PAIRED = 6.0  # that there are twins is what a reader sees first
 ORDERED = 2  # twins that an option shares its order of words with
 IN_WORDS = 10.0  # what words weigh against their order
