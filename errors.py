@@ -20,15 +20,37 @@ from __future__ import annotations
 import re
 
 LONGEST_WORD, LONGEST = 300, 10_000  # characters
+MOST = 100 * LONGEST  # that are looked at
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal obeys instead of showing: control characters, marks of direction, lone surrogates.
+
+    Names and texts of a stranger's file could otherwise clear the screen or look like other lines. Line ends and tabs
+    stay; the escapes are those of JSON.
+    """
+    return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def one_line(text: str) -> str:
+    """Escape a text as `printable` does, and its line ends too."""
+    return printable(text).replace("\n", "\\n")
+
+
+def legible(text: str) -> str:
+    """Cut a text with what an input put into it, and the words in it, to a length that somebody reads."""
+    text = text if len(text) <= MOST else text[:MOST]
+    text = re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", text)
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
 class StressreelError(Exception):
     """Base of all errors below."""
 
     def __str__(self) -> str:
-        """Write the message, with what an input put into it cut to a length that can be read."""
-        text = re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", super().__str__())
-        return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+        """Write the message, with what an input put into it cut to a readable length and made printable."""
+        return printable(legible(super().__str__()))
 
 
 class InputError(StressreelError, ValueError):

@@ -1,7 +1,7 @@
 """Progress of long work on standard error, and what of it outlives an interruption.
 
-On a terminal it is a bar, anywhere else a line now and then. Only commands show it, and functions that are told to:
-`showing` decides for all that runs inside it, so what works need not be told.
+On a terminal and in a notebook it is a bar, anywhere else a line now and then. Only commands show it, and functions
+that are told to: `showing` decides for all that runs inside it, so what works need not be told.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from tqdm import tqdm
 
+BAR_EVERY_S = 1.0
 LINE_EVERY_S = 10.0
 SILENT_S = 3.0
 """What is over sooner is not worth a line."""
@@ -105,11 +107,14 @@ class Progress:
         """Return the counter."""
         _running.append(self)
         if self.shown:
-            if sys.stderr.isatty():
+            bar = _kind_of_bar()
+            if bar is None:
+                self._beat = _Beat(self._say, first=LINE_EVERY_S, every=LINE_EVERY_S)
+            else:
                 wait = SILENT_S if self.brief else 0.0
                 said: dict[str, Any] = {"desc": self.label, "unit": self.unit, "leave": not self.brief, "delay": wait}
-                self._bar = tqdm(total=self.total, dynamic_ncols=True, **said)
-            self._beat = _Beat(self._say, first=SILENT_S if self._bar is not None else LINE_EVERY_S)
+                self._bar = bar(total=self.total, dynamic_ncols=True, **said)
+                self._beat = _Beat(self._say, first=SILENT_S, every=BAR_EVERY_S)
         return self
 
     def __exit__(
@@ -123,12 +128,23 @@ class Progress:
             self._bar.close()
 
 
+def _kind_of_bar() -> type[tqdm[Any]] | None:
+    """Choose what draws bars: in a notebook widgets, where they are installed, else text; None where nothing can."""
+    ipython = sys.modules.get("IPython")
+    if getattr(ipython and ipython.get_ipython(), "kernel", None) is None:
+        return tqdm if sys.stderr.isatty() else None
+    if find_spec("ipywidgets") is None:
+        return tqdm
+    from tqdm.notebook import tqdm as drawn
+
+    return drawn
+
+
 class _Beat:
     """Calls a function now and then, on a thread of its own, until it is stopped."""
 
-    def __init__(self, call: Callable[[], None], *, first: float):
-        self._call, self._first, self._over = call, first, threading.Event()
-        self._every = 1.0 if sys.stderr.isatty() else LINE_EVERY_S
+    def __init__(self, call: Callable[[], None], *, first: float, every: float):
+        self._call, self._first, self._every, self._over = call, first, every, threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -165,7 +181,8 @@ class Working:
         """Begin to show it, after some seconds."""
         _running.append(self)
         if _shown:
-            self._beat = _Beat(self._say, first=SILENT_S)
+            every = BAR_EVERY_S if sys.stderr.isatty() else LINE_EVERY_S
+            self._beat = _Beat(self._say, first=SILENT_S, every=every)
         return self
 
     def __exit__(

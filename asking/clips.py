@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ..errors import InputError, UsageError, VideoError
-from ..records.output import FinishedOutput
+from ..records.files import regular
+from ..records.output import FinishedOutput, fitting
 from ..records.schema import Config
-from ..records.shards import read_footer
+from ..records.shards import group_rows, open_shard, read_footer
 from ..sources.files import VIDEO_SUFFIXES, find_videos
 from ..video.decode import decode_at, with_index
 from ..video.index import FrameIndex, index_frames, remembered_index
@@ -165,6 +166,10 @@ class StoredClips:
             return view_of_file(path, clip, sampling, index_frames)
 
     def _content(self, clip: Clip) -> bytes:
+        with fitting(self.output.path):
+            return self._read(clip)
+
+    def _read(self, clip: Clip) -> bytes:
         names, values = (tuple(part) for part in zip(*clip.key, strict=True))
         if (clip.table, names) not in self._places:
             self._places[clip.table, names] = self._index(clip.table, names)
@@ -173,30 +178,25 @@ class StoredClips:
             raise InputError(f"{self.output.path}, table {clip.table}, has no video {clip}.")
         path, group, number = place
         row = self._group(path, group)[number]
-        content: bytes = row["video"]["bytes"]
+        content = (row["video"] or {}).get("bytes") or b""
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
             raise InputError(f"video {clip} in {path} is not the one that was built; `stressreel verify` says more.")
         return content
 
     def _index(self, table: str, names: tuple[str, ...]) -> dict[tuple[Any, ...], tuple[Path, int, int]]:
-        import pyarrow.parquet as pq
-
         found = {}
         for path in self.output.shards(table):
-            with pq.ParquetFile(path) as file:
+            with open_shard(path) as file:
                 for group in range(file.num_row_groups):
-                    columns = file.read_row_group(group, columns=list(names)).to_pydict()
-                    for number, values in enumerate(zip(*(columns[name] for name in names), strict=True)):
-                        found[values] = (path, group, number)
+                    for number, row in enumerate(group_rows(file, group, names)):
+                        found[tuple(row[name] for name in names)] = (path, group, number)
         return found
 
     def _group(self, path: Path, group: int) -> list[dict[str, Any]]:
         """Read the videos of a row group; the last two stay in memory, since questions come clip by clip."""
-        import pyarrow.parquet as pq
-
         if (path, group) not in self._groups:
-            with pq.ParquetFile(path) as file:
-                self._groups[path, group] = file.read_row_group(group, columns=["sha256", "video"]).to_pylist()
+            with open_shard(path) as file:
+                self._groups[path, group] = list(group_rows(file, group, ["sha256", "video"]))
             while len(self._groups) > 2:
                 self._groups.popitem(last=False)
         return self._groups[path, group]
@@ -220,7 +220,7 @@ class FolderClips:
         if whole:
             if (clip.start_s, clip.end_s) != (None, None):
                 raise InputError(f"of {path.name} a part is asked about; ask with frames, not --send video.")
-            return View((), sampling.quality, path.read_bytes())
+            return View((), sampling.quality, regular(path).read_bytes())
         return view_of_file(path, clip, sampling, remembered_index)
 
 

@@ -14,10 +14,13 @@ from urllib.parse import urlsplit
 from ..errors import InputError, UsageError
 from ..exports.tasks import prompts
 from ..extras import import_extra
-from ..records.documents import parse_json, shortened
+from ..records.documents import parse_json, printable, shortened
 from .models import AnswerError, Reply, Request
 
 TEMPERATURE = 0
+MOST_TEXT = 100_000  # characters of an answer
+MOST_NAME = 200  # of what a model calls itself
+MOST_TOKENS = 10**12  # that are believed
 OURS = ("model", "messages", "stream", "n")
 """Fields of a request that `--request` may not change."""
 
@@ -33,7 +36,7 @@ class Endpoint:
         at_once: How many requests run at once.
         per_minute: How many begin in a minute at most; 0: no limit.
         retries: How often a request is sent again after an error that may pass.
-        timeout: Seconds until a request has failed.
+        timeout: Seconds until a request has failed, each time that it is sent: from the connection to the last byte.
         key_variable: The environment variable with the key.
         request: Further fields of each request; None takes one of ours away.
     """
@@ -57,12 +60,18 @@ class Endpoint:
         """
         check_address(self.url)
         openai = import_extra("openai", what="--endpoint")
+        from .bounded import BoundedClient
+
         self._errors = openai
         self._key = os.environ.get(self.key_variable, "").strip()
         if not (self._key.isascii() and self._key.isprintable()) or " " in self._key:
             raise UsageError(f"the key in {self.key_variable} holds what no key does: spaces, or other than ASCII.")
         self._client = openai.AsyncOpenAI(
-            base_url=self.url, api_key=self._key or "none", max_retries=self.retries, timeout=self.timeout
+            base_url=self.url,
+            api_key=self._key or "none",
+            max_retries=self.retries,
+            timeout=self.timeout,
+            http_client=BoundedClient(self.timeout),
         )
         self._next = 0.0
         self._answered = False
@@ -90,7 +99,7 @@ class Endpoint:
         }
         openai = self._errors
         try:
-            found = await self._client.chat.completions.create(
+            sent = await self._client.chat.completions.with_raw_response.create(
                 model=self.model,
                 messages=[{"role": "user", "content": await asyncio.to_thread(content_of, request)}],
                 extra_body={name: value for name, value in fields.items() if value is not None},
@@ -111,8 +120,12 @@ class Endpoint:
                 f"({self._plain(error)}). Check --endpoint, which mostly ends in /v1, and --model."
             ) from None
         except openai.OpenAIError as error:
+            if moved := self._redirect(error):
+                raise (AnswerError if self._answered else InputError)(moved) from None
             raise AnswerError(self._plain(error)) from None
-        except ValueError as error:  # a body that is no JSON, or none of the kind
+        try:
+            found = parse_json(sent.content.decode())
+        except ValueError as error:
             raise AnswerError(f"the answer is not what an endpoint sends: {self._plain(error)}") from None
         reply = self._read(found)
         self._answered = True
@@ -130,28 +143,40 @@ class Endpoint:
             self._next = start + 60 / self.per_minute
             await asyncio.sleep(start - now)
 
+    def _redirect(self, error: Any) -> str:
+        """Say where a request was sent on to; "" if it was not. It is not followed, as it takes the key along."""
+        response = getattr(error, "response", None)
+        if response is None or not response.is_redirect:
+            return ""
+        there = self._plain(response.headers.get("location", "nowhere"))
+        return (
+            f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {there}, which is not "
+            "followed, since it would get the key and the questions. If it is to have them, name it with --endpoint."
+        )
+
     def _read(self, found: Any) -> Reply:
         """Take the answer out of what came; nothing is guessed."""
-        choices = getattr(found, "choices", None)
+        choices = _part(found, "choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
-        message = getattr(choice, "message", None)
-        said = getattr(message, "content", None)
+        message = _part(choice, "message")
+        said, refusal, ended = _part(message, "content"), _part(message, "refusal"), _part(choice, "finish_reason")
+        refusal = refusal if isinstance(refusal, str) else ""
         if message is None or not (said is None or isinstance(said, str)):
-            raise AnswerError(f"the answer is not what an endpoint sends: {shortened(self._plain(found))}")
-        refusal = getattr(message, "refusal", None)
-        ended = getattr(choice, "finish_reason", None)
+            raise AnswerError(f"the answer is not what an endpoint sends: {self._plain(found)}")
         if not said and not refusal and ended not in ("stop", "length", None):
-            raise AnswerError(f"it ended without an answer: finish_reason {shortened(str(ended))}")
-        usage = getattr(found, "usage", None)
-        counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
-        first, second = (value if type(value) is int and value >= 0 else None for value in counts)
-        named = getattr(found, "model", None)
+            raise AnswerError(f"it ended without an answer: finish_reason {self._plain(ended)}")
+        text = said or refusal
+        if len(text) > MOST_TEXT:
+            raise AnswerError(f"the answer has {len(text):,} characters, more than {MOST_TEXT:,}")
+        usage, named = _part(found, "usage"), _part(found, "model")
+        counts = [_part(usage, name) for name in ("prompt_tokens", "completion_tokens")]
+        first, second = (value if type(value) is int and 0 <= value < MOST_TOKENS else None for value in counts)
         return Reply(
-            text=(said or str(refusal or "")).encode("utf-8", "replace").decode(),
+            text=text,
             cut=ended == "length",
             input_tokens=first,
             output_tokens=second,
-            model=named if isinstance(named, str) else "",
+            model=printable(named[:MOST_NAME]) if isinstance(named, str) else "",
         )
 
     def _plain(self, error: object) -> str:
@@ -161,6 +186,11 @@ class Endpoint:
         if cause is not None and str(cause) and str(cause) not in text:
             text = f"{text} ({' '.join(str(cause).split())})"
         return shortened(text.replace(self._key, "<key>") if self._key else text)
+
+
+def _part(of: Any, name: str) -> Any:
+    """Take a value out of an object; None if it is none, or has it not."""
+    return of.get(name) if isinstance(of, dict) else None
 
 
 def check_address(url: str) -> None:
@@ -185,14 +215,14 @@ def check_address(url: str) -> None:
         )
 
 
-def parsed_request(text: str) -> dict[str, Any]:
-    """Read `--request`.
+def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
+    """Read `--request`, a JSON object or its text.
 
     Raises:
         UsageError: It is no JSON object, or names what is not for it to say.
     """
     try:
-        found = parse_json(text)
+        found = parse_json(given) if isinstance(given, str) else given
     except ValueError as error:
         raise UsageError(f"--request is not JSON ({error}). Such as '{{\"max_completion_tokens\": 64}}'.") from None
     if not isinstance(found, dict):

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import Any, BinaryIO
 
 from filelock import FileLock, Timeout
@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 from ..errors import InputError, MismatchError, OutputError
 from ..progress import keep
 from ..records.documents import parse_json
+from ..records.files import regular
 from .models import Reply
 
 VERSION = 1
@@ -91,7 +92,7 @@ class Journal:
         if self._file is None:
             raise ValueError("answers are added within the journal's block")
         try:
-            self._file.write((json.dumps(content, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass"))
+            self._file.write((json.dumps(content, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
             self._file.flush()
         except OSError as error:
             raise OutputError(
@@ -102,7 +103,7 @@ class Journal:
     def _open(self) -> None:
         if self._fresh:
             self.path.unlink(missing_ok=True)
-        lines = self.path.read_bytes().split(b"\n") if self.path.exists() else [b""]
+        lines = regular(self.path).read_bytes().split(b"\n") if self.path.exists() else [b""]
         unfinished = len(lines.pop())
         for number, line in enumerate(lines, 1):
             content = self._parsed(line, number)
@@ -119,7 +120,7 @@ class Journal:
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
-            content = parse_json(line.decode("utf-8", "surrogatepass"))
+            content = parse_json(line.decode())
         except ValueError:
             content = None
         if not isinstance(content, dict):
@@ -144,7 +145,10 @@ class Journal:
             reply = Reply(**fields)
         except TypeError:
             raise self._odd(number) from None
-        if not isinstance(content.get("key"), str) or not isinstance(reply.text, str):
+        counts = (reply.input_tokens, reply.output_tokens)
+        texts = (content.get("key"), reply.text, reply.model)
+        odd = not all(isinstance(text, str) for text in texts) or type(reply.cut) is not bool
+        if odd or not all(type(count) in (int, NoneType) for count in counts):
             raise self._odd(number)
         self.replies.setdefault(content["key"], reply)
 

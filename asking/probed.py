@@ -38,26 +38,26 @@ class Condition:
     operator: str = ""
 
 
-def conditions(short_circuits: str, operators: str, usual: str) -> list[Condition]:
+def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: str) -> list[Condition]:
     """Return the rows of the paper's Table 1: nothing changed, inputs taken away, short-circuits.
 
     Args:
-        short_circuits: Names of `probes.quadrants.SHORT_CIRCUITS`, between commas; "all": the paper's four.
-        operators: "average", "knockout", "merge", between commas.
+        short_circuits: Names of `probes.quadrants.SHORT_CIRCUITS`; "all" alone: the paper's four.
+        operators: "average", "knockout", "merge".
         usual: What is shown usually: "video", or "both" with subtitles.
 
     Raises:
         UsageError: A name is unknown or given twice.
     """
-    named = list(PAPERS) if short_circuits == "all" else [name.strip() for name in short_circuits.split(",")]
+    named = PAPERS if [*short_circuits] == ["all"] else short_circuits
     allowed = [name for name in SHORT_CIRCUITS if name != "all"]
     if set(named) - set(allowed) or len(set(named)) < len(named):
         raise UsageError(
-            f"--short-circuits {short_circuits!r}: allowed are all, or {', '.join(allowed)}, between commas."
+            f"--short-circuits {','.join(named)!r}: allowed are all, or {', '.join(allowed)}, between commas."
         )
-    ways = [checked_operator(name.strip()) for name in operators.split(",")]
+    ways = [checked_operator(name) for name in operators]
     if len(set(ways)) < len(ways):
-        raise UsageError(f"--operators {operators!r}: one is named twice. Allowed are {', '.join(OPERATORS)}.")
+        raise UsageError(f"--operators {','.join(ways)!r}: one is named twice. Allowed are {', '.join(OPERATORS)}.")
     return [
         Condition("baseline", usual),
         Condition("language-only", "text" if usual == "both" else "blind"),

@@ -102,6 +102,44 @@ class Question:
         return {self.column: f"unreadable: {answer}" if pick is None else self.option_ids[pick], "raw": answer}
 
 
+@dataclass(frozen=True)
+class Scorable:
+    """What of an output is scored by itself.
+
+    Attributes:
+        config: The table; None if there is one score for all that is asked.
+        split: The split.
+        written: Whether its answers are in words, for `score open-ended`.
+    """
+
+    config: str | None
+    split: str
+    written: bool
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The questions that are asked, and where they are from.
+
+    Attributes:
+        path: The output, or the user's file.
+        questions: The questions.
+        identity: What they are of, for the record: a fingerprint, or a hash.
+        fingerprint: The output's; "" of a file.
+        tables: What is scored by itself; empty for a file.
+        part: Whether not all questions of these are asked.
+        remarks: What is not asked, and why.
+    """
+
+    path: Path
+    questions: tuple[Question, ...]
+    identity: dict[str, Any]
+    fingerprint: str
+    tables: tuple[Scorable, ...]
+    part: bool
+    remarks: tuple[str, ...]
+
+
 def wording(kind: str) -> Callable[[Doc], str]:
     """Return what writes the text of a kind's questions: the function that harnesses use, with its prompt."""
     write = getattr(lmms_eval_utils, f"{KINDS[kind].text}_text")
@@ -222,17 +260,19 @@ def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | Non
     return start, end
 
 
-def chosen_modalities(named: str, questions: Sequence[Question]) -> list[str]:
-    """Read `--modalities`, by default all that there is.
+def chosen_modalities(named: Sequence[str], questions: Sequence[Question]) -> list[str]:
+    """Return the modalities to ask under, by default all that there is.
 
     Raises:
         UsageError: An unknown one, one named twice, or "text" where no question has subtitles.
     """
     spoken = any(question.subtitles for question in questions)
-    chosen = [name.strip() for name in named.split(",")] if named else ["both" if spoken else "video"]
+    chosen = list(named) or ["both" if spoken else "video"]
     unknown = [name for name in chosen if name not in MODALITIES]
     if unknown or len(set(chosen)) < len(chosen):
-        raise UsageError(f"--modalities {named!r}: allowed are {', '.join(MODALITIES)}, each once, between commas.")
+        raise UsageError(
+            f"--modalities {','.join(chosen)!r}: allowed are {', '.join(MODALITIES)}, each once, between commas."
+        )
     needing = [name for name in chosen if name in ("text", "both")]
     if needing and not spoken:
         raise UsageError(

@@ -6,11 +6,12 @@ import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import BuildError, InputError, StressreelError, VideoError
 from ..exports.tasks import prompts
@@ -20,6 +21,7 @@ from .journal import Journal
 from .models import AnswerError, Model, Reply, Request
 from .questions import MODALITIES, Clip, Question
 
+T = TypeVar("T")
 MOST_FAILURES = 10
 """So many requests without an answer, one after the other, and a run stops."""
 
@@ -139,8 +141,27 @@ def ask(
     """
     left = [call for call in calls if call.key not in journal.replies]
     progress(len(calls) - len(left))
-    failures = asyncio.run(_ask(left, model, clips, how, journal, progress))
+    failures = _finished(_ask(left, model, clips, how, journal, progress))
     return [failures[call.key] for call in left if call.key in failures]
+
+
+def _finished(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end; in a thread where a loop runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            try:
+                return pool.submit(loop.run_until_complete, task).result()
+            except BaseException:
+                loop.call_soon_threadsafe(task.cancel)
+                raise
+    finally:
+        loop.close()
 
 
 async def _ask(

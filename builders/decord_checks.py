@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 
 from ..extras import command_for
 from ..records.checks import Finding, NotChecked
 from ..records.output import FinishedOutput
 from ..records.schema import Row
-from ..records.shards import open_shard, read_footer
+from ..records.shards import group_rows, open_shard, read_footer
 from ..video.by_decord import differs_by_decord, spread
 from .processes import on_processes
 
@@ -46,5 +47,4 @@ def group_sizes(path: Path) -> list[int]:
 def row_at(path: Path, group: int, number: int) -> Row:
     """Read the video of one row of a row group."""
     with open_shard(path) as file:
-        row: Row = file.read_row_group(group, columns=["video"]).slice(number, 1).to_pylist()[0]
-    return row
+        return next(islice(group_rows(file, group, ["video"]), number, None))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from ..progress import counted
+from ..workers import Workers
 
 Result = TypeVar("Result")
 
@@ -32,7 +32,7 @@ def _results(function: Callable[..., Result], calls: Iterable[tuple[Any, ...]], 
         yield from (function(*arguments) for arguments in calls)
         return
     waiting: deque[Future[Result]] = deque()
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with Workers(workers) as pool:
         for arguments in calls:
             waiting.append(pool.submit(function, *arguments))
             if len(waiting) > 4 * workers:

@@ -8,10 +8,9 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from ..records.output import FinishedOutput
 from ..records.schema import Row
+from ..records.shards import group_rows, open_shard
 from ..records.versions import tool_versions
 from ..video.decode import with_index
 from ..video.edit import EditList, write_edits
@@ -168,8 +167,7 @@ def chosen_videos(output: FinishedOutput, table: str, key: str, wanted: Abstract
         wanted: Its values.
     """
     for path in output.shards(table):
-        with pq.ParquetFile(path) as file:
+        with open_shard(path) as file:
             for group in range(file.num_row_groups):
-                names = file.read_row_group(group, columns=[key], use_threads=False).column(0).to_pylist()
-                if not wanted.isdisjoint(names):
-                    yield from (row for row in file.read_row_group(group).to_pylist() if row[key] in wanted)
+                if not wanted.isdisjoint(row[key] for row in group_rows(file, group, [key])):
+                    yield from (row for row in group_rows(file, group) if row[key] in wanted)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..records.checks import Finding, NotChecked, VerifyOptions
+from ..records.documents import shortened
 from ..records.files import sha256_file
 from ..records.output import FinishedOutput
 from ..records.plan import Plan
@@ -27,7 +28,15 @@ def input_files(info: Mapping[str, Any], folder: Path) -> dict[str, Path] | NotC
     Args:
         info: The content of `build.json`.
         folder: Where they are, or up to two folders below.
+
+    Raises:
+        InputError: It names none, or something else than files.
     """
+    if not info["inputs"] or not all(map(_is_name, info["inputs"])):
+        raise InputError(
+            f"build.json names {shortened(info['inputs'])} as the annotation files; expected names of files with their "
+            "SHA-256"
+        )
     found = {name: find_file(folder, name) for name in info["inputs"]}
     absent = sorted(name for name, path in found.items() if path is None)
     if absent:
@@ -36,6 +45,10 @@ def input_files(info: Mapping[str, Any], folder: Path) -> dict[str, Path] | NotC
             "--annotations"
         )
     return {name: path for name, path in found.items() if path}
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and Path(name).name == name != ".."
 
 
 def differing_inputs(info: Mapping[str, Any], files: Mapping[str, Path]) -> Iterator[str]:
@@ -66,12 +79,12 @@ def plan_or_findings(
     folder = annotation_folder(options)
     if folder is None:
         return [NotChecked(f"{left_open}: give --annotations, or --sources with the annotations in it")]
-    files = input_files(output.info, folder)
-    if not isinstance(files, NotChecked):
-        problems: list[Finding] = [*differing_inputs(output.info, files)]
-        if problems:
-            return problems
     try:
+        files = input_files(output.info, folder)
+        if not isinstance(files, NotChecked):
+            problems: list[Finding] = [*differing_inputs(output.info, files)]
+            if problems:
+                return problems
         plan = plan_again(output, folder)
     except InputError as error:
         return [f"the build cannot be planned again: {error}"]

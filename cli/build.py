@@ -13,7 +13,8 @@ import click
 from ..builders import benchmark_names, load_benchmark
 from ..records.objects import address
 from ..records.options import RunOptions
-from .options import from_values, make_command
+from .options import from_values, settings_command
+from .terminal import echo
 
 if TYPE_CHECKING:
     from ..benchmark import Benchmark
@@ -31,15 +32,18 @@ def build_command(name: str, program: str) -> click.Command:
     benchmark = load_benchmark(name)
 
     def run(**values: Any) -> None:
-        from ..api import run_build
+        from ..api.build import run_build
+        from ..records.output import fitting
 
         settings = from_values(benchmark.settings, values)
         options = from_values(RunOptions, values)
-        done = run_build(benchmark, settings, options, say=lambda text: click.echo(text, err=True), show=click.echo)
+        done = run_build(benchmark, settings, options, say=lambda text: echo(text, err=True), show=echo)
         if done is not None and options.out is not None:
-            click.echo(report(benchmark, options.out, done))
+            with fitting(options.out):  # what is complete already may be anybody's
+                text = report(benchmark, options.out, done)
+            echo(text)
 
-    return make_command(program, run, benchmark.settings, RunOptions, help=benchmark.description)
+    return settings_command(program, run, benchmark.settings, RunOptions, help=benchmark.description)
 
 
 def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:

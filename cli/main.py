@@ -17,6 +17,7 @@ from ..errors import StressreelError, UsageError
 from ..extras import named, own_process
 from ..progress import Working, forget, kept, showing
 from ..runtime.interrupt import asked, listen
+from .terminal import echo
 
 GARBAGE = (50_000, 20, 20)  # looking for circles among millions of tokens took a sixth of the time
 COMMANDS = {
@@ -81,11 +82,15 @@ def _nearest_command(name: str) -> str:
 
 
 def load_command(name: str) -> click.Command:
-    """Import the module of a command, `verify` from `cli.verify`; or make `build-clavi` from its benchmark."""
+    """Make a command from its function of the API, or `build-clavi` from its benchmark."""
     if name.startswith("build-"):
         from .build import build_command
 
         return build_command(name.removeprefix("build-"), name)
+    from .commands import load
+
+    if made := load(name):
+        return made
     module = importlib.import_module(f".{name.replace('-', '_')}", __package__)
     command: click.Command = module.command
     return command
@@ -159,7 +164,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     except MemoryError:
         if debug:
             traceback.print_exc()
-        click.echo("Error: there is not enough memory for this input. Give less at once, or more memory.", err=True)
+        echo("Error: there is not enough memory for this input. Give less at once, or more memory.", err=True)
         return 1
     except BrokenPipeError:
         return 1
@@ -171,14 +176,14 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
         text = str(error)
         if not isinstance(error, StressreelError):
             text = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
-        click.echo(f"Error: {text}", err=True)
+        echo(f"Error: {text}", err=True)
         return 2 if isinstance(error, UsageError) else 1
     except Exception as error:
         if debug:
             traceback.print_exc()
         if asked():
             return _stopped()
-        click.echo(
+        echo(
             f"Error: {type(error).__name__}: {error}\nThis is a fault in stressreel, not in your input. Please report "
             "it with the output of the same command and --debug.",
             err=True,
@@ -194,5 +199,5 @@ def _label(name: str, arguments: Sequence[str]) -> str:
 def _stopped() -> int:
     """Report that the user stopped it and what is safe, and return the exit code."""
     safe = kept()
-    click.echo(f"\nStopped. Kept: {safe}; the same command goes on from there." if safe else "\nStopped.", err=True)
+    echo(f"\nStopped. Kept: {safe}; the same command goes on from there." if safe else "\nStopped.", err=True)
     return INTERRUPTED

@@ -19,7 +19,7 @@ def make_options(settings: type[Any]) -> Decorators:
     """Make the click options of a settings class, in the order of `options_of`."""
     made: Decorators = []
     for each in options_of(settings):
-        made.append(_option(each))
+        made.append(make_option(each))
         if each.option.spread:
             made.append(click.argument(_more(each), nargs=-1, metavar=""))
     return made
@@ -41,7 +41,7 @@ def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
     return build(settings, found)
 
 
-def make_command(name: str, run: Callable[..., Any], *settings: type[Any], help: str = "") -> click.Command:
+def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], help: str = "") -> click.Command:
     """Make a command whose options are those of settings classes.
 
     Args:
@@ -78,9 +78,18 @@ def _more(each: Field) -> str:
     return f"more_{_parameter(each)}"
 
 
-def _option(each: Field) -> Callable[[Any], Any]:
+def make_option(
+    each: Field, help: str | None = None, complete: Callable[..., Any] | None = None
+) -> Callable[[Any], Any]:
+    """Make the click option of a field.
+
+    Args:
+        each: The field.
+        help: Its help, if not the field's own.
+        complete: Completes its value in a shell, if not the field's own names.
+    """
     option = each.option
-    said: dict[str, Any] = {"help": option.help, "show_default": True}
+    said: dict[str, Any] = {"help": option.help if help is None else help, "show_default": True}
     if option.shown:
         said["show_default"] = option.shown
     name = _parameter(each)
@@ -90,8 +99,8 @@ def _option(each: Field) -> Callable[[Any], Any]:
                 f"--{each.flag}/--{option.off or f'no-{each.flag}'}", name, default=each.default, **said
             )
         return click.option(f"--{each.flag}", name, is_flag=True, **said | {"show_default": False})
-    if option.names:
-        said["shell_complete"] = complete_names(option.names)
+    if option.names or complete:
+        said["shell_complete"] = complete_names(option.names) if option.names else complete
     if option.metavar:
         said["metavar"] = option.metavar
     if not option.required:  # to click 8.3 a default of None is a value that was given
@@ -100,7 +109,7 @@ def _option(each: Field) -> Callable[[Any], Any]:
     return click.option(
         f"--{each.flag}",
         name,
-        type=_type(each),
+        type=option_type(each),
         required=option.required,
         multiple=several,
         nargs=each.count,
@@ -108,7 +117,8 @@ def _option(each: Field) -> Callable[[Any], Any]:
     )
 
 
-def _type(each: Field) -> Any:
+def option_type(each: Field) -> Any:
+    """Return the click type of a field's value."""
     option = each.option
     if option.read is not None:
         return Raw()
@@ -162,7 +172,7 @@ class Share(click.FloatRange):
         """Refuse what is no number."""
         found = super().convert(value, param, ctx)
         if found != found:
-            self.fail(f"nan is not a share between {self.min:g} and {self.max:g}", param, ctx)
+            self.fail("nan is no number", param, ctx)
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,7 @@ from typing import Any
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
+from ..records.card_head import data_files
 from ..records.checks import Check
 from ..records.files import write_atomic
 from ..records.notes import CARD, marked, notes_of
@@ -138,10 +140,10 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
                 "footage": "video" if any(c.kind == "video" for config in built for c in config.columns) else "",
                 **own,
             },
-            head=yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip(),
-            info=info,
+            head=Written(yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip()),
+            info={name: as_block(value) if name == "command" else value for name, value in info.items()},
             source=source,
-            own_text=marked(notes_of(output.path / CARD)),
+            own_text=Written(marked(notes_of(output.path / CARD))),
             configs=built,
         )
     except UndefinedError as error:
@@ -153,16 +155,7 @@ def hub_fields(configs: list[Config], counts: Mapping[str, Mapping[str, int]]) -
     rows = max(sum(splits.values()) for splits in counts.values())
     return {
         "size_categories": [next((name for limit, name in SIZES if rows < limit), LARGEST)],
-        "configs": [
-            {
-                "config_name": config.name,
-                **({"default": True} if config.default else {}),
-                "data_files": [
-                    {"split": split, "path": f"{config.name}/{split}-*.parquet"} for split in counts[config.name]
-                ],
-            }
-            for config in configs
-        ],
+        "configs": data_files(configs, counts),
     }
 
 
@@ -175,17 +168,58 @@ def environment(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,
+        autoescape=False,  # which is for HTML; Markdown is escaped by the filters
+        finalize=without_tags,
     )
-    found.filters |= {
+    filters: dict[str, Callable[..., str]] = {
         "count": lambda number: f"{int(number):,}",
         "percent": lambda share: f"{100 * share:.1f} %",
         "spread": lambda spread: f"{spread.mean:.2f} ± {spread.sd:.2f} s, {spread.low:.2f} to {spread.high:.2f} s",
         "cell": lambda text: str(text).replace("|", "\\|").replace("\n", " "),
-        "caption": lambda text: "`" + str(text).replace("`", "'").replace("|", "\\|").replace("\n", " ") + "`",
+        "meaning": lambda text: Written(str(text).replace("|", "\\|").replace("\n", " ")),  # our words of a column
+        "caption": as_code,
+        "text": as_text,
         "kind": column_kind,
     }
+    found.filters |= filters
     return found
+
+
+class Written(str):
+    """Markdown that is shown as it is."""
+
+
+TAG = re.compile(r"<(?=[A-Za-z!/?])")  # what HTML begins with
+BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+LEADING = re.compile(r"^(?:(?=[#>+=-])|([0-9]+)(?=[.)](?:\s|$)))")
+ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
+
+
+def without_tags(value: Any) -> Any:
+    """Take the meaning of HTML from what a template puts in, as annotations could hold some; also that of the marks."""
+    return TAG.sub("&lt;", value) if isinstance(value, str) and not isinstance(value, Written) else value
+
+
+def as_text(text: object) -> Written:
+    """Write a text of an output so that Markdown shows it as it is, in one line, a cell of a table or a list.
+
+    Neither HTML nor marks, links, pictures or addresses in it come to life.
+    """
+    plain = BLANK.sub(" ", str(text)).strip()
+    plain = re.sub(r"&(?=[#A-Za-z])", "&amp;", plain)
+    plain = LEADING.sub(lambda match: f"{match[1] or ''}\\", SPECIAL.sub(r"\\\g<0>", plain))
+    return Written(ADDRESS.sub(lambda match: f"&#{ord(match[0])};", TAG.sub("&lt;", plain)))
+
+
+def as_code(text: object) -> Written:
+    """Write a text of an output as code in a line, where nothing of Markdown or HTML is read."""
+    return Written("`" + BLANK.sub(" ", str(text)).replace("`", "'").replace("|", "\\|") + "`")
+
+
+def as_block(text: object) -> Written:
+    """Write a text of an output as it stands in a block of code, which it does not end; marks lose their meaning."""
+    return Written(str(text).replace("`" * 3, "'" * 3).replace("<!--", "&lt;!--"))
 
 
 def column_kind(column: Column) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..metrics.bootstrap import Estimate
 from ..metrics.open_ended import BEST, CAPSMIX, SCORES
-from ..metrics.scores import Scores, Table
+from ..metrics.scores import Scores
+from ..records.results import Estimate, Table
 from .plots import BLUE, INK, ORANGE, PALE, _plain, _png, _short
 
 if TYPE_CHECKING:

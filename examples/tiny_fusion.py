@@ -414,7 +414,7 @@ def main() -> None:
             path = given.to / f"{'-'.join(filter(None, (kind, circuit, operator)))}.jsonl"
             lines = [json.dumps({"id": id, "answer": one}) for id, one in zip(asked.ids, said, strict=True)]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            headline = stressreel.score(given.out, path, resamples=1).headline  # no interval is shown
+            headline = stressreel.score(given.out, path, resamples=100).headline  # no interval is shown
             values = {name: estimate.value for name, estimate in headline.items()}
             measured.append({"model": kind, "circuit": circuit, "operator": operator, **values})
         row = measured[-1 - 2 * len(CIRCUITS)]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..progress import Progress, keep
 from ..records.files import sha256_file, write_atomic
+from ..records.inside import inside
 from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
 from ..runtime.interrupt import check
@@ -96,7 +97,7 @@ def metadata_line(part: Part, row: Row) -> str:
 
 def _write_video(folder: Path, part: Part, row: Row) -> bool:
     """Write a video unless it is there."""
-    content, path = video_bytes(part, row), folder / row[part.video]["path"]
+    content, path = video_bytes(part, row), inside(folder, row[part.video]["path"])
     if path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == row["sha256"]:
         return False
     write_atomic(path, content)

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..errors import InputError, OutputError
 from ..records.documents import parse_json
+from ..records.inside import inside
 from ..records.output import FinishedOutput
 from ..version import __version__
 from .tasks import Task
@@ -70,8 +71,12 @@ def _files_of(path: Path) -> frozenset[str] | None:
     files = about.get("files")
     if not isinstance(files, list) or ABOUT not in files:
         return None
-    plain = all(isinstance(name, str) and name == Path(name).name and name not in ("", "..") for name in files)
-    return frozenset(files) if plain else None
+    return frozenset(files) if all(map(_plain, files)) else None
+
+
+def _plain(name: Any) -> bool:
+    """Return whether a name is that of a file in the folder itself."""
+    return isinstance(name, str) and name == Path(name).name and name not in ("", "..") and "\0" not in name
 
 
 def exported_by(output: FinishedOutput) -> dict[str, Any]:
@@ -113,6 +118,8 @@ def write_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, byt
         OutputError: The folder cannot be written.
     """
     named = {**about, "files": sorted([*files, ABOUT])}
+    if odd := [name for name in files if not _plain(name)]:
+        raise InputError(f"a file would be called {odd[0]!r}, which is no name for one. `stressreel verify` says more.")
     content = {**files, ABOUT: (json.dumps(named, indent=2, ensure_ascii=False) + "\n").encode()}
     taken = [
         name for name in content if os.path.lexists(folder / name) and (name not in earlier or (folder / name).is_dir())
@@ -128,7 +135,7 @@ def write_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, byt
         try:
             with tempfile.TemporaryDirectory(prefix=".stressreel-", dir=folder) as temporary:
                 for name, data in content.items():
-                    (Path(temporary) / name).write_bytes(data)
+                    inside(Path(temporary), name).write_bytes(data)
                 for name in content:
                     os.replace(Path(temporary) / name, folder / name)
         except OSError:

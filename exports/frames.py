@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 QUALITY = 90
+FORMATS = (  # what videos are read from: each is one file, and none names another, as playlists do
+    "mov,matroska,webm,avi,mpegts,mpeg,mpegvideo,ogg,flv,live_flv,asf,asf_o,rm,mxf,gxf,wtv,dv,nut,nuv,ivf,gif,apng,dhav,"
+    "m4v,h261,h263,h264,hevc,vvc,av1,obu,evc,dirac,vc1,vc1test,cavsvideo,avs2,avs3,mjpeg,yuv4mpegpipe"
+)
+GUARDS = {"format_whitelist": FORMATS, "protocol_whitelist": "file", "enable_drefs": "0", "use_absolute_path": "0"}
 
 
 @lru_cache(maxsize=32)  # questions about one video follow each other
@@ -39,14 +44,14 @@ def sampled_frames(path: str | Path, count: int, size: int) -> tuple[bytes, ...]
     """
     import av
 
-    with av.open(str(path)) as container:
+    with av.open(f"file:{Path(path).absolute()}", "r", container_options=GUARDS) as container:
         pts, end = shown_times(container) if container.streams.video else ([], 0)
     if not pts:
         raise ValueError(f"{path} has no frames")
     span = end - pts[0]
     middles = [pts[0] + (2 * number + 1) * span // (2 * count) for number in range(count)]
     chosen = [pts[bisect_right(pts, middle) - 1] for middle in middles]
-    with av.open(str(path)) as container:
+    with av.open(f"file:{Path(path).absolute()}", "r", container_options=GUARDS) as container:
         found = dict(pictures(container, set(chosen), size))
     if missing := set(chosen) - set(found):
         raise ValueError(f"{path}: {len(missing)} of {len(set(chosen))} frames cannot be decoded")

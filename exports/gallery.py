@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 from ..data_cards.gallery.exhibits import Exhibit, Gallery, distinct, spread
 from ..data_cards.gallery.site import PAGE, About, data_files, data_names, page, static_files
@@ -24,7 +24,7 @@ from ..errors import InputError, VideoError
 from ..progress import Progress, keep
 from ..records.files import sha256_file, write_atomic
 from ..records.output import FinishedOutput
-from ..records.shards import open_shard
+from ..records.shards import group_rows, open_shard
 from ..runtime.interrupt import check
 from ..video.decode import decode_at, upright, with_index
 from ..video.index import FrameIndex, index_frames, open_video
@@ -32,8 +32,6 @@ from ..video.pyav import to_rgb
 from .media import identity
 from .resumable import ExportFolder, Receipt, open_folder
 
-Embed = Literal["none", "thumbnails", "videos"]
-EMBEDS: tuple[Embed, ...] = ("none", "thumbnails", "videos")
 SIDE, QUALITY = 320, 82  # of thumbnails: pixels of the longer side, and of the JPEG
 SUFFIXES = (".mp4", ".webm", ".mov", ".mkv", ".m4v", ".avi", ".ogv")
 
@@ -154,8 +152,7 @@ def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Sto
         for path in output.shards(table) if left else ():
             with open_shard(path) as shard:
                 for group in range(shard.num_row_groups):
-                    columns = shard.read_row_group(group, columns=["sha256", "video.path"], use_threads=False)
-                    for row, each in enumerate(columns.to_pylist()):
+                    for row, each in enumerate(group_rows(shard, group, ["sha256", "video.path"])):
                         if each["sha256"] in left:
                             left.discard(each["sha256"])
                             suffix = PurePosixPath(each["video"]["path"] or "").suffix.lower()
@@ -176,9 +173,9 @@ def _contents(stored: Sequence[Stored]) -> Iterator[tuple[Stored, bytes]]:
         groups.setdefault((film.shard, film.group), []).append(film)
     for (path, group), films in groups.items():
         with open_shard(path) as shard:
-            videos = shard.read_row_group(group, columns=["video.bytes"], use_threads=False).column("video")
+            videos = [row["video"]["bytes"] for row in group_rows(shard, group, ["video.bytes"])]
             for film in films:
-                content: bytes = videos[film.row]["bytes"].as_py() or b""
+                content: bytes = videos[film.row] or b""
                 if hashlib.sha256(content).hexdigest() != film.sha256:
                     raise InputError(
                         f"{path.parent.name}/{path.name}: video {film.row} of row group {group} does not have its "
@@ -189,7 +186,7 @@ def _contents(stored: Sequence[Stored]) -> Iterator[tuple[Stored, bytes]]:
 
 def _write_film(place: ExportFolder, film: Stored, content: bytes, *, videos: bool) -> dict[str, Any]:
     """Write a video and its middle frame, and return what a page needs to play it; see `described`."""
-    path = place.path / _file(film)
+    path = place.place(_file(film))
     if videos and not (path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == film.sha256):
         write_atomic(path, content)
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
@@ -204,7 +201,7 @@ def _write_film(place: ExportFolder, film: Stored, content: bytes, *, videos: bo
         except VideoError as error:
             place.files.pop(_thumb(film.sha256))
             return {"file": _file(film) if videos else None, "poster": None, "fault": str(error)}
-    write_atomic(place.path / _thumb(film.sha256), picture)
+    write_atomic(place.place(_thumb(film.sha256)), picture)
     return {"file": _file(film) if videos else None, "poster": _thumb(film.sha256), **about}
 
 

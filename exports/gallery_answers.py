@@ -104,7 +104,7 @@ def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
     """
     name = str(named["file"]).rstrip("/")
     path = folder.absolute().parent / name
-    if name != Path(name).name or not path.exists():
+    if name in ("", "..") or "\0" in name or name != Path(name).name or not path.exists():
         raise InputError(
             f"{folder} is of the predictions {name}, which are not beside it. Name them with --predictions."
         )

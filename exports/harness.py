@@ -12,6 +12,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -56,6 +57,8 @@ def places(table: str, keys: tuple[str, ...]) -> dict[tuple[Any, ...], Place]:
             for group in range(file.num_row_groups):
                 rows = file.read_row_group(group, columns=[*keys, "sha256"]).to_pydict()
                 for *name, sha256 in zip(*(rows[key] for key in keys), rows["sha256"], strict=True):
+                    if not re.fullmatch("[0-9a-f]{64}", str(sha256)):  # becomes the name of a file
+                        raise ValueError(f"{shard} has a sha256 that is none; `stressreel verify` says more")
                     found[tuple(name)] = (str(shard), group, sha256)
     return found
 
@@ -70,7 +73,7 @@ def video_path(table: str, name: Mapping[str, Any]) -> str:
 
     Raises:
         KeyError: The table has no such video.
-        ValueError: A stored video is not the one that was built.
+        ValueError: A stored video is not the one that was built, or none.
     """
     shard, group, sha256 = places(table, tuple(name))[tuple(name.values())]
     target = cache_folder() / f"{sha256}.mp4"
@@ -94,6 +97,8 @@ def copy_videos(shard: str, group: int) -> None:
         content = video["bytes"].as_py()
         if hashlib.sha256(content).hexdigest() != sha256:
             raise ValueError(f"a video in {shard} is not the one that was built; `stressreel verify` says more")
+        if b"\0" not in content[:64] or content.startswith((b"ffconcat", b"#EXTM3U")):
+            raise ValueError(f"a video in {shard} is a text, such as a playlist, which can name other files")
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")
         with os.fdopen(handle, "wb") as part:
             part.write(content)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,7 +15,7 @@ from ..errors import InputError, UsageError
 from ..records.files import atomic
 from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
-from ..records.shards import open_shard
+from ..records.shards import group_rows, open_shard
 from ..version import __version__
 
 
@@ -123,7 +124,7 @@ def rows_from(output: FinishedOutput, part: Part, start: int) -> Iterator[Row]:
             for index in range(file.num_row_groups):
                 count = file.metadata.row_group(index).num_rows
                 if passed + count > start:
-                    yield from file.read_row_group(index, use_threads=False).to_pylist()[max(start - passed, 0) :]
+                    yield from islice(group_rows(file, index), max(start - passed, 0), None)
                 passed += count
     output.check_count(part.config.name, part.split, passed)
 

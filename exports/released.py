@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import InputError, OutputError, StressreelError
+from ..records.inside import inside
 
 
 def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
@@ -22,7 +23,7 @@ def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
         The number of files.
 
     Raises:
-        InputError: The folder is a file, or holds something.
+        InputError: The folder is a file, or holds something, or a name is none for a file in it.
         OutputError: It cannot be written.
     """
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
@@ -36,7 +37,13 @@ def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         for name, content in files:
-            (temporary / name).write_bytes(content)
+            path = inside(temporary, name)
+            if path.parent != temporary or path.exists():
+                raise InputError(
+                    f"{name!r} is {'the name of two files' if path.exists() else 'no name for a file'} of this layout, "
+                    "which names files by videos. `stressreel verify` says more."
+                )
+            path.write_bytes(content)
             count += 1
         temporary.chmod(0o755)
         os.replace(temporary, folder)

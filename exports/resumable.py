@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import InputError, OutputError
 from ..records.documents import parse_json
 from ..records.files import remove_temporaries, write_json
+from ..records.inside import inside
 from .folder import ABOUT
 
 Receipt = dict[str, Any]
@@ -40,6 +41,14 @@ class ExportFolder:
     leftover: frozenset[str] = frozenset()
     files: dict[str, Receipt] = field(default_factory=dict)
 
+    def place(self, name: str) -> Path:
+        """Return the path of a file of this folder.
+
+        Raises:
+            InputError: It lies elsewhere: a folder on the way is a link.
+        """
+        return inside(self.path, name)
+
     def announce(self, files: Mapping[str, Receipt]) -> None:
         """Name files in `output.json` before they are written.
 
@@ -47,11 +56,11 @@ class ExportFolder:
             files: Their receipts, by path below the folder.
 
         Raises:
-            InputError: A name is taken by a file that no export wrote.
+            InputError: A name is taken by a file that no export wrote, or leads out of the folder.
             OutputError: The folder cannot be written.
         """
         known = {*self.leftover, *self.before}
-        taken = [name for name in files if name not in known and os.path.lexists(self.path / name)]
+        taken = [name for name in files if os.path.lexists(self.place(name)) and name not in known]
         if taken:
             raise InputError(
                 f"{self.path} has {', '.join(sorted(taken)[:5])}, which no export wrote. Move it, or give another --to."
@@ -67,8 +76,11 @@ class ExportFolder:
         """
         try:
             for name in {*self.leftover, *self.before} - set(self.files):
-                path = self.path / name
-                if path.is_file() and path.resolve().is_relative_to(self.path.resolve()):
+                try:
+                    path = self.place(name)
+                except InputError:  # not what an export wrote
+                    continue
+                if path.is_file():
                     path.unlink()
                     for parent in PurePosixPath(name).parents[:-1]:
                         with suppress(OSError):  # others have files there
@@ -144,7 +156,8 @@ def _read(path: Path, kind: str) -> dict[str, Any] | None:
 def _below(name: str) -> bool:
     """Whether a name is a path below the folder, and neither `output.json` nor hidden."""
     parts = name.split("/")
-    return name != ABOUT and all(part and not part.startswith(".") and not set(part) & set("\\:") for part in parts)
+    plain = all(part and not part.startswith(".") and not set(part) & set("\\:") for part in parts)
+    return plain and name != ABOUT and not any(ord(character) < 32 or ord(character) == 127 for character in name)
 
 
 def plain_name(name: Any) -> str:
@@ -153,7 +166,7 @@ def plain_name(name: Any) -> str:
     Raises:
         InputError: It names another folder, or cannot be a file's.
     """
-    if isinstance(name, str) and "/" not in name and "\0" not in name and _below(name):
+    if isinstance(name, str) and "/" not in name and _below(name):
         return name
     raise InputError(f"a video is called {name!r}, which is no name for a file. `stressreel verify` says more.")
 

@@ -190,7 +190,7 @@ def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
         )
 
 
-def remarks(tasks: list[Task]) -> list[str]:
+def remarks(tasks: Sequence[Task]) -> list[str]:
     """Describe what the tasks do not ask, and what differs between settings."""
     found = []
     left_out = {(task.table if task.kind != "caption" else "", task.split): task for task in tasks if task.left_out}

@@ -116,7 +116,7 @@ def write_part(
     first = next(waiting, None)
     while first is not None:
         name = shard_name(part, number)
-        path = place.path / name
+        path = place.place(name)
         with atomic(path) as temporary:
             rows, first = _write_shard(temporary, part, first, waiting, shard_size, shown)
             place.announce({name: {"sha256": sha256_file(temporary), "rows": rows}})
@@ -131,7 +131,7 @@ def shard_name(part: Part, number: int) -> str:
 
 def known_shard(place: ExportFolder, name: str) -> int:
     """Take over a shard of an earlier export of the same, and return its rows; 0 if it is not whole."""
-    receipt, path = place.before.get(name, {}), place.path / name
+    receipt, path = place.before.get(name, {}), place.place(name)
     rows = receipt.get("rows")
     if type(rows) is not int or rows < 1 or not path.is_file() or sha256_file(path) != receipt.get("sha256"):
         return 0

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, StressreelError
 from ..extras import missing
-from ..records.files import atomic, output_error, sha256_file, user_cache
+from ..records.files import atomic, output_error, regular, sha256_file, user_cache
 from .hub import ModelFiles, model_files, quiet
 from .inflection import readings
 
@@ -218,7 +218,7 @@ def glove_neighbours(path: str) -> Neighbours:
 def _read_glove(path: Path) -> tuple[list[str], NDArray[np.float32]]:
     words: dict[str, NDArray[np.float32]] = {}
     width = 0
-    with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
+    with open(regular(path), encoding="utf-8", errors="replace", newline="\n") as lines:
         for number, line in enumerate(lines, 1):
             word, *values = line.rstrip().split(" ")
             if number == 1 and len(values) == 1:

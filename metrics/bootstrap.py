@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..records.results import Estimate
 from ..seeds import rng_for
 
 Floats = NDArray[np.float64]
@@ -27,22 +28,6 @@ FEWEST = 6
 """Source videos that an interval needs: of five, all five agreeing on a sign happens by chance in 6 % of cases."""
 FEW = 20
 """With fewer source videos, intervals are too narrow, and a reader is told."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A score with its interval.
-
-    Attributes:
-        value: On all source videos; NaN if it is not defined there (0 / 0).
-        low: Lower end of the interval; NaN if more than 5 % of the resamples leave the score undefined, or if there
-            are fewer than six source videos.
-        high: Upper end.
-    """
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from .bootstrap import Estimate, Floats, Means, Measure, Tally
+from ..records.results import Cell, Estimate, Table
+from .bootstrap import Floats, Means, Measure, Tally
 from .internal_consistency import CONSISTENCY, CONSISTENCY_OF_GROUP, COUNTERS, consistency, once
 from .question_graphs import (
     AFTER,
@@ -48,7 +49,6 @@ from .question_graphs import (
     check_graph,
     read_answers,
 )
-from .scores import Cell, Table
 
 BINARY = frozenset({YES, NO, BEFORE, AFTER})
 BY_RULE, BY_GROUP = "rule", "group"

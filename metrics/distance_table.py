@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from .bootstrap import RESAMPLES, Estimate, Floats, Means, estimates, tally
-from .scores import Table, cell_json
+from ..records.results import Estimate, Table, cell_json
+from .bootstrap import RESAMPLES, Floats, Means, estimates, tally
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..records.results import Cell, Table
 from .items import Items
 from .model_table import Value, spread
 from .predictions import ID_NAMES, Joined, Predictions, column, join, of_output
-from .scores import Cell, Table
 
 Right = NDArray[np.bool_]
 ALL_QUESTIONS = "all"

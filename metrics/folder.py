@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,13 @@ import numpy as np
 
 from ..errors import InputError, UsageError
 from ..records.documents import parse_json, shortened
-from ..records.files import write_atomic
-from ..records.shards import PARQUET_FAULTS, open_shard
+from ..records.files import regular, write_atomic
+from ..records.results import dump
+from ..records.shards import PARQUET_FAULTS, open_shard, whole
 from .bootstrap import Tally
-from .scores import Scores, as_json, as_markdown, dump
+from .scores import Scores, as_markdown
 
+FIGURE = re.compile(r"[^\x00-\x1f]+\.png")
 SCORES, REPORT, SUMS = "scores.json", "scores.md", "per_source.parquet"
 COMPARED = (  # what two scores must have in common, and their names
     ("benchmark",),
@@ -46,7 +49,6 @@ class Scored:
 def write_scores(
     folder: Path,
     scores: Scores,
-    about: Mapping[str, Any],
     figures: Mapping[str, bytes],
     *,
     beside: bool = False,
@@ -56,8 +58,7 @@ def write_scores(
 
     Args:
         folder: Where to: new, empty, or with an earlier score of the same predictions.
-        scores: The score.
-        about: What it is of.
+        scores: The score, with what it is about.
         figures: Pictures by file name.
         beside: Whether the folder belongs to the predictions, so that these are the same if their name is.
         force: Whether to write over the score of other predictions too.
@@ -66,14 +67,14 @@ def write_scores(
         InputError: The folder holds something else, or the scores of something else.
         OutputError: The folder cannot be written.
     """
-    earlier = _earlier_figures(folder, as_json(scores, about), beside=beside, force=force)
+    earlier = _earlier_figures(folder, scores.as_json(), beside=beside, force=force)
     for name in set(earlier) - set(figures):
         (folder / name).unlink(missing_ok=True)
     for name, picture in figures.items():
         write_atomic(folder / name, picture)
-    write_atomic(folder / REPORT, as_markdown(scores, about, list(figures)))
+    write_atomic(folder / REPORT, as_markdown(scores, list(figures)))
     write_atomic(folder / SUMS, _parquet(scores.tally))
-    write_atomic(folder / SCORES, dump(as_json(scores, about)))
+    write_atomic(folder / SCORES, dump(scores.as_json()))
 
 
 def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool) -> list[str]:
@@ -81,8 +82,8 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
-        earlier = parse_json((folder / SCORES).read_text(encoding="utf-8"))
-        figures = [Path(name).name for name in earlier["figures"]]
+        earlier = parse_json(regular(folder / SCORES).read_text(encoding="utf-8"))
+        figures = [name for name in earlier["figures"] if name == Path(name).name and FIGURE.fullmatch(name)]
         mine, theirs = (_of_what(each, by_name=beside) for each in (scored, earlier))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
@@ -138,7 +139,7 @@ def read_scores(path: Path) -> Scored:
         for keys in COMPARED:
             _text_at(about, keys)
         with open_shard(folder / SUMS) as file:
-            table = file.read()
+            table = whole(file)
         cells = tuple(name.removeprefix("sum: ") for name in table.column_names if name.startswith("sum: "))
         sums, counts = (
             np.array([table.column(f"{kind}: {cell}").to_numpy() for cell in cells], np.float64).T

@@ -82,7 +82,7 @@ def read_columns(
     splits: list[str] = []
     for name in output.splits(config) if split == ALL else [split]:
         before = len(splits)
-        for path in output.shards(config, name):
+        for path in output.counted(config, name):
             table = read_columns_of(path, names)
             splits += [name] * len(table[names[0]])
             for each in names:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..records.results import Cell, Table
 from .bootstrap import Floats
-from .scores import Cell, Table
 
 Subset = frozenset[str]
 

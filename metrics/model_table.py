@@ -13,8 +13,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from ..errors import InputError, UsageError
+from ..records.results import Cell, Result, Spread, Table, cell_json
 from .folder import Scored
-from .scores import Cell, Spread, Table
 
 HEADLINE = "headline"
 STD, SETTINGS = " std", "settings"
@@ -111,7 +111,7 @@ def spread(values: Sequence[Value]) -> Spread:
 
 
 @dataclass(frozen=True)
-class ModelTable:
+class ModelTable(Result):
     """Scores of several models.
 
     Attributes:
@@ -120,6 +120,8 @@ class ModelTable:
         scores: Names of the scores.
         cells: By score and model; None where a model has no such score.
         over_settings: Whether ± is over settings; otherwise it is over runs.
+        transposed: Whether models are shown in rows.
+        written: Lines that say which files were written.
     """
 
     title: str
@@ -127,6 +129,16 @@ class ModelTable:
     scores: tuple[str, ...]
     cells: Mapping[tuple[str, str], Spread | None]
     over_settings: bool
+    transposed: bool = False
+    written: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the scores with their numbers of runs."""
+        rows = [
+            {"model": model, "score": score, **(cell_json(cell) or {"mean": None, "std": None, "runs": 0})}
+            for (score, model), cell in self.cells.items()
+        ]
+        return {"title": self.title, "std": SETTINGS if self.over_settings else "runs", "rows": rows}
 
     @property
     def note(self) -> str:
@@ -139,16 +151,16 @@ class ModelTable:
         counts = f"{min(runs)}" if len(runs) == 1 else f"{min(runs)} to {max(runs)}"
         return f"Mean ± standard deviation (n - 1) over {counts} runs of a model."
 
-    def laid_out(self, *, models_in_rows: bool = False) -> Table:
-        """Set it as a table: models in columns, or in rows."""
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the table as it is shown: models in columns, or in rows."""
         rows: list[tuple[Cell, ...]]
-        if models_in_rows:
+        if self.transposed:
             headings = ("model", *self.scores)
             rows = [(model, *(self.cells[score, model] for score in self.scores)) for model in self.models]
         else:
             headings = ("score", *self.models)
             rows = [(score, *(self.cells[score, model] for model in self.models)) for score in self.scores]
-        return Table("models", self.title, headings, tuple(rows), self.note)
+        return (Table("models", self.title, headings, tuple(rows), self.note),)
 
 
 def model_table(models: Mapping[str, Sequence[Scored]], of: str = HEADLINE, only: Sequence[str] = ()) -> ModelTable:

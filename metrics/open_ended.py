@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..extras import import_extra, named
-from .bootstrap import Estimate, Floats, Means, Tally
+from ..records.results import Estimate
+from .bootstrap import Floats, Means, Tally
 from .meteor import JAVA, NLTK, java_found, java_meteor, nltk_meteor
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating]]

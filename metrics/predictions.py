@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, UsageError
 from ..records.documents import once, parse_json, read_text
-from ..records.shards import PARQUET_FAULTS
+from ..records.files import regular
+from ..records.shards import PARQUET_FAULTS, text_columns, values
 from .answers import YES_NO, read_answer
 from .logs import LOGGED, LOGS, eval_log, is_json_log, json_log, logged, sample_logs
 
@@ -122,7 +123,7 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
             f"{path.name} ends in {path.suffix.lower() or 'nothing'}; allowed are .jsonl, .json, .csv, .tsv, .parquet "
             "and .eval."
         )
-    rows = _at_most(most, _rows(path), path)
+    rows = _at_most(most, _rows(regular(path)), path)
     if not rows:
         raise InputError(f"{path} holds no predictions.")
     if LOGGED in rows[0] and path.suffix.lower() in (".jsonl", ".ndjson", ".json", ".eval"):
@@ -247,29 +248,19 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
                     f"{path} has {about.num_rows:,} rows and {size:,} bytes unpacked, too much for its size. Give one "
                     "row for each question, and only the columns that are needed."
                 )
-        texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_binary(field.type)]
+            texts = text_columns(about.schema)
         with pq.ParquetFile(path, read_dictionary=texts) as file:
             for batch in file.iter_batches(BATCH_ROWS):
                 room -= sum(column.nbytes for column in batch.columns if not pa.types.is_dictionary(column.type))
                 if room < 0:
                     raise InputError(f"{path} takes too much memory. Keep only the columns that are needed.")
-                columns = [_values(column) for column in batch.columns]
+                columns = [values(column) for column in batch.columns]
                 for row in zip(*columns, strict=True):
                     yield dict(zip(schema.names, row, strict=True))
     except PARQUET_FAULTS as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path} cannot be read ({type(error).__name__}: {error}).") from error
-
-
-def _values(column: Any) -> list[Any]:
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        values: list[Any] = column.to_pylist()
-        return values
-    words = column.dictionary.to_pylist()
-    return [None if at is None else words[at] for at in column.indices.to_pylist()]
 
 
 READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {

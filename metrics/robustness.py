@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .bootstrap import Estimate, Floats, Means, Tally
-from .scores import Cell, Table
+from ..records.results import Cell, Estimate, Table
+from .bootstrap import Floats, Means, Tally
 
 CLEAN = "clean"
 

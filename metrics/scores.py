@@ -2,54 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan
 from typing import Any
 
-from .bootstrap import FEW, FEWEST, Estimate, Tally
+from ..records.results import Estimate, Result, Table, cell_json, markdown_table, rows_json, text_table
+from .bootstrap import FEW, FEWEST, Tally
+
+SHOWN_ROWS = 40
 
 
 @dataclass(frozen=True)
-class Spread:
-    """A mean with its standard deviation.
-
-    Attributes:
-        mean: The mean; NaN if a run leaves the score undefined.
-        std: The standard deviation; NaN if there is none.
-        runs: Number of runs.
-    """
-
-    mean: float
-    std: float
-    runs: int
-
-
-Cell = str | int | float | Estimate | Spread | None
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of scores.
-
-    Attributes:
-        name: Its key in `scores.json`.
-        title: What it shows.
-        headings: Column names.
-        rows: Texts, counts (int), scores (float; NaN is shown as a dash) or scores with intervals.
-        note: What a reader has to know.
-    """
-
-    name: str
-    title: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Scores:
+class Scores(Result):
     """The scores of one predictions file on one output.
 
     Attributes:
@@ -59,7 +23,9 @@ class Scores:
         headline: The numbers to report, with intervals.
         tables: Everything else.
         tally: The sums by source video, for comparisons.
-        notes: What a reader has to know.
+        footnotes: What a reader has to know.
+        about: What was scored: config, output, predictions, interval, names of figures.
+        written: Lines that say where the scores were written.
     """
 
     benchmark: str
@@ -68,31 +34,36 @@ class Scores:
     headline: dict[str, Estimate]
     tables: tuple[Table, ...]
     tally: Tally
-    notes: tuple[str, ...] = field(default=())
+    footnotes: tuple[str, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+    written: tuple[str, ...] = ()
 
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the headline numbers, then the other tables."""
+        return (headline_table(self), *self.tables)
 
-def number(value: float | None, digits: int = 3) -> str:
-    """Write a score; a dash if it is not defined."""
-    return "–" if value is None or isnan(value) else f"{value:.{digits}f}"
+    def __str__(self) -> str:
+        """Write what was read, the tables that are not too long, and what the intervals are."""
+        lines = [answers_line(self)]
+        for counts in (self.answers, self.answers.get("explanations", {})):
+            for row in counts.get("unreadable_first", [])[:5]:
+                lines.append(f"  cannot read {row['id']}: {row['answer']!r}")
+        for table in self.as_tables():
+            long = f"{table.title}: {len(table.rows)} rows, in scores.md and scores.json"
+            lines += ["", long if len(table.rows) > SHOWN_ROWS else text_table(table)]
+        return "\n".join([*lines, "", *self.footnotes, interval_line(self.about["interval"])])
 
-
-def cell_text(cell: Cell) -> str:
-    """Write a cell of a table."""
-    if isinstance(cell, Estimate):
-        interval = "" if isnan(cell.low) else f" [{number(cell.low)}, {number(cell.high)}]"
-        return number(cell.value) + interval
-    if isinstance(cell, Spread):
-        return number(cell.mean) + ("" if isnan(cell.std) else f" ± {number(cell.std)}")
-    if isinstance(cell, float) or cell is None:
-        return number(cell)
-    return f"{cell:,}" if isinstance(cell, int) else cell
-
-
-def cell_json(cell: Cell) -> Any:
-    """Turn a cell into a JSON value: an undefined score is null."""
-    if isinstance(cell, Estimate | Spread):
-        return {name: None if isnan(x) else x for name, x in vars(cell).items()}
-    return None if isinstance(cell, float) and isnan(cell) else cell
+    def as_json(self) -> dict[str, Any]:
+        """Return the content of `scores.json`."""
+        return {
+            "benchmark": self.benchmark,
+            "split": self.split,
+            **self.about,
+            "answers": self.answers,
+            "headline": {name: cell_json(estimate) for name, estimate in self.headline.items()},
+            "tables": {table.name: rows_json(table) for table in self.tables},
+            "notes": list(self.footnotes),
+        }
 
 
 def headline_table(scores: Scores) -> Table:
@@ -102,55 +73,9 @@ def headline_table(scores: Scores) -> Table:
     return Table("headline", title, ("score", "value [95 % interval]"), rows)
 
 
-def text_table(table: Table) -> str:
-    """Set a table for a terminal: texts left, numbers right."""
-    lines = [table.headings, *(tuple(map(cell_text, row)) for row in table.rows)]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(table.headings))]
-    left = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(widths))]
-    shown = [table.title, ""] if table.title else []
-    for line in lines:
-        cells = [
-            cell.ljust(width) if is_text else cell.rjust(width)
-            for cell, width, is_text in zip(line, widths, left, strict=True)
-        ]
-        shown.append("  ".join(cells).rstrip())
-    return "\n".join([*shown, *([table.note] if table.note else [])])
-
-
-def markdown_table(table: Table) -> str:
-    """Set a table in Markdown."""
-    texts = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(table.headings))]
-    lines = [
-        "| " + " | ".join(heading.replace("|", "\\|") for heading in table.headings) + " |",
-        "|" + "|".join("---" if text else "--:" for text in texts) + "|",
-        *("| " + " | ".join(cell_text(cell).replace("|", "\\|") for cell in row) + " |" for row in table.rows),
-    ]
-    return "\n".join([f"## {table.title}", "", *lines, *(["", table.note] if table.note else [])])
-
-
-def as_json(scores: Scores, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of `scores.json`.
-
-    Args:
-        scores: The scores.
-        about: What they are of: output, predictions, bootstrap.
-    """
-    return {
-        "benchmark": scores.benchmark,
-        "split": scores.split,
-        **about,
-        "answers": scores.answers,
-        "headline": {name: cell_json(estimate) for name, estimate in scores.headline.items()},
-        "tables": {
-            table.name: [dict(zip(table.headings, map(cell_json, row), strict=True)) for row in table.rows]
-            for table in scores.tables
-        },
-        "notes": list(scores.notes),
-    }
-
-
-def as_markdown(scores: Scores, about: Mapping[str, Any], pictures: Sequence[str]) -> str:
+def as_markdown(scores: Scores, pictures: Sequence[str]) -> str:
     """Return the content of `scores.md`."""
+    about = scores.about
     output, predictions = about["output"], about["predictions"]
     lines = [
         f"# Scores: {scores.benchmark}, {about['config']}, {scores.split}",
@@ -163,9 +88,9 @@ def as_markdown(scores: Scores, about: Mapping[str, Any], pictures: Sequence[str
         "",
         *(line for picture in pictures for line in (f"![{picture.removesuffix('.png')}]({picture})", "")),
     ]
-    for table in (headline_table(scores), *scores.tables):
+    for table in scores.as_tables():
         lines += [markdown_table(table), ""]
-    for note in scores.notes:
+    for note in scores.footnotes:
         lines += [f"* {note}"]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -205,8 +130,3 @@ def interval_line(interval: Mapping[str, Any]) -> str:
         f"Intervals: 95 %, paired bootstrap over {sources:,} source videos, {interval['resamples']:,} resamples, "
         f"seed {interval['seed']}.{few} A dash, or no interval: not defined, or not in more than 5 % of the resamples."
     )
-
-
-def dump(value: Any) -> str:
-    """Write JSON for people and machines; refuses NaN."""
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError, UsageError
 from ..records.output import FinishedOutput
+from ..records.results import Result
 from .bootstrap import Measure, estimates, tally
 from .inputs import ScoreOptions, choose_split
 from .items import Items
@@ -21,16 +23,32 @@ ReadItems = Callable[[FinishedOutput, str, str], Items]
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Result):
     """How one question was answered.
 
     Attributes:
         text: For a terminal.
         picture: As a PNG.
+        written: Says where the picture was written.
     """
 
     text: str
     picture: bytes
+    written: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+    def as_json(self) -> dict[str, str]:
+        """Return the text for machines."""
+        return {"text": self.text}
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the picture."""
+        return (
+            f'<img alt="how the question was answered" src="data:image/png;base64,{b64encode(self.picture).decode()}">'
+        )
 
 
 @dataclass(frozen=True)

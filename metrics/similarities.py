@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..extras import named
 from ..records.documents import parse_json, read_text
+from ..records.files import regular
 
 MATRIX_KINDS = (".npy", ".safetensors", ".jsonl")
 HEADER = 1_000_000  # bytes of a safetensors file besides the tensor
@@ -62,6 +63,7 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
     Raises:
         InputError: It is not a matrix of numbers of that shape.
     """
+    regular(path)
     try:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False) if path.suffix == ".npy" else _safetensor(path, shape)
     except InputError:

@@ -11,6 +11,7 @@ import yaml
 from ..errors import InputError
 from ..language.cast import Cast
 from ..language.lexicon import word_lists
+from ..records.files import regular
 
 
 @cache
@@ -33,7 +34,7 @@ def read_cast(path: Path) -> Cast:
         InputError: The file cannot be read, or a line has another form.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = regular(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"the cast file {path} cannot be read ({error}). It has a name on each line.") from error
     names, genders = [], {}

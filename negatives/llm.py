@@ -108,8 +108,9 @@ class ChatEndpoint:
                 time.sleep(self.wait_s * 2 ** (number - 1))
             try:
                 request = urllib.request.Request(url, json.dumps(body).encode(), headers)
-                with urllib.request.urlopen(request, timeout=self.timeout_s) as response:
-                    content = parse_json(response.read(LARGEST_ANSWER).decode())["choices"][0]["message"]["content"]
+                with OPENER.open(request, timeout=self.timeout_s) as response:
+                    answer = _read(response, self.timeout_s)
+                content = parse_json(answer.decode())["choices"][0]["message"]["content"]
                 if isinstance(content, str):
                     return content
                 problem = "its answer holds no text"
@@ -126,6 +127,26 @@ class ChatEndpoint:
             f"the language model {self.name} does not answer: {problem}. Check --llm-base-url, --llm-model and the key "
             f"in {' or '.join(KEYS)}; what was answered is kept, so the same command goes on from there."
         )
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect, which would take the key to another address."""
+
+    def redirect_request(self, *given: Any) -> None:
+        """Refuse, so that the redirect is an error."""
+
+
+OPENER = urllib.request.build_opener(_Stay)
+
+
+def _read(response: Any, seconds: float) -> bytes:
+    """Read an answer of limited size in limited time, however slowly its bytes come."""
+    end, found = time.monotonic() + seconds, bytearray()
+    while len(found) < LARGEST_ANSWER and (piece := response.read1(LARGEST_ANSWER - len(found))):
+        found += piece
+        if time.monotonic() > end:
+            raise TimeoutError(f"no whole answer within {seconds:g} s")
+    return bytes(found)
 
 
 @dataclass(frozen=True)

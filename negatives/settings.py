@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
+from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import UsageError
-from ..records.options import comma_separated, option
+from ..language.words import TaggerKind
+from ..records.options import comma_separated, nested, option
 
 
 def hard(settings: Any) -> bool:
@@ -156,6 +158,50 @@ class PoolSettings:
         minimum=0,
         counts=lambda settings: settings.keep_apart,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MineSettings(PoolSettings):
+    """What mining is told, beside the pool.
+
+    Attributes:
+        questions: The file of questions, or "sample".
+        out: The file to write; None: nothing is written.
+        columns: "question=Q" for columns that are called otherwise.
+        mining: How wrong options are chosen.
+        train_split: The split whose right answers are no wrong options elsewhere; None: train, if there is one.
+        seed: Seed of every draw.
+        tagger: Finds parts of speech.
+        review: A CSV to write drawn questions to; None: none is written.
+        review_count: Questions in it.
+        progress: Whether to show progress.
+    """
+
+    questions: str = option(
+        "",
+        "CSV or JSON lines with id, question, answer and optional explanation, group, split; CausalChaos' "
+        "Annotations.csv; or the word `sample`.",
+        required=True,
+    )
+    out: Path | None = option(None, "File to write: .jsonl or .parquet.")
+    columns: tuple[str, ...] = option(
+        (), "Columns that are called otherwise, such as question=Q,answer=A.", read=lambda given: read_columns(given)
+    )
+    mining: MiningSettings = nested(MiningSettings)
+    train_split: str | None = option(
+        None,
+        "The split whose right answers are no wrong options elsewhere, with --pool split.",
+        shown="train, if there",
+    )
+    seed: int = option(0, "Seed of every draw.", minimum=0)
+    tagger: TaggerKind = option(
+        "auto", "Parts of speech, for balanced options: NLTK's tagger, Pattern's, or NLTK's where its data is found."
+    )
+    review: Path | None = option(
+        None, "CSV to write drawn questions to, options side by side, for people to look for second right answers."
+    )
+    review_count: int = option(100, "Questions in --review.", minimum=1)
+    progress: bool = option(True, "Show progress.")
 
 
 RELEASED_MINING = {"balance": "none", "tau": 0.75, "same_text": 2.0, "max_lend": 0.0, "ties": "id"}

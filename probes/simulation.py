@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import io
 import math
-import multiprocessing
-import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -27,6 +25,7 @@ from numpy.typing import NDArray
 
 from ..progress import Progress
 from ..seeds import rng_for
+from ..workers import Workers
 from .quadrants import TEXT, VIDEO
 from .short_circuits import quag
 
@@ -219,18 +218,11 @@ def sweep(
     """
     wanted = [(alpha, seed) for alpha in alphas for seed in seeds]
     found: dict[tuple[float, int], Outcome] = {}
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _ignore_interrupts) as pool:
-        try:
-            with Progress("training", len(wanted), "model", brief=True) as progress:
-                for future in as_completed([pool.submit(simulate, *one, steps=steps) for one in wanted]):
-                    outcome = future.result()
-                    found[outcome.alpha, outcome.seed] = outcome
-                    progress.advance()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in multiprocessing.active_children():
-                process.terminate()
-            raise
+    with Workers(workers) as pool, Progress("training", len(wanted), "model", brief=True) as progress:
+        for future in as_completed([pool.submit(simulate, *one, steps=steps) for one in wanted]):
+            outcome = future.result()
+            found[outcome.alpha, outcome.seed] = outcome
+            progress.advance()
     return [found[one] for one in wanted]
 
 
@@ -262,11 +254,6 @@ def mean_increases(outcomes: Sequence[Outcome]) -> dict[float, float]:
     for one in outcomes:
         by_alpha.setdefault(one.alpha, []).append(one.increase)
     return {alpha: sum(found) / len(found) for alpha, found in sorted(by_alpha.items())}
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the process that waits for the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from typing import Any
 
 from .decomposition import Step
 from .questions import Question, notation, template_of
@@ -48,26 +48,21 @@ def as_tree(steps: Sequence[Step], root: str | None = None) -> str:
     return "\n".join(lines)
 
 
-def as_json(steps: Sequence[Step], root: str | None = None) -> str:
-    """Write a graph as JSON: its template, its questions in order, and its edges by their numbers."""
+def as_json(steps: Sequence[Step], root: str | None = None) -> dict[str, Any]:
+    """Return a graph as JSON values: its template, its questions in order, and its edges by their numbers."""
     texts = texts_of(steps, root)
     number = {step.question: place for place, step in enumerate(steps)}
-    return json.dumps(
-        {
-            "template": template_of(steps[-1].question),
-            "nodes": [
-                {"question": texts[step.question], "kind": step.kind, "program": notation(step.question)}
-                for step in steps
-            ],
-            "edges": [
-                {"parent": number[step.question], "rule": rule, "children": [number[child] for child in children]}
-                for step in steps
-                for rule, children in step.rules
-            ],
-        },
-        indent=2,
-        ensure_ascii=False,
-    )
+    return {
+        "template": template_of(steps[-1].question),
+        "nodes": [
+            {"question": texts[step.question], "kind": step.kind, "program": notation(step.question)} for step in steps
+        ],
+        "edges": [
+            {"parent": number[step.question], "rule": rule, "children": [number[child] for child in children]}
+            for step in steps
+            for rule, children in step.rules
+        ],
+    }
 
 
 def as_dot(steps: Sequence[Step], root: str | None = None) -> str:

@@ -8,17 +8,23 @@ size lets one expect.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, UsageError
+from .files import regular
 
 LARGEST_TEXT = 500_000_000  # bytes; the largest released annotations have 20 million
 LARGEST_YAML = 200_000  # characters; options of a command need a thousand
 DEEPEST = 50  # lists and objects in one another; build.json has 6
 SHOWN = 80
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
+ESCAPES = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
 
 Pairs = list[tuple[str, Any]]
 
@@ -31,6 +37,11 @@ def shortened(value: Any) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
+def printable(text: str) -> str:
+    """Return a text without what a terminal would obey, such as control characters: "�" stands there."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
 def read_text(path: Path, *, largest: int = LARGEST_TEXT) -> str:
     """Read UTF-8 with or without a byte order mark, any line ends.
 
@@ -40,10 +51,10 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT) -> str:
 
     Raises:
         UsageError: There is no such file.
-        InputError: The file is not readable, not UTF-8 or too large.
+        InputError: It is no regular file, not readable, not UTF-8 or too large.
     """
     try:
-        with open(path, "rb") as handle:
+        with open(regular(path), "rb") as handle:
             content = handle.read(largest + 1)
     except OSError as error:
         kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
@@ -73,17 +84,21 @@ def once(pairs: Pairs) -> dict[str, Any]:
     return found
 
 
-def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None) -> Any:
-    """Read JSON.
+def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, mend: bool = True) -> Any:
+    r"""Read JSON.
 
     Args:
         text: The JSON.
         make_object: Makes an object of its names and values; by default the last of equal names counts.
+        mend: Whether halves of characters ("\ud800" alone), which no file can hold, become "\ufffd"; if not, they are
+            for the caller to refuse.
 
     Raises:
         ValueError: It is not JSON (then a `json.JSONDecodeError`), nested too deeply, or has numbers of thousands of
             digits.
     """
+    if mend and HALF.search(text):
+        text = ESCAPES.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
     try:
         value = json.loads(text, object_pairs_hook=make_object)
     except RecursionError as error:

@@ -7,12 +7,13 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ..errors import OutputError, TransientError
+from ..errors import InputError, OutputError, TransientError
 
 
 def canonical_json(value: Any) -> str:
@@ -25,9 +26,34 @@ def sha256_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+KINDS = {
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def regular(path: Path) -> Path:
+    """Return a path that may be opened: a FIFO may never say anything, and a device never end.
+
+    What is not there, is a folder or cannot be looked at, is left to the opening, which says why.
+
+    Raises:
+        InputError: It is a FIFO, a device or a socket.
+    """
+    try:
+        kind = stat.S_IFMT(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return path
+    if kind in KINDS:
+        raise InputError(f"{path} is {KINDS[kind]}; give a regular file.")
+    return path
+
+
 def sha256_file(path: Path) -> str:
     """SHA-256 of a file's bytes, as hex."""
-    with open(path, "rb") as handle:
+    with open(regular(path), "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
@@ -102,7 +128,8 @@ def atomic(path: Path) -> Iterator[Path]:
 def write_atomic(path: Path, content: str | bytes) -> None:
     """Write a whole small file by way of `atomic`."""
     with atomic(path) as temporary:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+        # Half a character, such as of a file's name that is not UTF-8, is written as JSON escapes it.
+        temporary.write_bytes(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
 
 
 def write_json(path: Path, value: Any) -> None:

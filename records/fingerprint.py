@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from .files import atomic, canonical_json
 from .schema import Config, Row
+from .shards import read_rows
 
 VERSION = 2
 FILE = "units.parquet"
@@ -134,10 +135,8 @@ def write_units(folder: Path, units: Iterable[UnitRows]) -> None:
 
 def read_units(folder: Path) -> Iterator[UnitRows]:
     """Read `units.parquet`, in plan order."""
-    with pq.ParquetFile(folder / FILE) as file:
-        for batch in file.iter_batches(use_threads=False):
-            for row in batch.to_pylist():
-                yield UnitRows(**row)
+    for row in read_rows(folder / FILE):
+        yield UnitRows(**row)
 
 
 def recomputed(units: Iterable[UnitRows], rows: Mapping[str, tuple[Config, Iterator[Row]]]) -> Iterator[UnitRows]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from .files import write_atomic
@@ -9,16 +10,21 @@ from .files import write_atomic
 CARD = "README.md"
 BEGIN = "<!-- notes: your own text goes below this line; it stays when this card is written again -->"
 END = "<!-- end of notes -->"
+BEGINS = re.compile(rf"^{re.escape(BEGIN)}", re.MULTILINE)  # elsewhere it is a text of somebody who knows the mark
 
 
 def notes_of(card: Path) -> str:
-    """Read the text between the marks of a card; empty if there is no card, or if it lacks a mark."""
+    """Read the text between the marks of a card; empty if there is no card, or if it lacks a mark.
+
+    What a card says of an output holds no mark at the beginning of a line (see `data_cards.card`), so the first such
+    one is that of the notes, in which both marks may come again.
+    """
     if not card.is_file():
         return ""
     text = card.read_text(encoding="utf-8", errors="replace")
-    _, begin, rest = text.partition(BEGIN)
-    notes, end, _ = rest.rpartition(END)
-    return notes.strip("\n") if begin and end else ""
+    begin = BEGINS.search(text)
+    notes, end, _ = text[begin.end() :].rpartition(END) if begin else ("", "", "")
+    return notes.strip("\n") if end else ""
 
 
 def marked(notes: str) -> str:

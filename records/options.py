@@ -6,15 +6,17 @@ settings in `build.json` and the table of options in the docs are all made from 
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache
+from numbers import Integral, Real
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ..errors import InputError
+from ..errors import UsageError
 from .share import Share, read_share
 
 S = TypeVar("S")
@@ -213,10 +215,13 @@ class Field:
         if value is None and self.default is None and not self.option.required:
             return None
         if self.option.read is not None:
-            texts = value if isinstance(value, str | list | tuple | dict) else str(value)
-            return self.option.read(tuple(map(str, texts)) if isinstance(texts, list | tuple) else texts)
+            given = _listed(value)
+            if isinstance(given, tuple):
+                return self.option.read(tuple(map(str, given)))
+            return self.option.read(given if isinstance(given, str | Mapping) else str(given))
         if self.many:
-            given = [value] if isinstance(value, str | Path) or not isinstance(value, list | tuple) else value
+            given = _listed(value)
+            given = given if isinstance(given, tuple) else (given,)
             if self.count > 1 and len(given) != self.count:
                 raise ValueError(f"must be {self.count} values")
             return tuple(self._one(item) for item in given)
@@ -224,13 +229,14 @@ class Field:
 
     def _one(self, value: Any) -> Any:
         if self.kind == "switch":
-            if not isinstance(value, bool):
+            if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):
                 raise ValueError("must be True or False")
-            return value
+            return bool(value)
         if self.kind in ("integer", "number"):
-            allowed = int if self.kind == "integer" else int | float
+            allowed = Integral if self.kind == "integer" else Real
             if isinstance(value, bool) or not isinstance(value, allowed) or value != value:
                 raise ValueError(f"must be {'a whole number' if self.kind == 'integer' else 'a number'}")
+            value = int(value) if isinstance(value, Integral) else float(value)
             low, high = self.option.minimum, self.option.maximum
             if (low is not None and value < low) or (high is not None and value > high):
                 limits = [
@@ -239,6 +245,8 @@ class Field:
                 raise ValueError(f"must be {' and '.join(limits)}")
             return value
         if self.kind == "path":
+            if not isinstance(value, str | os.PathLike):
+                raise ValueError("must be a path")
             path = Path(value).expanduser()
             if self.option.exists and not path.is_file():
                 raise ValueError("is no file that is there")
@@ -249,6 +257,12 @@ class Field:
         if self.choices and text not in self.choices:
             raise ValueError(f"must be one of {', '.join(self.choices)}")
         return text
+
+
+def _listed(value: Any) -> Any:
+    """Return several values, such as those of a list, a set or an array, as a tuple; one value as it is."""
+    single = isinstance(value, str | bytes | os.PathLike | Mapping) or not isinstance(value, Iterable)
+    return value if single else tuple(value)
 
 
 def options_of(settings: type[Any]) -> tuple[Field, ...]:
@@ -269,25 +283,34 @@ def _options_of(settings: Any) -> tuple[Field, ...]:
         elif found := each.metadata.get("option"):
             default = None if each.default is MISSING else each.default
             place = inherited if each.name in shared else own
-            place.append(_field(each.name, found, hints[each.name], default))
+            place.append(make_field(each.name, found, members(hints[each.name]), default))
     return (*own, *inherited)
 
 
-def _field(name: str, option: Option, hint: Any, default: Any) -> Field:
-    kinds = [kind for kind in _members(hint) if kind is not type(None)]
-    kind, many, count = kinds[0], False, 1
-    if get_origin(kind) is tuple:
+def make_field(name: str, option: Option, kinds: Sequence[Any], default: Any) -> Field:
+    """Make the option of a dataclass's field, or of a function's parameter.
+
+    Args:
+        name: Its name.
+        option: What is declared of it.
+        kinds: The types that it may have; the first says what the option takes.
+        default: Its default.
+    """
+    kind, many, count = next(kind for kind in kinds if kind is not type(None)), False, 1
+    if get_origin(kind) in (tuple, Sequence):
         arguments = get_args(kind)
         many = True
-        count = 1 if arguments[-1] is Ellipsis else len(arguments)
+        count = 1 if arguments[-1] is Ellipsis or get_origin(kind) is Sequence else len(arguments)
         kind = arguments[0]
+    kind = members(kind)[0]
     if get_origin(kind) is Literal:
         return Field((name,), option, "choice", default, tuple(map(str, get_args(kind))), many, count)
     names: dict[Any, Any] = {bool: "switch", int: "integer", float: "number", Path: "path"}
     return Field((name,), option, names.get(kind, "text"), default, (), many, count)
 
 
-def _members(hint: Any) -> tuple[Any, ...]:
+def members(hint: Any) -> tuple[Any, ...]:
+    """Return the types of a union, or the one type."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
@@ -304,21 +327,21 @@ def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
     """Make settings of keyword arguments, named as the options are, with _ for -.
 
     Raises:
-        InputError: There is no such option, one is missing, or a value is not allowed.
+        UsageError: There is no such option, one is missing, or a value is not allowed.
     """
     known = {each.keyword: each for each in options_of(settings)}
     for name in given:
         if name not in known:
-            raise InputError(f"there is no option {name!r}. Options: {', '.join(sorted(known))}.")
+            raise UsageError(f"there is no option {name!r}. Options: {', '.join(sorted(known))}.")
     for name, each in known.items():
         if each.option.required and given.get(name) is None:
-            raise InputError(f"{name} is missing: {each.option.help}")
+            raise UsageError(f"{name} is missing: {each.option.help}")
     values = {}
     for name, value in given.items():
         try:
             values[known[name].path] = known[name].check(value)
         except ValueError as error:
-            raise InputError(f"{name}={value!r} {error}. {known[name].option.help}") from error
+            raise UsageError(f"{name}={value!r} {error}. {known[name].option.help}") from error
     return build(settings, values)
 
 

@@ -9,16 +9,18 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import InputError, StressreelError, UsageError
 from .documents import parse_json, shortened
 from .files import user_cache, write_atomic
+from .inside import FORBIDDEN, inside, refuse_foreign_entries
 from .objects import Found, Objects, address, objects_at
 from .schema import Row
 from .shards import read_footer, read_rows
 
+LONGEST_FOLDER = 200  # characters
 AT_ONCE = 4  # copies from object storage
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
@@ -36,7 +38,9 @@ class FinishedOutput:
     info: dict[str, Any]
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
-        """List the shards of a table, in order."""
+        """List the shards of a table, in order; none if that is no name of a table, as a row may have it."""
+        if not NAME.fullmatch(config):
+            return []
         found = (self.path / config).glob(f"{split or '[!.]*'}-*-of-*.parquet")  # not what a killed writer left
         return sorted(found)
 
@@ -61,10 +65,21 @@ class FinishedOutput:
         """
         for name in [split] if split else self.splits(config):
             found = 0
+            self.counted(config, name)
             for row in self.rows(config, columns, name):
                 found += 1
                 yield row
             self.check_count(config, name, found)
+
+    def counted(self, config: str, split: str) -> list[Path]:
+        """List the shards of a split, in order, which say that they have the rows that were built.
+
+        Raises:
+            InputError: They say otherwise, or one cannot be read (then a `ShardError`).
+        """
+        found = self.shards(config, split)
+        self.check_count(config, split, sum(read_footer(path).num_rows for path in found))
+        return found
 
     @property
     def num_rows(self) -> int:
@@ -76,7 +91,7 @@ class FinishedOutput:
         for config in self.info["counts"]:
             for split in self.splits(config):
                 try:
-                    self.check_count(config, split, sum(read_footer(s).num_rows for s in self.shards(config, split)))
+                    self.counted(config, split)
                 except InputError as error:
                     yield str(error)
 
@@ -126,7 +141,7 @@ class RemoteOutput(FinishedOutput):
 
     def _copy(self, wanted: list[Found]) -> None:
         def one(found: Found) -> None:
-            path, stamp = self.path / found.key, self.path / ".versions" / _name(found.key)
+            path, stamp = inside(self.path, found.key), self.path / ".versions" / _name(found.key)
             version = f"{found.size} {found.etag}"
             if not (path.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == version):
                 stamp.unlink(missing_ok=True)
@@ -146,15 +161,26 @@ def reading(path: Path) -> Iterator[FinishedOutput]:
         InputError: There is none, it was not finished, or its parts do not fit together.
     """
     output = open_output(path)
-    try:
+    with fitting(path):
         yield output
+
+
+@contextmanager
+def fitting(path: Path) -> Iterator[None]:
+    """Say in a `with` block that relies on the files of an output what is wrong if they do not fit together.
+
+    Raises:
+        InputError: They do not.
+    """
+    try:
+        yield
     except StressreelError:
         raise
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, StopIteration) as error:
         raise InputError(
-            f"{path} cannot be used as it is ({type(error).__name__}: {shortened(str(error))}): build.json is damaged, "
-            "or does not fit the tables. Build again with --fresh. If `stressreel verify` finds nothing wrong, please "
-            "report this with the output of the same command and --debug."
+            f"{path} cannot be used as it is ({type(error).__name__}: {shortened(str(error))}): build.json or "
+            "a file of .build is damaged, or does not fit the tables. Build again with --fresh. If `stressreel verify` "
+            "finds nothing wrong, please report this with the output of the same command and --debug."
         ) from error
 
 
@@ -176,11 +202,13 @@ def open_output(path: Path) -> FinishedOutput:
 
     Raises:
         UsageError: There is no such path.
-        InputError: It is no output, was not finished, or its `build.json` is damaged.
+        InputError: It is no output, was not finished, has links in it, or its `build.json` is damaged.
     """
     if address(path) is not None:
         return _open_address(path)
     file = path / "build.json"
+    if path.is_dir():
+        refuse_foreign_entries(path)
     if not file.is_file():
         started = (path / ".build").is_dir()
         if started:
@@ -209,7 +237,10 @@ def _info(content: bytes, place: str) -> dict[str, Any]:
     """
     try:
         info = parse_json(content.decode("utf-8-sig"))
-        return {**info, "counts": counts_of(info["counts"]), "builder": str(info["builder"])}
+        counts = counts_of(info["counts"])
+        for each in (info, info.get("source")):
+            check_folders(each.get("video_folders", []) if isinstance(each, dict) else [])
+        return {**info, "counts": counts, "builder": str(info["builder"])}
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{place} is damaged ({type(error).__name__}: {error}). Build again with --fresh.") from error
 
@@ -222,12 +253,34 @@ def counts_of(given: Any) -> dict[str, dict[str, int]]:
     """
     counts = {table: dict(splits) for table, splits in dict(given).items()}
     for table, splits in counts.items():
-        if not NAME.fullmatch(table):
-            raise ValueError(f"it counts {shortened(table)}")
+        check_name(table)
         for split, count in splits.items():
             if not NAME.fullmatch(split) or type(count) is not int or count < 0:
                 raise ValueError(f"it counts {shortened({table: {split: count}})}")
     return counts
+
+
+def check_name(name: Any) -> str:
+    """Return a name that is no more than one part of a path.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    if not (isinstance(name, str) and NAME.fullmatch(name)):
+        raise ValueError(f"it names {shortened(name)}")
+    return name
+
+
+def check_folders(names: Any) -> None:
+    """Take names of folders below the one that a user gives, in which videos are looked for.
+
+    Raises:
+        ValueError, TypeError: There is one that is none, or leads elsewhere.
+    """
+    for name in names:
+        parts = PurePosixPath(name).parts
+        if len(name) > LONGEST_FOLDER or name.startswith("/") or ".." in parts or FORBIDDEN.search(name):
+            raise ValueError(f"it looks for videos in {shortened(name)}")
 
 
 def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:

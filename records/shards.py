@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..errors import InputError, OutputError
-from .files import output_error, sync_and_rename, temporary_path
+from .files import output_error, regular, sync_and_rename, temporary_path
 from .schema import Config, Row
 
 SHARD_BYTES = 500_000_000
 ROW_GROUP_BYTES = 32_000_000
 ROW_GROUP_ROWS = 10_000
 MOST_ROWS, MOST_BYTES = 1_000_000, 2_000_000_000  # of a row group that is read; one video may be large
+
+# What a file may unpack to. Writing closes a shard at `SHARD_BYTES` of unpacked rows, and a row group at its bounds.
+LEAST_PACKED, PACKING = 100_000_000, 50  # bytes of a shard before its texts are looked up: at least, and by its size
+MOST_UNPACKED = 2 * SHARD_BYTES  # of the texts and numbers of a shard
+LEAST_ROWS, ROWS_A_BYTE = 10_000, 10  # in a shard: at least, and by its size
+LARGEST_VALUE = 10_000_000  # bytes of a text, or values in a list
+BATCH_BYTES = 250_000_000  # of values that are no texts, if each were all of its row group
 
 PARQUET_FAULTS = (
     OSError,
@@ -191,7 +200,7 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Row]
     """
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
-            yield from file.read_row_group(index, columns=columns, use_threads=False).to_pylist()
+            yield from group_rows(file, index, columns)
 
 
 def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
@@ -200,9 +209,142 @@ def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
     Raises:
         ShardError: As `read_rows`.
     """
+    found: dict[str, list[Any]] = {name: [] for name in names}
     with open_shard(path) as file:
-        table = file.read(columns=list(names))
-        return {name: table.column(name).to_pylist() for name in names}
+        for index in range(file.num_row_groups):
+            for batch in _batches(file, index, names, use_threads=True):
+                for name in names:
+                    found[name] += values(batch.column(name))
+    return found
+
+
+def group_rows(file: Any, index: int, columns: Sequence[str] | None = None) -> Iterator[Row]:
+    """Read the rows of a row group of a shard that `open_shard` has opened.
+
+    Raises:
+        ValueError: It unpacks to more than a row group has.
+    """
+    for batch in _batches(file, index, columns):
+        if not any(map(_holds_dictionary, batch.schema.types)):
+            yield from batch.to_pylist()
+            continue
+        names = batch.schema.names
+        for row in zip(*map(values, batch.columns), strict=True):
+            yield dict(zip(names, row, strict=True))
+
+
+def measure(path: Path, groups: int | None = None) -> None:
+    """Look what a shard unpacks to, before others read it without limits.
+
+    Args:
+        path: The shard.
+        groups: How many of its first row groups to look at; all by default.
+
+    Raises:
+        ShardError: It cannot be read, or unpacks to more than a shard has.
+    """
+    with open_shard(path) as file:
+        for index in range(file.num_row_groups)[:groups]:
+            for _ in _batches(file, index):
+                pass
+
+
+def whole(file: Any) -> Any:
+    """Read a shard that `open_shard` has opened as an Arrow table."""
+    names = file.schema_arrow.names
+    batches = [batch for index in range(file.num_row_groups) for batch in _batches(file, index, names)]
+    return pa.Table.from_batches(batches, None if batches else file.schema_arrow)
+
+
+def _batches(
+    file: Any, index: int, columns: Sequence[str] | None = None, *, use_threads: bool = False
+) -> Iterator[Any]:
+    """Read a row group in pieces that fit in memory, whatever it unpacks to.
+
+    A file of few bytes can hold one text for thousands of rows, or a thousand zeros in a byte. So texts stay as the
+    file has them, each once with the rows that have it, and are measured before they are looked up; where that is more
+    than a row group is written with, they are left so. Bytes of videos, which nobody packs, come in so few rows that
+    these fit even if each were as long as all of them.
+    """
+    about = file.metadata.row_group(index)
+    size = max(about.num_rows, 1)
+    if any(pa.types.is_binary(kind) for kind in _leaf_types(file.schema_arrow, columns)):
+        size = max(1, min(size, BATCH_BYTES // max(about.total_byte_size, 1)))
+    room = {"bytes": 2 * about.total_byte_size + LEAST_PACKED, "others": MOST_UNPACKED}
+    for batch in file.iter_batches(size, row_groups=[index], columns=columns, use_threads=use_threads):
+        left = room["others"]
+        for column in batch.columns:
+            _measure(column, room)
+        if left - room["others"] <= ROW_GROUP_BYTES:
+            batch = batch.cast(pa.schema([(field.name, _plain(field.type)) for field in batch.schema]))
+        yield batch
+
+
+def _measure(array: Any, room: dict[str, int]) -> None:
+    """Take what an array has off the room that is left.
+
+    Raises:
+        ValueError: It has more, or too large a value.
+    """
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        lengths = pc.fill_null(pc.binary_length(array.dictionary), 0)
+        if (pc.max(lengths).as_py() or 0) > LARGEST_VALUE:
+            raise ValueError(f"a text has more than {LARGEST_VALUE:,} bytes")
+        room["others"] -= 4 * len(array) + (pc.sum(lengths.cast(pa.int64()).take(array.indices)).as_py() or 0)
+    elif pa.types.is_struct(kind):
+        for inner in array.flatten():
+            _measure(inner, room)
+    elif pa.types.is_list(kind):
+        if (pc.max(pc.list_value_length(array)).as_py() or 0) > LARGEST_VALUE:
+            raise ValueError(f"a list has more than {LARGEST_VALUE:,} values")
+        room["others"] -= 4 * len(array)
+        _measure(array.flatten(), room)
+    else:
+        room["bytes" if pa.types.is_binary(kind) else "others"] -= array.nbytes
+    if min(room.values()) < 0:
+        raise ValueError("it unpacks to more than its size lets one expect")
+
+
+def _plain(kind: Any) -> Any:
+    """Return the type of what dictionaries stand for."""
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
+    return kind
+
+
+def _holds_dictionary(kind: Any) -> bool:
+    return not kind.equals(_plain(kind))
+
+
+def values(array: Any) -> list[Any]:
+    """Turn an array into values as Arrow's `to_pylist` does, but each text once, wherever it stands."""
+    kind = array.type
+    if not _holds_dictionary(kind):
+        found: list[Any] = array.to_pylist()
+        return found
+    if pa.types.is_dictionary(kind):
+        words = array.dictionary.to_pylist()
+        return [None if at is None else words[at] for at in array.indices.to_pylist()]
+    if pa.types.is_list(kind):
+        inner = values(array.values)
+        ends = array.offsets.to_pylist()
+        there = array.is_valid().to_pylist()
+        return [
+            inner[first:last] if valid else None
+            for first, last, valid in zip(ends, islice(ends, 1, None), there, strict=False)
+        ]
+    names = [field.name for field in kind]
+    columns = [values(array.field(place)) for place in range(kind.num_fields)]
+    there = array.is_valid().to_pylist()
+    return [
+        dict(zip(names, row, strict=True)) if valid else None
+        for row, valid in zip(zip(*columns, strict=True), there, strict=True)
+    ]
 
 
 def read_footer(path: Path) -> Any:
@@ -223,19 +365,27 @@ def open_shard(path: Path) -> Iterator[Any]:
         ShardError: It cannot be read, or claims row groups that no shard has.
     """
     try:
+        size = regular(path).stat().st_size
         with pq.ParquetFile(path) as file:
-            _check_size(file.metadata)
+            metadata = file.metadata
+            _check_size(metadata, size)
+        with pq.ParquetFile(path, metadata=metadata, read_dictionary=text_columns(metadata.schema)) as file:
             yield file
     except PARQUET_FAULTS as error:
         raise ShardError(path, error) from error
 
 
-def _check_size(metadata: Any) -> None:
-    """Refuse what a few bytes can claim: row groups that would not fit in memory.
+def _check_size(metadata: Any, size: int) -> None:
+    """Refuse what a few bytes can claim: row groups that would not fit in memory, and rows without number.
+
+    Args:
+        metadata: Of the file.
+        size: Its bytes.
 
     Raises:
-        ValueError: There is one.
+        ValueError: There is one, or they are more than the file can have.
     """
+    packed = 0
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)  # not its columns: pyarrow ends the process on some that are damaged
         if group.num_rows > MOST_ROWS or group.total_byte_size > MOST_BYTES:
@@ -243,3 +393,31 @@ def _check_size(metadata: Any) -> None:
                 f"row group {index} has {group.num_rows:,} rows and {group.total_byte_size:,} bytes; a shard has "
                 f"at most {MOST_ROWS:,} and {MOST_BYTES:,}"
             )
+        packed += max(group.total_byte_size, 0)
+    if metadata.num_rows > LEAST_ROWS + ROWS_A_BYTE * size or packed > LEAST_PACKED + PACKING * size:
+        raise ValueError(
+            f"it has {size:,} bytes, and claims {metadata.num_rows:,} rows in {packed:,} bytes, more than can be "
+            "packed in so few"
+        )
+
+
+def text_columns(schema: Any) -> list[str]:
+    """Name the columns of texts, those in lists and records too."""
+    columns = map(schema.column, range(len(schema)))
+    return [column.path for column in columns if column.converted_type == "UTF8"]
+
+
+def _leaf_types(schema: pa.Schema, columns: Sequence[str] | None) -> Iterator[pa.DataType]:
+    """Yield the types in columns; one may be part of another, such as "video.path"."""
+
+    def below(kind: pa.DataType, path: str) -> Iterator[tuple[str, pa.DataType]]:
+        if pa.types.is_nested(kind):
+            for place in range(kind.num_fields):
+                yield from below(kind.field(place).type, f"{path}.{kind.field(place).name}")
+        else:
+            yield path, kind
+
+    for field in schema:
+        for path, kind in below(field.type, field.name):
+            if columns is None or any(path == name or path.startswith(f"{name}.") for name in columns):
+                yield kind

@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import BuildError, InputError
 from ..progress import Progress, Working, keep
 from ..records.files import write_json
+from ..records.output import fitting
 from ..records.plan import Builder, Plan, Skip, Unit, nothing_qualifies
 from ..records.share import Share
 from .executor import Inline
@@ -111,7 +112,8 @@ def finished(output: Output, plan: Plan, options: Options, say: Say) -> dict[str
     done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
     if done is None:
         return None
-    without = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
+    with fitting(Path(output.name)):
+        without = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
     if without and not options.allow_missing:
         raise BuildError(
             f"{output.name} is complete, but was built with --allow-missing, without the videos of {without} "

@@ -14,7 +14,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,9 @@ from ..records.fingerprint import FILE as UNITS
 from ..records.fingerprint import read_units
 from ..records.output import FinishedOutput
 from ..records.schema import Column, Config
-from ..records.shards import open_shard, read_footer
+from ..records.shards import group_rows, open_shard, read_footer
 from ..video.likeness import Likeness, compare_videos
+from .difference import Change, Difference, Move, Rows, TableDiff, Videos
 
 SHOWN = 3
 CONTENT = ("counts", "fingerprints", "fingerprint", "plan_sha256")  # of build.json: what follows from the rest
@@ -42,140 +43,12 @@ Place = tuple[int, int, int]
 """The number of a shard, of a row group in it, and of a row in that."""
 
 
-@dataclass(frozen=True)
-class Change:
-    """Something that is one thing in A and another in B; None where it is not there.
-
-    Attributes:
-        what: An entry of `build.json` as a path with dots, or a column of a table.
-        a: What it is in A.
-        b: What it is in B.
-        count: In how many rows it differs; 0 if it is no column of changed rows.
-        key: The first of these rows, whose values `a` and `b` are.
-    """
-
-    what: str
-    a: Any
-    b: Any
-    count: int = 0
-    key: str = ""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of a table.
-
-    Attributes:
-        count: How many.
-        examples: The keys of the first ones.
-    """
-
-    count: int = 0
-    examples: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Move:
-    """Rows that are in one split in A and in another in B."""
-
-    before: str
-    after: str
-    rows: Rows
-
-
-@dataclass(frozen=True)
-class Videos:
-    """Videos in both outputs whose SHA-256 differs.
-
-    Attributes:
-        changed: How many.
-        kinds: Those that were decoded, by what was found; see `Likeness`.
-        worst_db: The lowest PSNR of a frame among those alike; None if there are none.
-        other_sound: How many of those decoded have another sound.
-        examples: The first that are not alike: key and what differs.
-    """
-
-    changed: int
-    kinds: Mapping[str, int] = field(default_factory=dict)
-    worst_db: float | None = None
-    other_sound: int = 0
-    examples: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def compared(self) -> int:
-        """How many were decoded."""
-        return sum(self.kinds.values())
-
-
-@dataclass(frozen=True)
-class TableDiff:
-    """What differs in a table.
-
-    Attributes:
-        name: Its name.
-        rows: Its rows in A and in B; None where there is no such table.
-        same: Whether it has the same rows in the same order.
-        schema: Columns that are new, gone or of another type.
-        new: Rows that A does not have.
-        gone: Rows that B does not have.
-        changed: Rows of both with other values in a column of both.
-        columns: In which columns, with an example each.
-        moved: Rows that changed their split.
-        videos: Videos that changed; None if the table has none.
-        unmatched: Why rows could not be compared; empty if they were.
-    """
-
-    name: str
-    rows: tuple[int | None, int | None]
-    same: bool = False
-    schema: tuple[Change, ...] = ()
-    new: Rows = Rows()
-    gone: Rows = Rows()
-    changed: Rows = Rows()
-    columns: tuple[Change, ...] = ()
-    moved: tuple[Move, ...] = ()
-    videos: Videos | None = None
-    unmatched: str = ""
-
-    @property
-    def reordered(self) -> bool:
-        """Whether nothing but the order of rows, or their division into units, differs."""
-        found = (self.schema, self.new.count, self.gone.count, self.changed.count, self.moved, self.unmatched)
-        return not self.same and None not in self.rows and not any(found)
-
-    @property
-    def only_videos(self) -> bool:
-        """Whether nothing but the bytes of videos differs."""
-        others = (self.schema, self.new.count, self.gone.count, self.moved, self.unmatched)
-        return (
-            bool(self.videos and self.videos.changed)
-            and not any(others)
-            and {c.what for c in self.columns} == {"sha256"}
-        )
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What differs between outputs A and B.
-
-    Attributes:
-        same: Whether they have the same content: the same rows in the same order, and so the same videos.
-        fingerprints: Those of A and B.
-        build: What differs in `build.json`: settings, tools, inputs, command, version, skips, notes.
-        tables: Every table of A or B; none are looked at if the content is the same.
-    """
-
-    same: bool
-    fingerprints: tuple[str, str]
-    build: tuple[Change, ...]
-    tables: tuple[TableDiff, ...] = ()
-
-
 def diff_outputs(
     a: FinishedOutput,
     b: FinishedOutput,
     configs: Sequence[tuple[Config | None, Config | None]],
     *,
+    names: tuple[str, str] = ("A", "B"),
     decode: bool = True,
     most_videos: int | None = None,
 ) -> Difference:
@@ -185,6 +58,7 @@ def diff_outputs(
         a: The one.
         b: The other.
         configs: Every table as A and as B have it; None where it is not there.
+        names: What they are called.
         decode: Whether videos with another SHA-256 are decoded.
         most_videos: How many of a table are at most, spread evenly; None for all.
 
@@ -193,8 +67,9 @@ def diff_outputs(
     """
     prints = (str(a.info["fingerprint"]), str(b.info["fingerprint"]))
     build = tuple(_changes(_said(a), _said(b)))
+    benchmark = a.info["builder"]
     if prints[0] == prints[1]:
-        return Difference(True, prints, build)
+        return Difference(names, benchmark, True, prints, build)
     units = None
     tables = []
     for here, there in configs:
@@ -213,7 +88,7 @@ def diff_outputs(
             units = units or (_Units(a), _Units(b))
             sides = (_Side(a, config, splits[0], units[0], units[1]), _Side(b, config, splits[1], units[1], units[0]))
             tables.append(_compare(config, rows, *sides, decode=decode, most_videos=most_videos))
-    return Difference(False, prints, build, tuple(tables))
+    return Difference(names, benchmark, False, prints, build, tuple(tables))
 
 
 def _said(output: FinishedOutput) -> dict[str, Any]:
@@ -302,7 +177,7 @@ class _Side:
                         count = file.metadata.row_group(piece).num_rows
                         known = shared[seen : seen + count]
                         if not (len(known) == count and known.all()):
-                            found = file.read_row_group(piece, columns=list(columns), use_threads=False).to_pylist()
+                            found = list(group_rows(file, piece, columns))
                             for place in np.flatnonzero(~known).tolist():
                                 yield split, (number, piece, place), found[place]
                         seen += count
@@ -462,9 +337,9 @@ class _Bytes:
         if self._at != (shard, piece):
             self._group = None  # before the next is read
             with open_shard(self._paths[shard]) as file:
-                self._group = file.read_row_group(piece, columns=[self._column], use_threads=False).column(0)
+                self._group = [each[self._column]["bytes"] or b"" for each in group_rows(file, piece, [self._column])]
             self._at = (shard, piece)
-        found: bytes = self._group[row].as_py()["bytes"] or b""
+        found: bytes = self._group[row]
         return found
 
 

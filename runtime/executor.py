@@ -9,21 +9,17 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
-import signal
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
-from concurrent.futures import wait as wait_for
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.connection import wait
 
 from ..errors import BuildError
-from ..extras import own_process
 from ..progress import Counts, tick_into, ticked
 from ..records.options import Kind
 from ..records.plan import Builder, Facts, Skip, Unit
+from ..workers import DIED, Workers
 from .rendering import ONE_THREAD, Executor, Result, longest_first, render_unit
 from .store import Store
 
@@ -64,37 +60,25 @@ class Processes:
             return
         waiting = iter(longest_first(units))  # so that no worker is left with a long one
         running: dict[Future[Facts | Skip], Unit] = {}
-        with _one_thread():
-            context = multiprocessing.get_context("spawn")
-            counter = context.Value("q", ticked())
-            tick_into(counter)
-            pool = ProcessPoolExecutor(
-                min(self.workers, len(units)),
-                mp_context=context,
-                initializer=_start_worker,
-                initargs=(builder, store, counter),
-            )
+        counter = multiprocessing.get_context("spawn").Value("q", ticked())
+        tick_into(counter)
+        count = min(self.workers, len(units))
+        with _one_thread(), Workers(count, _start_worker, builder, store, shared=(counter,)) as pool:
             try:
                 while True:
-                    with _without_interrupts():
-                        for unit in waiting:
-                            running[pool.submit(_work, unit)] = unit
-                            if len(running) >= IN_FLIGHT * self.workers:
-                                break
+                    for unit in waiting:
+                        running[pool.submit(_work, unit)] = unit
+                        if len(running) >= IN_FLIGHT * self.workers:
+                            break
                     if not running:
                         break
-                    for future in wait_for(running, return_when=FIRST_COMPLETED).done:
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
                         yield running.pop(future), future.result()
-                pool.shutdown()
             except BrokenProcessPool as error:
                 raise BuildError(
-                    "a worker process died (killed by the system? out of memory?). What was finished is kept: run the "
-                    "same command again to go on, with fewer --workers if memory was short."
+                    f"{DIED} What was finished is kept: run the same command again to go on, with fewer --workers if "
+                    "memory was short."
                 ) from error
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
-                for process in multiprocessing.active_children():
-                    process.terminate()
 
 
 def executor_for(
@@ -131,38 +115,14 @@ def _one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back while workers start: they inherit that, and so never see it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 _builder: Builder
 _store: Store
 
 
 def _start_worker(builder: Builder, store: Store, counter: Counts) -> None:
-    """Set up a worker: the parent alone handles Ctrl-C, and a worker whose parent is gone goes too."""
     global _builder, _store
     _builder, _store = builder, store
     tick_into(counter)
-    own_process()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-
-        def leave_with_parent() -> None:
-            wait([parent.sentinel])
-            os._exit(1)
-
-        threading.Thread(target=leave_with_parent, daemon=True).start()
     gc.freeze()  # see `Inline`
 
 

@@ -29,11 +29,12 @@ from ..errors import InputError, OutputError
 from ..records.documents import parse_json
 from ..records.files import canonical_json, sha256_file, user_cache, write_atomic
 from ..records.fingerprint import FILE as UNITS
+from ..records.inside import inside
 from ..records.notes import CARD, keep_notes_alone
 from ..records.objects import Lost, Objects
 from ..records.output import counts_of
 from ..records.plan import Plan
-from .output import Journal, Output, claim, mismatch
+from .output import Journal, Output, claim, left_names, mismatch
 
 BEAT, STALE = 20.0, 120.0  # seconds between signs of life, and after which whoever holds the lock is dead
 AT_ONCE = 16  # requests
@@ -54,7 +55,7 @@ class ObjectStore:
 
     def scratch(self, unit_id: str) -> Path:
         """Return an empty folder on this machine."""
-        folder = _scratch() / unit_id
+        folder = inside(_scratch(), unit_id)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
@@ -65,14 +66,14 @@ class ObjectStore:
         Raises:
             OutputError: They cannot be written.
         """
-        folder = _scratch() / unit_id
+        folder = inside(_scratch(), unit_id)
         for name in files:
             self.objects.put(self._key(unit_id, sha256_file(folder / name)), folder / name)
         shutil.rmtree(folder, ignore_errors=True)
 
     def discard(self, unit_id: str) -> None:
         """Remove what there is of a unit on this machine; objects without a receipt count for nothing."""
-        shutil.rmtree(_scratch() / unit_id, ignore_errors=True)
+        shutil.rmtree(inside(_scratch(), unit_id), ignore_errors=True)
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
         """Whether files of these sizes are there."""
@@ -183,8 +184,9 @@ class RemoteOutput(Output):
         super().clear()
         self.lock.check()
         stored, done = _parsed(self.objects, PLAN, missing={}), finished(self.objects) or {"counts": {}}
-        tables = {*done["counts"], *stored.get("tables", ())}
-        reports = {*done.get("reports", ()), *stored.get("reports", ())}
+        tables, reports = left_names({"tables": (), **stored}, "tables", f"{self.objects.url}/{PLAN}")
+        more = left_names(done, "counts", f"{self.objects.url}/build.json")
+        tables, reports = tables | more[0], reports | more[1]
         # From here on a kill leaves what says that this is ours, and half cleared.
         mark = {"hash": CLEARED, "tables": sorted(tables), "reports": sorted(reports)}
         self.objects.put(PLAN, json.dumps(mark).encode())

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,9 +23,11 @@ from filelock import FileLock, Timeout
 
 from ..errors import MismatchError, OutputError
 from ..records.documents import parse_json
-from ..records.files import TEMPORARY, canonical_json, output_error, remove_temporaries, write_json
+from ..records.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
 from ..records.fingerprint import FILE as UNITS
+from ..records.inside import refuse_foreign_entries
 from ..records.notes import CARD, holds_notes_alone, keep_notes_alone
+from ..records.output import check_name
 from ..records.plan import Facts, Plan, Skip, Unit, changed
 from ..records.share import Share
 from .interrupt import check
@@ -79,7 +81,7 @@ class Journal:
     def _read(self, path: Path) -> None:
         start = 0
         try:
-            with open(path, "rb") as handle:
+            with open(regular(path), "rb") as handle:
                 for line in handle:
                     if not line.endswith(b"\n"):
                         break
@@ -265,12 +267,14 @@ class Output:
         """Remove what the build that was started here left, and nothing else."""
         plan = self.state / "plan.json"
         tables: set[str] = set()
-        reports: list[str] = []
+        reports: set[str] = set()
         for file, key in ((plan, "tables"), (self.done, "counts")):
+            stored: dict[str, Any] | None = None
             with suppress(OutputError):  # damaged: the other one may tell
-                stored = read_state(file, (key,)) or {key: []}
-                tables |= set(stored[key])
-                reports += stored.get("reports", [])
+                stored = read_state(file, (key,))
+            if stored is not None:
+                found = left_names(stored, key, str(file))
+                tables, reports = tables | found[0], reports | found[1]
         try:
             # build.json first: from here on nothing is complete
             for name in ("build.json", "croissant.json", UNITS, *reports):
@@ -278,11 +282,9 @@ class Output:
             keep_notes_alone(self.path / CARD)
             for name in ("figures", *tables):
                 shutil.rmtree(self.path / name, ignore_errors=True)
-            for entry in self.state.iterdir():
-                if entry.is_dir():
-                    shutil.rmtree(entry)
-                elif entry.name not in ("lock", "plan.json"):
-                    entry.unlink()
+            shutil.rmtree(self.staging, ignore_errors=True)
+            for file in (*self.state.glob("journal*.jsonl"), *self.state.glob("lock-*")):
+                file.unlink()
             plan.unlink(missing_ok=True)
         except OSError as error:
             raise output_error(error, self.path) from error
@@ -308,6 +310,8 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[Output]:
             f"--out {path} holds one of {' '.join(GLOB)}, which load_dataset takes for patterns. Rename it."
         )
     try:
+        if path.exists():
+            refuse_foreign_entries(path)
         if path.exists() and any(path.iterdir()) and not _is_ours(output):
             names = ", ".join(sorted(entry.name for entry in path.iterdir())[:5])
             raise OutputError(
@@ -364,6 +368,26 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
         raise _damaged(file, error) from error
 
 
+def left_names(stored: Mapping[str, Any], key: str, place: str) -> tuple[set[str], set[str]]:
+    """Return the tables and reports that a build left in its folder, by what it stored.
+
+    Args:
+        stored: The content of plan.json or build.json.
+        key: Where it has its tables.
+        place: What errors call it.
+
+    Raises:
+        OutputError: A name is more than one part of a path, as no build of ours writes it.
+    """
+    try:
+        return set(map(check_name, stored[key])), set(map(check_name, stored.get("reports", ())))
+    except (TypeError, ValueError) as error:
+        raise OutputError(
+            f"{place} was not written by stressreel ({error}), so nothing is removed. Look at the folder, remove it "
+            "yourself, or give another --out."
+        ) from error
+
+
 def _damaged(file: Path, error: Exception) -> OutputError:
     return OutputError(
         f"{file} is damaged ({type(error).__name__}: {error}). Build again with --fresh, or in another --out."
@@ -388,11 +412,13 @@ def _is_ours(output: Output) -> bool:
 
     Notes of a card that was thrown away may be there, too.
     """
-    if (output.state / "plan.json").is_file():
-        return True
-    with suppress(OutputError):
-        if read_state(output.done, ("builder", "plan_sha256", "fingerprints")):
-            return True
+    for file, keys in (
+        (output.state / "plan.json", ("builder", "hash", "identity", "tables")),
+        (output.done, ("builder", "plan_sha256", "fingerprints")),
+    ):
+        with suppress(OutputError):
+            if read_state(file, keys):
+                return True
     left = {entry.name for entry in output.path.iterdir()} - {".build"}
     started = sorted(output.state.iterdir()) if output.state.is_dir() else []
     return (

@@ -10,6 +10,7 @@ from ..errors import BuildError
 from ..progress import keep, tracked
 from ..records.files import rename
 from ..records.fingerprint import Fingerprint, UnitHasher, UnitsFile, plain_json
+from ..records.output import fitting
 from ..records.plan import Builder, Plan, Skip, Unit
 from ..records.schema import Config, Row
 from ..records.shards import SHARD_BYTES, ShardWriter, part_path, shard_path
@@ -81,16 +82,17 @@ def pack(
                     continue
                 hasher = UnitHasher(unit.id)
                 facts = journal.facts(unit.id)
-                for name, row in builder.rows(unit, facts):
-                    config = configs[name]
-                    table = tables.get((name, unit.split))
-                    if table is None:
-                        written, parts = journal.shards.get(f"{name}/{unit.split}", (0, 0))
-                        table = tables[name, unit.split] = _Table(config, unit.split, written, parts=parts)
-                    stored = config.encode(row)
-                    line = plain_json(config, stored)
-                    hasher.add(f"{name}/{unit.split}", line)
-                    _add(table, unit, stored, len(line), facts.get("files", {}), output, store, journal)
+                with fitting(output.path):  # the facts may come from anybody's journal
+                    for name, row in builder.rows(unit, facts):
+                        config = configs[name]
+                        table = tables.get((name, unit.split))
+                        if table is None:
+                            written, parts = journal.shards.get(f"{name}/{unit.split}", (0, 0))
+                            table = tables[name, unit.split] = _Table(config, unit.split, written, parts=parts)
+                        stored = config.encode(row)
+                        line = plain_json(config, stored)
+                        hasher.add(f"{name}/{unit.split}", line)
+                        _add(table, unit, stored, len(line), facts.get("files", {}), output, store, journal)
                 for found in hasher.done():
                     fingerprint.add(found)
                     file.add(found)

@@ -17,6 +17,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from ..records.files import output_error, sync_and_rename
+from ..records.inside import inside
 from .store import FolderStore
 
 PREFIX, LOCK = "stressreel-render-", ".lock"
@@ -50,7 +51,7 @@ class SharedFolderStore(FolderStore):
             OutputError: The folder cannot be written.
             TransientError: It cannot be reached just now.
         """
-        scratch, folder = _held[unit_id][0], self.path / unit_id
+        scratch, folder = _held[unit_id][0], inside(self.path, unit_id)
         writer = f"{os.getpid()}{zlib.crc32(socket.gethostname().encode())}"
         try:
             folder.mkdir(parents=True, exist_ok=True)

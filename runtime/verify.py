@@ -9,17 +9,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import pyarrow as pa
 
+from ..errors import legible, one_line
 from ..progress import Working
+from ..records.card_head import other_files
 from ..records.checks import Check, Finding, NotChecked, Note
 from ..records.command import Command, differing_command
 from ..records.fingerprint import FILE as UNITS
 from ..records.fingerprint import Fingerprint, read_units, recomputed
 from ..records.output import FinishedOutput
+from ..records.results import Result, Table
 from ..records.schema import Config
-from ..records.shards import ShardError, read_footer, shard_path
+from ..records.shards import ShardError, measure, read_footer, shard_path
 
 SHOWN = 10
 SAID = "it could not be checked: see what is damaged or missing above"
@@ -51,6 +55,85 @@ class Outcome:
         """Whether there is no problem in what could be checked."""
         return self.count == 0
 
+    def __str__(self) -> str:
+        """Write the check's line, with its first problems below."""
+        left_open = [f"not checked: {reason}" for reason in self.not_checked]
+        notes = [f"note: {text}" for text in self.notes]
+        more = self.count - len(self.problems)
+        problems = [*self.problems, *([f"… and {more} more"] if more else [])]
+        mark = "FAIL" if not self.passed else "--  " if left_open else "ok  "
+        below = [f"        {one_line(text)}" for text in (*problems, *left_open, *notes)]
+        return "\n".join([f"{mark}  {self.name}", *below])
+
+
+@dataclass(frozen=True)
+class Verification(Result):
+    """What all checks of an output found; iterating yields the outcomes.
+
+    Attributes:
+        output: The output.
+        fingerprint: Its fingerprint.
+        outcomes: What each check found.
+    """
+
+    output: str
+    fingerprint: str
+    outcomes: tuple[Outcome, ...]
+
+    def __iter__(self) -> Iterator[Outcome]:
+        """Yield the outcomes."""
+        return iter(self.outcomes)
+
+    def __len__(self) -> int:
+        """Return the number of checks."""
+        return len(self.outcomes)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passed."""
+        return not self.failed
+
+    @property
+    def failed(self) -> bool:  # type: ignore[override]
+        """Whether a check failed."""
+        return not all(outcome.passed for outcome in self.outcomes)
+
+    def __str__(self) -> str:
+        """Write a line for every check, and the verdict."""
+        return "\n".join([*map(str, self.outcomes), self.closing()])
+
+    def closing(self) -> str:
+        """Write the verdict."""
+        failed = [outcome.name for outcome in self.outcomes if not outcome.passed]
+        left_open = [outcome.name for outcome in self.outcomes if outcome.not_checked]
+        verdict = f"all {len(self)} checks passed"
+        if failed:
+            verdict = f"{len(failed)} of {len(self)} checks failed: {', '.join(failed)}"
+        return verdict + (f"; left something open: {', '.join(left_open)}" if left_open else "")
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the checks as a table."""
+        rows = tuple(
+            (o.name, "passed" if o.passed else "failed", o.count, "; ".join((*o.problems, *o.not_checked, *o.notes)))
+            for o in self.outcomes
+        )
+        return (Table("checks", self.closing(), ("check", "result", "problems", "details"), rows),)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report for machines."""
+        checks = [
+            {
+                "name": o.name,
+                "passed": o.passed,
+                "problem_count": o.count,
+                "problems": list(o.problems),
+                "not_checked": list(o.not_checked),
+                "notes": list(o.notes),
+            }
+            for o in self.outcomes
+        ]
+        return {"output": self.output, "passed": self.passed, "fingerprint": self.fingerprint, "checks": checks}
+
 
 def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[Outcome]:
     """Run checks in order; one that cannot read what it needs has failed, and what is damaged is named once."""
@@ -65,17 +148,17 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[
             with Working(f"checking {name.replace('_', ' ')}"):
                 for finding in check(output):
                     if isinstance(finding, NotChecked):
-                        left_open.append(finding.reason)
+                        left_open.append(legible(finding.reason))
                         continue
                     if isinstance(finding, Note):
-                        notes.append(finding.text)
+                        notes.append(legible(finding.text))
                         continue
                     count += 1
                     if len(problems) < SHOWN:
-                        problems.append(finding)
+                        problems.append(legible(finding))
         except UNREADABLE as error:
             count += 1
-            problems.append(_unreadable(output, error, told))
+            problems.append(legible(_unreadable(output, error, told)))
         told.update(problems)
         yield Outcome(name, tuple(problems), count, tuple(left_open), tuple(notes))
 
@@ -262,15 +345,22 @@ def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Ite
     if next(output.gaps(), ""):
         yield SAID
         return
+    if foreign := other_files(output.path, configs, output.info["counts"]):
+        yield f"{foreign}, so it was not loaded: that could fetch or read anything"
+        return
     datasets.disable_progress_bars()
     try:
         with tempfile.TemporaryDirectory(prefix="stressreel-") as cache:
             for config in configs:
                 streaming = any(column.kind == "video" for column in config.columns)
+                for path in output.shards(config.name):
+                    measure(path, 1 if streaming else None)
                 name = None if config.default else config.name
                 loaded = datasets.load_dataset(str(output.path), name, cache_dir=cache, streaming=streaming)
                 yield from _compare_loaded(loaded, config, output)
                 del loaded
+    except ShardError:
+        raise
     except Exception as error:  # whatever load_dataset raises is what its users would meet
         yield f"{type(error).__name__}: {error}"
     finally:

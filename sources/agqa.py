@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from ..errors import InputError, UsageError
 from ..records.documents import once, parse_json, shortened
-from ..records.files import file_stamp
+from ..records.files import file_stamp, regular
 from ..records.source import Source
 from .files import find_file
 from .tables import is_file_name
@@ -204,7 +204,7 @@ def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> 
 
 def _opened(path: Path) -> BinaryIO:
     try:
-        return open(path, "rb")
+        return open(regular(path), "rb")
     except OSError as error:
         kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
         raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error

@@ -261,7 +261,7 @@ def parse_json(text: str, path: Path, problems: Problems, line: int | None = Non
                 problems.add(path, line, None, "keys that come once in an object", name)
         return values
 
-    return parse(text, once)
+    return parse(text, once, mend=False)
 
 
 def read_json(path: Path, problems: Problems) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..records.documents import shortened
+from ..records.files import regular
 
 PLAIN = {("builtins", "set"): set, ("builtins", "frozenset"): frozenset}
 
@@ -43,7 +44,7 @@ def read_pickle(path: Path, advice: str) -> Any:
     running = gc.isenabled()
     gc.disable()  # millions of dictionaries are made and none is dropped; looking for dropped ones doubles the time
     try:
-        with open(path, "rb") as handle:
+        with open(regular(path), "rb") as handle:
             return _PlainOnly(handle).load()
     except InputError as error:
         raise InputError(f"{path.name}: {error}. {advice}") from None

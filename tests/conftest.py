@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import hashlib
 import os
@@ -20,16 +21,20 @@ from av.audio.stream import AudioStream
 from av.video.frame import PictureType
 from av.video.stream import VideoStream
 from captions import STRIDES, Row, read_captions
-from commands import run
+from commands import end_started, run
 from figures import leave_unpainted, painted
 from filelock import FileLock
 from hypothesis import settings
+from language_data import find_first, real_one
 from numpy.typing import NDArray
+from small_wordnet import write_wordnet
+from stressreel.language.wordnet import WordNet
 from stressreel.samples.cache import cached_sample
 from stressreel.samples.msrvtt import SampleClip, sample_clips, write_msrvtt_sample
 
 settings.register_profile("busy", deadline=None, max_examples=50)  # a busy machine is no fault
 settings.load_profile("busy")
+TRIM = getattr(ctypes.CDLL(None) if os.name == "posix" else None, "malloc_trim", lambda keep: None)  # glibc's
 gc.disable()  # while the tests are collected: nothing of them is garbage
 
 Planes = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
@@ -266,6 +271,23 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List the skipped tests in the file that SKIPPED_TESTS names, for `.ci/run` to run later."""
+    if path := os.environ.get("SKIPPED_TESTS"):
+        skipped = {report.nodeid.partition("[")[0] for report in terminalreporter.stats.get("skipped", [])}
+        with open(path, "a", encoding="utf-8") as handle:
+            handle.writelines(f"{name}\n" for name in sorted(skipped))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Free what a module leaves, such as decoders in cycles, and give it back to the system, which glibc does not."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+        TRIM(0)
+
+
 @pytest.fixture(scope="session")
 def bars() -> type[Bars]:
     """Writer and reader of bar-coded sources."""
@@ -291,6 +313,12 @@ def _cheaper() -> Iterator[None]:
         leave_unpainted(patch)
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _nothing_runs_on() -> Iterator[None]:
+    yield
+    end_started()
 
 
 @pytest.fixture
@@ -330,6 +358,21 @@ def build_once(once: Callable[[str, Callable[[Path], object]], Path]) -> Callabl
         return once(f"{name}-{digest[:16]}", write)
 
     return make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_wordnet(once: Callable[[str, Callable[[Path], object]], Path]) -> Iterator[Path]:
+    """A WordNet of our own, which all tests find first, so that none depends on whether the real one is there."""
+    with pytest.MonkeyPatch.context() as patch:
+        find_first(folder := once("nltk_data", write_wordnet), patch)
+        yield folder
+
+
+@pytest.fixture(scope="class")
+def real_wordnet(small_wordnet: Path) -> Iterator[WordNet]:
+    """The real WordNet instead, for tests of what it says; they are skipped where it is not."""
+    with real_one(small_wordnet) as wordnet:
+        yield wordnet
 
 
 @pytest.fixture(scope="session")

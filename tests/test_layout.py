@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import json
 import re
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import click
 import pytest
+import stressreel
 from stressreel.builders import BENCHMARKS, benchmark_names
 from stressreel.cli.main import COMMANDS, load_command
 
@@ -34,15 +36,17 @@ HEIGHT = {
     **dict.fromkeys(("data_cards", "runtime"), 3),
     **dict.fromkeys(("metrics", "probes", "negatives", "corruptions", "programs", "sources", "samples"), 2),
     **dict.fromkeys(("templates", "video", "language"), 1),
-    **dict.fromkeys(("records", "progress", "seeds", "extras", "errors", "version"), 0),
+    **dict.fromkeys(("records", "progress", "seeds", "workers", "extras", "errors", "version"), 0),
 }
 BESIDE = {("records", "errors"), ("records", "extras"), ("records", "version"), ("extras", "errors")}
+BESIDE |= {("workers", "errors"), ("workers", "extras")}
 ONLY = {  # these import nothing else of the package
     "video": {"records", "extras", "errors"},
     "templates": {"errors"},
     "records": {"errors", "extras", "version"},
     "seeds": set[str](),
     "progress": set[str](),
+    "workers": {"errors", "extras"},
     "errors": set[str](),
     "version": set[str](),
 }
@@ -260,6 +264,16 @@ def other_parsers(module: str, tree: ast.AST) -> Iterator[str]:
         yield from (f"{module}:{line} {name}" for line, name in parsed(tree))
 
 
+def other_processes(module: str, tree: ast.AST) -> Iterator[str]:
+    """Yield every place but `workers.py` that starts processes which would import the user's main module."""
+    names = {"ProcessPoolExecutor", "SpawnProcess", "Process", "Pool", "fork", "set_start_method"}
+    for node in nodes(tree) if module != "workers.py" else ():
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            yield from (f"{module}:{node.lineno} {each.name}" for each in node.names if each.name in names)
+        elif isinstance(node, ast.Attribute) and node.attr in names:
+            yield f"{module}:{node.lineno} {ast.unparse(node)}"
+
+
 RULES: list[Callable[[str, ast.AST], Iterator[str]]] = [
     wrong_ways,
     absolute_imports,
@@ -268,6 +282,7 @@ RULES: list[Callable[[str, ast.AST], Iterator[str]]] = [
     named_benchmarks,
     recorded_commands,
     other_parsers,
+    other_processes,
 ]
 
 
@@ -326,6 +341,8 @@ def test_no_module_breaks_a_rule(rule: Callable[[str, ast.AST], Iterator[str]]) 
         (other_parsers, "sources/clavi.py", "def f():\n    import json\n    return json.JSONDecoder(strict=False)"),
         (other_parsers, "cli/options.py", "import yaml\nfound = yaml.safe_load(text)"),
         (other_parsers, "cli/options.py", "from yaml import full_load_all"),
+        (other_processes, "cli/audit.py", "from concurrent.futures import ProcessPoolExecutor"),
+        (other_processes, "cli/audit.py", "import multiprocessing as m\nm.get_context('spawn').Pool(2)"),
     ],
 )
 def test_each_rule_sees_what_breaks_it(rule: Callable[[str, ast.AST], Iterator[str]], module: str, code: str) -> None:
@@ -433,13 +450,32 @@ def test_every_option_has_help(program: str) -> None:
     assert [option.name for option in options if not option.help] == []
 
 
-def test_every_module_of_the_command_line_is_a_command() -> None:
-    stems = {path.stem.replace("_", "-") for path in (ROOT / "cli").glob("*.py")}
-    scores = {program.removeprefix("stressreel ").replace(" ", "-") for program in PROGRAMS if " score " in program}
-    assert stems - {"--init--", "completion", "main", "options", "question-options", "score-options"} == {
-        *COMMANDS,
-        *scores,
+def leaves() -> list[str]:
+    """Every command that does something, without those of `stressreel build`, which are functions by name too."""
+    return [name for name, command in PROGRAMS.items() if not isinstance(command, click.Group)]
+
+
+@pytest.mark.parametrize("program", leaves())
+def test_every_command_is_a_function_with_its_options(program: str) -> None:
+    words = program.removeprefix("stressreel ").removesuffix(" answers")
+    words = words.replace("build ", "build-")
+    function = getattr(stressreel, "list_" if words == "list" else re.sub("[ -]", "_", words))
+    keywords = {name for name, kind in inspect.signature(function).parameters.items() if name != "each"}
+    if program == "stressreel score answers":
+        keywords |= set(inspect.signature(stressreel.explain).parameters)
+    options = {
+        name.removeprefix("--").replace("-", "_")
+        for param in PROGRAMS[program].params
+        if isinstance(param, click.Option) and not {"--json", "--markdown", "--dot", "--debug"} & {*param.opts}
+        for name in param.opts
     }
+    if words.startswith("build") or words == "mine":
+        options -= {"config"}  # a file of options
+    if words.startswith("score"):
+        options = {"to" if name == "out" else name for name in options}
+    arguments = {param.name for param in PROGRAMS[program].params if isinstance(param, click.Argument)}
+    positional = {name for name in keywords if name in arguments or name in ("predictions", "models")}
+    assert options | positional == keywords | ({"predictions"} & options)
 
 
 def test_every_benchmark_has_a_folder_a_script_and_a_row_of_the_table() -> None:

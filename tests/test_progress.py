@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from commands import start_python, wait_until
 from stressreel import progress
 from stressreel.progress import Progress, Working, counted, forget, keep, kept, showing, tick, tracked
 
@@ -32,7 +33,7 @@ def lasting(items: list[int], seconds: float = 0.03) -> Iterator[int]:
 def test_steps_show_lines_with_counts_and_rates(capsys: pytest.CaptureFixture[str]) -> None:
     with showing():
         for _ in tracked([1, 2, 3, 4], "mining", "question"):
-            time.sleep(0.04)
+            time.sleep(0.06)
     err = capsys.readouterr().err
     assert "mining: 2/4 questions, " in err
     assert err.splitlines()[-1].startswith("mining: 4/4 questions, ")
@@ -92,16 +93,34 @@ def test_parts_of_larger_pieces_count_before_these_are_done(capsys: pytest.Captu
     assert "build: 2/6 renders, " in capsys.readouterr().err
 
 
+def test_a_notebook_without_widgets_has_bars_of_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those with widgets are in tests/docs/test_ways.py."""
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(progress, "find_spec", lambda name: None)
+    with Progress("build", 2, "pair", shown=True) as shown:
+        shown.advance(2)
+    assert capsys.readouterr().err.splitlines()[-1].startswith("build: 100%")
+
+
+def test_a_console_of_ipython_is_no_notebook(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=SimpleNamespace))
+    with Progress("build", 2, "pair", shown=True) as shown:
+        shown.advance(2)
+    assert capsys.readouterr().err.startswith("build: 2/2 pairs, ")
+
+
 def stopped(tmp_path: Path, *arguments: object, when: Callable[[], bool]) -> str:
     """Start a build, interrupt it when something is so, and return what it said."""
     code = "from stressreel.cli.main import run, load_command; run(load_command('build-perturbed'), 'build-perturbed')"
-    command = [sys.executable, "-c", code, *map(str, arguments), "--out", str(tmp_path / "o"), "--preset", "ultrafast"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    began = time.monotonic()
-    while not when() and process.poll() is None and time.monotonic() - began < 60:
-        time.sleep(0.02)
+    process = start_python(code, *arguments, "--out", tmp_path / "o", "--preset", "ultrafast")
+    wait_until(when, process)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert process.returncode == 130, err
     return err
 

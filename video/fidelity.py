@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 
-import av
 import numpy as np
 from av.audio.stream import AudioStream
 from numpy.typing import NDArray
 
 from .encode import Sound
-from .pyav import plane_view
+from .pyav import open_input, plane_view
 from .thumbnails import frames_of
 
 BLOCK = 8
@@ -90,7 +89,7 @@ def _worst_block(squares: NDArray[np.float32]) -> float:
 
 def _sound_loss(content: bytes, sound: Sound | None) -> float:
     """Measure the sound in its worst tenth of a second; AAC fills the last of its frames up with silence."""
-    with av.open(io.BytesIO(content), "r") as container:
+    with open_input(io.BytesIO(content)) as container:
         stream = container.streams.best("audio")
         if not isinstance(stream, AudioStream) or sound is None:
             if (stream is None) != (sound is None):

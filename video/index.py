@@ -75,6 +75,10 @@ class FrameIndex:
         return int(np.searchsorted(self.pts, ceil((seconds + self.zero) / self.time_base)))
 
 
+MOST_FRAMES = 4_000_000  # of a file: 37 hours at 30 frames a second
+MOST_HOURS = 1000
+
+
 class IndexMismatchError(Exception):
     """The packets promise other frames than the decoder delivers: index the file by decoding it."""
 
@@ -131,6 +135,7 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
         VideoError: The file cannot be read or holds no frames.
     """
     with open_video(path) as (container, stream):
+        _check_count(path, stream.frames)
         zero = _zero(container)
         time_base = Fraction(stream.time_base or 0)
         rate = stream.guessed_rate or stream.average_rate or stream.base_rate
@@ -141,12 +146,14 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
             for frame in decoded(container, stream):
                 timestamps.append(frame.pts)
                 durations[frame.pts or 0] = frame.duration
+                _check_count(path, len(timestamps))
         else:
             for packet in demuxed(container, stream):
                 if packet.is_discard or (packet.pts is None and packet.size == 0):
                     continue
                 timestamps.append(packet.pts)
                 durations[packet.pts or 0] = packet.duration or 0
+                _check_count(path, len(timestamps))
                 if packet.is_keyframe and packet.pts is not None:
                     keyframes.append(packet.pts)
     if not timestamps:
@@ -158,7 +165,7 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
         count = len(timestamps)
         pts = np.arange(count, dtype=np.int64) * rate.denominator
         time_base, none = Fraction(1, rate.numerator), np.empty(0, np.int64)
-        return FrameIndex(path, pts, count * rate.denominator, time_base, Fraction(0), none, timed=False)
+        return _bounded(FrameIndex(path, pts, count * rate.denominator, time_base, Fraction(0), none, timed=False))
     pts = np.array(timestamps, np.int64)
     if not decode:
         pts.sort()
@@ -169,7 +176,28 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
     last = int(pts[-1])
     usual = int(np.median(np.diff(pts))) if len(pts) > 1 else 1
     end = last + (durations.get(last) or usual)
-    return FrameIndex(path, pts, end, time_base, zero, np.unique(np.array(keyframes, np.int64)))
+    return _bounded(FrameIndex(path, pts, end, time_base, zero, np.unique(np.array(keyframes, np.int64))))
+
+
+def _check_count(path: Path, count: int) -> None:
+    """Refuse a file of a few bytes that claims frames without end.
+
+    Raises:
+        VideoError: There are too many (`undecodable`).
+    """
+    if count > MOST_FRAMES:
+        raise VideoError("undecodable", f"{path.name}: it has more than {MOST_FRAMES:,} frames")
+
+
+def _bounded(index: FrameIndex) -> FrameIndex:
+    """Refuse a file of a few frames that claims to last for years, which sound would fill.
+
+    Raises:
+        VideoError: It does (`undecodable`).
+    """
+    if max(index.seconds(index.num_frames), -index.seconds(0)) > MOST_HOURS * 3600:
+        raise VideoError("undecodable", f"{index.path.name}: it lasts more than {MOST_HOURS:,} hours")
+    return index
 
 
 def _distinct_but_unordered(timestamps: list[int | None]) -> bool:

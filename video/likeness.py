@@ -13,7 +13,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from .pyav import plane_view
+from .pyav import open_input, plane_view
 from .thumbnails import UNDECODABLE, frames_of
 
 ALIKE_DB = 30.0
@@ -91,7 +91,7 @@ def _planes(frame: av.VideoFrame, *, same_format: bool) -> list[NDArray[np.uint8
 
 def _sound_hash(content: bytes) -> str:
     """Hash the packets of sound of a file; empty if it has none."""
-    with av.open(io.BytesIO(content), "r") as container:
+    with open_input(io.BytesIO(content)) as container:
         stream = container.streams.best("audio")
         if stream is None:
             return ""

@@ -11,18 +11,24 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import av
 import av.container
 import numpy as np
+from av.error import FFmpegError
 from av.sidedata.sidedata import Type as SideDataType
 from av.video.reformatter import ColorRange
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
+from ..records.files import regular
 from ..records.objects import local_copy
 
 Frame = av.VideoFrame
@@ -31,14 +37,85 @@ MAJOR = int(av.__version__.split(".")[0])
 UNSPECIFIED, BT601 = 2, 5  # AVCOL_PRI_UNSPECIFIED and AVCOL_TRC_UNSPECIFIED; SWS_CS_ITU601
 
 
-def open_input(path: Path) -> av.container.InputContainer:
+FORMATS = (
+    "mov,matroska,webm,avi,mpegts,mpeg,mpegvideo,ogg,flv,live_flv,asf,asf_o,rm,mxf,gxf,wtv,dv,nut,nuv,ivf,gif,apng,dhav,"
+    "m4v,h261,h263,h264,hevc,vvc,av1,obu,evc,dirac,vc1,vc1test,cavsvideo,avs2,avs3,mjpeg,yuv4mpegpipe"
+)  # FFmpeg's names of what a video is read from: each is one file, and none names another (`mlv` does)
+NAME_OTHERS = ("concat", "dash", "hls", "image2", "imf", "mlv", "rtsp", "sdp", "vobsub", "lavfi")
+MOST_PIXELS = 1 << 26  # of a picture: 8192 x 8192; the largest that levels of H.264 and AV1 allow has half of them
+GUARDS = {
+    "format_whitelist": FORMATS,
+    "protocol_whitelist": "file",  # also for what a file makes FFmpeg open
+    "enable_drefs": "0",  # tracks of MP4 files that lie in another file
+    "use_absolute_path": "0",
+}
+CODEC_GUARDS = {"max_pixels": str(MOST_PIXELS)}
+
+
+def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
     """Open a media file to read it, whatever bytes its metadata hold; one in object storage by a copy of it.
 
+    This is the one place that opens media. What a file is, is decided by its content, and it is refused before FFmpeg
+    reads it if it could name other files or addresses, as playlists do. The name is never taken for an address.
+
+    Args:
+        source: The file, or one held in memory.
+
     Raises:
-        FFmpegError, OSError, ValueError: It cannot be opened.
+        FFmpegError, OSError, ValueError: It cannot be opened, or is none that is read.
     """
-    path = local_copy(path)
-    return av.open(str(path), metadata_errors="ignore") if MAJOR < 19 else av.open(str(path))
+    what: str | BinaryIO
+    if isinstance(source, Path):
+        path = regular(local_copy(source))
+        what = f"file:{os.path.abspath(path)}"
+    else:
+        what = source
+    try:
+        container = _opened(what)
+    except FFmpegError as error:
+        refused = _refused_format(what) if error.errno == errno.EINVAL else None
+        if refused is None:
+            raise
+        names = "can name other files" if refused in NAME_OTHERS else "is none that videos are read from"
+        raise ValueError(f"its format is {refused}, which {names}; give a video file such as MP4") from error
+    for stream in container.streams.video:
+        codec = stream.codec_context
+        if codec is None:
+            continue
+        if codec.width * codec.height > MOST_PIXELS:
+            size = f"{codec.width} x {codec.height}"
+            container.close()
+            raise ValueError(f"its pictures have {size} pixels; {MOST_PIXELS:,} are the most that are decoded")
+        codec.options = {**codec.options, **CODEC_GUARDS}
+    return container
+
+
+def _opened(what: Any) -> av.container.InputContainer:
+    how: Any = {"options": CODEC_GUARDS, "container_options": GUARDS}
+    if MAJOR < 19:
+        how["metadata_errors"] = "ignore"
+    return cast(av.container.InputContainer, av.open(what, "r", **how))
+
+
+def _refused_format(what: str | BinaryIO) -> str | None:
+    """Open once more what was refused, and return the format that FFmpeg takes it for; None if that is not why.
+
+    FFmpeg says so in its log alone, to whom wants all of it.
+    """
+    if not isinstance(what, str):
+        what.seek(0)
+    before = av.logging.get_level()
+    av.logging.set_level(av.logging.DEBUG)
+    try:
+        with av.logging.Capture() as logs, suppress(FFmpegError):
+            _opened(what).close()
+    finally:
+        av.logging.set_level(before)
+    lines = [line for _, _, line in logs]
+    if not any("not on whitelist" in line for line in lines):
+        return None
+    found = [match[1] for line in lines if (match := re.search(r"Format (\S+) (?:probed|detected)", line))]
+    return found[-1] if found else "unknown"
 
 
 def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iterator[av.Packet[VideoStream]]:

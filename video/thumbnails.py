@@ -12,7 +12,7 @@ import numpy as np
 from av.error import FFmpegError
 from numpy.typing import NDArray
 
-from .pyav import decoded, plane_view
+from .pyav import decoded, open_input, plane_view
 
 SIDE = 32
 TOLERANCE = 2.0  # grey levels, root mean square over a thumbnail
@@ -24,7 +24,7 @@ UNDECODABLE = (FFmpegError, ValueError, IndexError)
 
 def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
     """Decode an MP4 file held in memory, from its beginning."""
-    with av.open(io.BytesIO(content), "r") as container:
+    with open_input(io.BytesIO(content)) as container:
         stream = container.streams.video[0]
         if stream.codec_context is None:
             raise ValueError("it is of a codec that cannot be decoded")
@@ -126,7 +126,7 @@ def look_at(content: bytes, *, pictures: bool = True, keep: Collection[int] = ()
 
 def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Read the tracks and the tags of a file."""
-    with av.open(io.BytesIO(content), "r") as container:
+    with open_input(io.BytesIO(content)) as container:
         tracks, tags = [], [f"{name}={text}" for name, text in container.metadata.items() if name not in FILE_TAGS]
         for stream in container.streams:
             codec = getattr(stream, "codec_context", None)

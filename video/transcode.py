@@ -15,7 +15,7 @@ from av.error import FFmpegError
 from ..errors import VideoError
 from ..extras import import_extra
 from .ffmpeg import find_ffmpeg
-from .pyav import plane_view
+from .pyav import open_input, plane_view
 
 RATE = 25
 
@@ -48,7 +48,7 @@ def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -
         sent = _encode(chain([first], frames), first, path, codec, quantiser)
         received = 0
         try:
-            with av.open(str(path)) as container:
+            with open_input(path) as container:
                 container.streams.video[0].codec_context.thread_count = 1
                 for frame in container.decode(video=0):
                     received += 1

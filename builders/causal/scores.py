@@ -15,10 +15,11 @@ from ...errors import InputError
 from ...metrics.bootstrap import Floats, Means, Tally, estimates, tally
 from ...metrics.inputs import ALL, ScoreOptions, read_whole
 from ...metrics.predictions import MISSING, Joined, Predictions, identity, join, options_by_id
-from ...metrics.scores import Cell, Scores, Table
+from ...metrics.scores import Scores
 from ...metrics.scoring import Scoring
 from ...negatives.confusion import KINDS as CONFUSIONS
 from ...records.output import FinishedOutput
+from ...records.results import Cell, Table
 
 BALANCED = ", balanced"
 KINDS = (("A", "sources"), ("E", "explanation_sources"))
@@ -203,5 +204,5 @@ def score_rows(
         headline=estimates(counted, measure, seed=options.seed, resamples=options.resamples),
         tables=(*subset(counted, options), *tables(counted)),
         tally=counted,
-        notes=notes,
+        footnotes=notes,
     )

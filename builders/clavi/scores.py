@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from ...metrics.bootstrap import Floats, Means, Tally, estimates, tally
 from ...metrics.inputs import ALL, ScoreOptions, read_columns
 from ...metrics.predictions import MISSING, Predictions, join
-from ...metrics.scores import Scores, Table
+from ...metrics.scores import Scores
 from ...metrics.scoring import Scoring
 from ...records.output import FinishedOutput
+from ...records.results import Table
 
 NO, YES = 0, 1
 TYPES = ("E", "E-NC", "BE", "BA", "BA-NC")

@@ -108,7 +108,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
         headline=headline(scored),
         tables=tables(counted, scored, constants),
         tally=counted,
-        notes=notes(asked.graphs, asked.isolated, missing[1], released=options.released),
+        footnotes=notes(asked.graphs, asked.isolated, missing[1], released=options.released),
     )
 
 

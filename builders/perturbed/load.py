@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...corruptions.registry import check_severity
 from ...errors import InputError, UsageError
-from ...records.output import open_output
+from ...records.output import FinishedOutput, reading
 from ...records.schema import Row
 from ...sources.files import find_videos
 from ...video.decode import with_index
@@ -137,7 +137,21 @@ def load(
     Raises:
         InputError: No such output, table, severity, split or folder; the folder lacks videos; no such choice of frames.
     """
-    output = open_output(Path(out))
+    with reading(Path(out)) as output:
+        return _loaded(output, name, Path(videos), severity, split, frames, allow_missing=allow_missing)
+
+
+def _loaded(
+    output: FinishedOutput,
+    name: str,
+    videos: Path,
+    severity: int | None,
+    split: str | None,
+    frames: Frames,
+    *,
+    allow_missing: bool,
+) -> PerturbedClips:
+    out = output.path
     known = visual_tables(output.info) if output.info["builder"] == "perturbed" else []
     if name not in known:
         tables = ", ".join(known) or "none"
@@ -147,7 +161,7 @@ def load(
     if split is not None and split not in output.splits(name):
         raise InputError(f"{out} has no split {split!r} of {name}. It has: {', '.join(output.splits(name))}.")
     chosen = check_frames(frames)
-    if not Path(videos).is_dir():
+    if not videos.is_dir():
         raise UsageError(f"there is no folder {videos}. Give the folder of the source videos as videos=.")
     settings = settings_of(output.info)
     rows = [
@@ -158,7 +172,7 @@ def load(
     if not rows:
         raise InputError(f"{out} has no {name} of severity {severity}. Its rows have others, or none were built.")
     sources = sorted({row["source_id"] for row in rows})
-    found = find_videos([Path(videos)], sources, output.info["video_folders"])
+    found = find_videos([videos], sources, output.info["video_folders"])
     missing = [source for source in sources if source not in found]
     if missing and not (found and allow_missing):
         hint = ", or leave their rows out with allow_missing=True" if found else ""

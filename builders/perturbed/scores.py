@@ -350,7 +350,7 @@ def _robustness_scores(
         headline=robustness.headline(scored),
         tables=robustness.tables(suite, counted, scored, changed(output, chosen, options.split)),
         tally=counted,
-        notes=notes,
+        footnotes=notes,
     )
 
 

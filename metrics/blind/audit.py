@@ -22,6 +22,7 @@ from .pairs import guess_pairs
 from .yes_no import guess_yes_no, on_pairs
 
 BOTH = "both"
+MOST_OPTIONS = 200  # of a question
 
 
 def audit(
@@ -112,4 +113,9 @@ def _check(asked: Sequence[Asked]) -> None:
             raise InputError(
                 f"{one.id!r} has {len(one.options)} options, and number {one.right} is right; expected two options "
                 "or more, one of them right, counted from 0."
+            )
+        if len(one.options) > MOST_OPTIONS:
+            raise InputError(
+                f"{one.id!r} has {len(one.options):,} options; guessers compare each with each, so there may be "
+                f"{MOST_OPTIONS} at most."
             )

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bootstrap import RESAMPLES, Estimate, estimates, tally
+from ...records.results import Estimate
+from ..bootstrap import RESAMPLES, estimates, tally
 from .asked import Arranged
 from .folds import Fold
 

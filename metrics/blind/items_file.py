@@ -64,7 +64,7 @@ def read_asked(path: Path, columns: Mapping[str, str] | None = None, first: int 
     found: dict[Table, list[Asked]] = {}
     for number, row in enumerate(rows, 1):
         value = {name: _value(row, names) for name, names in chosen.items()}
-        if not value["id"]:
+        if not _text(value["id"]):
             raise InputError(f"{path}: row {number} has no id. It is looked for in {', '.join(chosen['id'])}.")
         table = (_text(value["config"]), _text(value["split"]))
         found.setdefault(table, []).extend(_asked(path, row, value, chosen["answer"], first))

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..bootstrap import Estimate
-from ..scores import Cell, Table, cell_json, markdown_table, text_table
+from ...records.results import Cell, Estimate, Result, Table, cell_json, markdown_table, text_table
+from ..scores import interval_line
 from .figures import Audited, Figure
 
 SHOWN = 12  # guessers on a screen; the file has all
@@ -32,6 +32,66 @@ class Titled:
     def title(self) -> str:
         """Name table, split and part."""
         return ", ".join(filter(None, (self.config, self.split, self.audit.part)))
+
+
+@dataclass(frozen=True, eq=False)
+class Audit(Result):
+    """What blind guessers get right.
+
+    Attributes:
+        audits: An audit of each table, split and part.
+        about: What they are of, and what the intervals are.
+        notes: What was left out.
+        written: The folder, if the audit was written.
+    """
+
+    audits: tuple[Titled, ...]
+    about: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return what every guesser gets right, the highest of each audit first, and what each cue is worth."""
+        figures: list[tuple[Cell, ...]] = []
+        worth: list[tuple[Cell, ...]] = []
+        for one in self.audits:
+            place = (one.config, one.split, one.audit.part)
+            for figure in sorted(one.audit.figures, key=lambda figure: -figure.share.value):
+                row = (figure.guesser, figure.family, one.audit.chance, figure.share, figure.balanced, figure.meaning)
+                figures.append((*place, *row))
+            worth += [(*place, cue.cue, cue.alone, cue.lost) for cue in one.audit.worth]
+        asked = ("config", "split", "part")
+        right = ("guesser", "family", "chance", "right [95 % interval]", "balanced subset", "what it does")
+        cues = ("cue", "alone", "lost without")
+        title = f"What is right without the video: {self.about['name']}"
+        return (
+            Table("guessers", title, asked + right, tuple(figures)),
+            Table("worth", "What each cue is worth", asked + cues, tuple(worth)),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the content of `audit.json`."""
+        return {"version": VERSION, **self.about, "audits": [_audit_json(one) for one in self.audits]}
+
+    def __str__(self) -> str:
+        """Write the highest figures, and the best guessers of each audit."""
+        tables = [headline(self.audits), *(figures_table(one, SHOWN) for one in self.audits)]
+        lines = ["\n\n".join(map(text_table, tables))]
+        for reason, names in _left_out(self.audits).items():
+            lines.append(f"left out: {', '.join(names)} ({reason})")
+        return "\n".join([*lines, "", interval_line(self.about["interval"])])
+
+    def as_markdown(self) -> str:
+        """Return the content of `audit.md`."""
+        interval = interval_line(self.about["interval"])
+        lines = [f"# What is right without the video: {self.about['name']}", "", interval, ""]
+        lines += ["![Guessers](audit.png)", "", markdown_table(headline(self.audits)), ""]
+        for one in self.audits:
+            lines += [markdown_table(figures_table(one)), ""]
+            if one.audit.worth:
+                lines += [markdown_table(worth_table(one)).replace("## ", "### ", 1), ""]
+        lines += [f"* Left out: {', '.join(names)}: {reason}." for reason, names in _left_out(self.audits).items()]
+        return "\n".join(lines).rstrip() + "\n"
 
 
 def percent(share: Estimate | float | None) -> str:
@@ -96,37 +156,6 @@ def worth_table(one: Titled) -> Table:
     rows = tuple((worth.cue, percent(worth.alone), f"{100 * worth.lost:+.1f}") for worth in one.audit.worth)
     note = "Conditional logits, cross-fitted: on one cue alone, and on all less that on all others."
     return Table("worth", f"{one.title}: what each cue is worth", ("cue", "alone, %", "to all, points"), rows, note)
-
-
-def as_text(audits: Sequence[Titled]) -> str:
-    """Write audits for a terminal: the highest figures, and the best guessers of each."""
-    tables = [headline(audits), *(figures_table(one, SHOWN) for one in audits)]
-    lines = ["\n\n".join(map(text_table, tables))]
-    for reason, names in _left_out(audits).items():
-        lines.append(f"left out: {', '.join(names)} ({reason})")
-    return "\n".join(lines)
-
-
-def as_markdown(audits: Sequence[Titled], about: Mapping[str, Any], interval: str) -> str:
-    """Return the content of `audit.md`."""
-    lines = [f"# What is right without the video: {about['name']}", "", interval, "", "![Guessers](audit.png)", ""]
-    lines += [markdown_table(headline(audits)), ""]
-    for one in audits:
-        lines += [markdown_table(figures_table(one)), ""]
-        if one.audit.worth:
-            lines += [markdown_table(worth_table(one)).replace("## ", "### ", 1), ""]
-    lines += [f"* Left out: {', '.join(names)}: {reason}." for reason, names in _left_out(audits).items()]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def as_json(audits: Sequence[Titled], about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of `audit.json`.
-
-    Args:
-        audits: The audits.
-        about: What they are of.
-    """
-    return {"version": VERSION, **about, "audits": [_audit_json(one) for one in audits]}
 
 
 def _audit_json(one: Titled) -> dict[str, Any]:

@@ -120,6 +120,19 @@ def test_a_stored_video_that_was_changed_is_refused(built: Path, monkeypatch: py
         StoredClips(open_output(built)).view(question.clip, Sampling(), whole=False)
 
 
+def test_a_stored_video_without_bytes_is_refused(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    question = questions(built, limit=1)[0]
+    assert question.clip is not None
+    for video in (None, {"bytes": None, "path": "/etc/passwd"}):
+        clips = StoredClips(open_output(built))
+        real = clips._group
+        monkeypatch.setattr(
+            clips, "_group", lambda *place, real=real, v=video: [{**r, "video": v} for r in real(*place)]
+        )
+        with pytest.raises(InputError, match="not the one that was built"):
+            clips.view(question.clip, Sampling(), whole=False)
+
+
 def test_recipes_show_what_a_render_holds(suite: Path, recipes: Path, tmp_path: Path) -> None:
     asked = questions(suite, settings=["clean", "jpeg-3"], limit=2)
     unrendered = questions(recipes, settings=["clean", "jpeg-3"], limit=2)

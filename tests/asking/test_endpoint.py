@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gzip
+import json
 import logging
 import time
+import zlib
 from typing import Any
 
 import numpy as np
 import pytest
-from endpoint import Body, Slow, Status, Truncated, completion, running
+from endpoint import Body, Endless, Slow, Status, Truncated, completion, running
 from stressreel.asking.clips import View
 from stressreel.asking.endpoint import Endpoint, check_address, content_of, parsed_request
 from stressreel.asking.models import AnswerError, Reply, Request
@@ -104,7 +107,92 @@ def test_a_server_may_say_how_long_to_wait() -> None:
 )
 def test_what_stays_wrong_is_no_answer(fault: Any, said: str) -> None:
     with running(lambda request, before: fault) as server, pytest.raises(AnswerError, match=said):
-        asked(Endpoint(server.url, "m", retries=1, timeout=0.5), ASKED)
+        asked(Endpoint(server.url, "m", retries=1, timeout=0.5 if isinstance(fault, Slow) else 60), ASKED)
+
+
+@pytest.mark.parametrize("piece", [b" ", b" " * 1000])
+def test_an_answer_that_never_ends_is_waited_for_as_long_as_was_said(piece: bytes) -> None:
+    with running(lambda request, before: Endless(piece, pause=0.05)) as server:
+        start = time.monotonic()
+        with pytest.raises(AnswerError, match="imed out"):
+            asked(Endpoint(server.url, "m", retries=0, timeout=0.5), ASKED)
+    assert time.monotonic() - start < 2
+
+
+def test_an_answer_without_measure_is_read_so_far_and_once() -> None:
+    with running(lambda request, before: Endless(b"x" * 100_000)) as server:
+        with pytest.raises(AnswerError, match="more than 4,000,000 bytes"):
+            asked(Endpoint(server.url, "m", retries=3), ASKED)
+        assert len(server.requests) == 1
+    assert server.sent < 100_000_000
+
+
+@pytest.mark.parametrize("packed", ["gzip", "deflate", "gzip, gzip", "br", "zstd"])
+def test_a_packed_answer_is_unpacked_within_limits(packed: str) -> None:
+    pack = zlib.compress if packed == "deflate" else gzip.compress
+    bomb = Body(pack(b" " * 200_000_000), headers=(("Content-Encoding", packed),))
+    with running(lambda request, before: bomb) as server:
+        with pytest.raises(AnswerError, match=r"more than 4,000,000|packed as"):
+            asked(Endpoint(server.url, "m", retries=3), ASKED)
+        assert len(server.requests) == 1
+    if packed in ("gzip", "deflate"):
+        small = Body(pack(json.dumps(completion("yes")).encode()), headers=bomb.headers)
+        with running(lambda request, before: small) as server:
+            assert asked(Endpoint(server.url, "m"), ASKED)[0].text == "yes"
+
+
+def test_an_answer_is_not_unpacked_by_what_it_calls_its_letters() -> None:
+    bomb = zlib.compress(b" " * 200_000_000)
+    behave = lambda request, before: Body(bomb, "application/json; charset=zlib_codec")  # noqa: E731
+    with running(behave) as server, pytest.raises(AnswerError, match="not what an endpoint sends"):
+        asked(Endpoint(server.url, "m"), ASKED)
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_no_redirect_is_followed(code: int) -> None:
+    with running() as stranger:
+        moved = Status(code, headers=(("Location", f"{stranger.url}/chat/completions"),))
+        with running(lambda request, before: moved) as server, pytest.raises(InputError, match="redirect") as caught:
+            asked(Endpoint(server.url, "m"), ASKED)
+        assert server.url in str(caught.value)
+        assert stranger.url in str(caught.value)
+        assert not stranger.requests
+        assert not stranger.keys
+
+
+@pytest.mark.parametrize("levels", [60, 900, 5_000, 100_000])
+def test_nested_answers_are_none(levels: int) -> None:
+    for body in (
+        b"[" * levels + b"]" * levels,
+        b'{"choices": [{"message": {"content": ' + b"[" * levels + b"]" * levels + b"}}]}",
+        b'{"a":' * levels + b"1" + b"}" * levels,
+    ):
+        with (
+            running(lambda request, before, body=body: Body(body)) as server,
+            pytest.raises(AnswerError, match="not what an endpoint sends"),
+        ):
+            asked(Endpoint(server.url, "m"), ASKED)
+
+
+@pytest.mark.parametrize("count", ["1" + "0" * 400, "1e400", "-1e400", "NaN", "true", "1.5", "[]", "{}"])
+def test_counts_that_no_answer_has_are_not_taken_for_counts(count: str) -> None:
+    usage = f'"usage": {{"prompt_tokens": {count}, "completion_tokens": {count}}}'
+    body = f'{{"choices": [{{"message": {{"content": "no"}}}}], {usage}}}'.encode()
+    with running(lambda request, before: Body(body)) as server:
+        assert asked(Endpoint(server.url, "m"), ASKED) == [Reply("no")]
+
+
+def test_texts_that_no_file_or_terminal_can_hold_are_cleaned() -> None:
+    sent = {**completion("\ud800yes"), "model": "m\udfff\x1b[2J" + "x" * 10_000}
+    with running(lambda request, before: sent) as server:
+        (reply,) = asked(Endpoint(server.url, "m"), ASKED)
+    assert reply.text == "\ufffdyes"
+    assert reply.model == ("m\ufffd\ufffd[2J" + "x" * 10_000)[:200]
+
+
+def test_an_answer_longer_than_any_is_none() -> None:
+    with running(lambda request, before: "x" * 200_000) as server, pytest.raises(AnswerError, match="200,000"):
+        asked(Endpoint(server.url, "m"), ASKED)
 
 
 def test_odd_counts_are_not_taken_for_counts() -> None:

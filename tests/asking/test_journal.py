@@ -75,6 +75,9 @@ def test_answers_to_something_else_are_refused_and_kept(tmp_path: Path) -> None:
         b'{"key": "a"}',
         b'{"key": "a", "text": 3}',
         b'{"text": "a", "x": 1}',
+        b'{"key": "a", "text": "a", "cut": "no"}',
+        b'{"key": "a", "text": "a", "input_tokens": "3"}',
+        b'{"key": "a", "text": "a", "model": 3}',
         b"\xff",
     ],
 )

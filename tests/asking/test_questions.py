@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from commands import rows
-from stressreel.api import tasks_of
 from stressreel.asking.questions import (
     MODALITIES,
     Question,
@@ -17,6 +16,7 @@ from stressreel.asking.questions import (
     questions_of_output,
 )
 from stressreel.builders import benchmark_of
+from stressreel.builders.parts import tasks_of
 from stressreel.errors import InputError, UsageError
 from stressreel.exports.tasks import prompts
 from stressreel.records.output import open_output
@@ -155,11 +155,11 @@ def test_times_that_are_not_known_are_the_whole_clip(tmp_path: Path) -> None:
 
 def test_modalities_are_those_that_are_there(tmp_path: Path, built: Path) -> None:
     silent = questions(built, limit=1)
-    assert chosen_modalities("", silent) == ["video"]
-    assert chosen_modalities("blind,video", silent) == ["blind", "video"]
-    for wrong in ("text", "both", "sound", "video,video", "video,"):
+    assert chosen_modalities((), silent) == ["video"]
+    assert chosen_modalities(("blind", "video"), silent) == ["blind", "video"]
+    for wrong in ("text", "both", "sound", "video video"):
         with pytest.raises(UsageError):
-            chosen_modalities(wrong, silent)
+            chosen_modalities(wrong.split(), silent)
     spoken = questions_of_file(written(tmp_path / "q.jsonl", {"id": 1, "question": "Who?", "subtitles": "Hi!"}))
-    assert chosen_modalities("", spoken) == ["both"]
-    assert chosen_modalities("video,text,both", spoken) == ["video", "text", "both"]
+    assert chosen_modalities((), spoken) == ["both"]
+    assert chosen_modalities(("video", "text", "both"), spoken) == ["video", "text", "both"]

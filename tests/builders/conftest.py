@@ -1,4 +1,4 @@
-"""Reads and decodes the same bytes once: both are pure functions, and most forgeries leave most bytes as they are."""
+"""In a module, reads and decodes the same bytes once: both are pure, and most forgeries leave most bytes alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALL = 100_000  # bytes of a shard that is kept: those without videos
 LOOKING = ("builders.causal.checks", "builders.clavi.checks", "builders.perturbed.checks")
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _looked_at_once() -> Iterator[None]:
     looks: dict[tuple[Any, ...], thumbnails.Look] = {}
     stretches: dict[tuple[Any, ...], pictures.Stretch] = {}
@@ -43,7 +43,7 @@ def _looked_at_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _read_once() -> Iterator[None]:
     kept: dict[tuple[Any, ...], bytes] = {}
 

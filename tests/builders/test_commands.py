@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from commands import refuses, run
-from stressreel.api import checks_for
 from stressreel.builders import benchmark_names
+from stressreel.builders.parts import checks_for
 from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import open_output
 from stressreel.samples.cache import cached_sample

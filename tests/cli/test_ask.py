@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tiny_models
-from commands import Ran, refuses, rows, run, start
+from commands import Ran, refuses, rows, run, start, wait_until
 from endpoint import Body, Slow, Status, completion, running
 from stressreel.samples.cache import cached_sample
 
@@ -106,9 +105,7 @@ def test_a_killed_run_goes_on(built: Path, tmp_path: Path) -> None:
     with running(lambda request, before: Slow(0.02)) as server:
         arguments = (built, "--endpoint", server.url, "--model", "m", "--to", to, "--at-once", 2, "--frames", 1)
         process = start("stressreel", "ask", *arguments)
-        until = time.monotonic() + 60
-        while time.monotonic() < until and (not journal.exists() or journal.read_bytes().count(b"\n") < 6):
-            time.sleep(0.01)
+        wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 6, process)
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         assert not to.exists()

@@ -4,8 +4,6 @@ import csv
 import io
 import json
 import signal
-import subprocess
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -15,7 +13,7 @@ import av
 import datasets
 import numpy as np
 import pytest
-from commands import info, refuses, rows, run, start
+from commands import info, refuses, rows, run, run_process, start, wait_until
 from stressreel.samples.cache import cached_sample
 
 FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern")
@@ -133,11 +131,8 @@ class TestSameContent:
         out = tmp_path / "o"
         arguments = ("--annotations", causal / "Annotations.csv", *FAST, "--workers", 2, "--out", out)
         process = start("build-causal", *arguments)
-        journal, deadline = out / ".build" / "journal.jsonl", time.monotonic() + 120
-        while not (journal.exists() and journal.read_bytes().count(b"\n") >= 3):
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        journal = out / ".build" / "journal.jsonl"
+        wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 3, process)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         done = run("build-causal", *arguments, "--workers", 1)
@@ -292,6 +287,7 @@ def test_a_language_model_confuses(causal: Path, tmp_path: Path, environment: di
 
 
 @pytest.mark.shared
+@pytest.mark.timeout(900)  # minutes of mining where something else runs beside
 def test_one_in_ten_of_the_real_annotations(shared: Path, tmp_path: Path) -> None:
     with open(shared / "data" / "causalchaos" / "Annotations.csv", encoding="utf-8-sig", newline="") as handle:
         header, *lines = csv.reader(handle)
@@ -317,18 +313,13 @@ def test_one_in_ten_of_the_real_annotations(shared: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.full
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(1800)  # the first time 13,000 texts are embedded
 @pytest.mark.shared
 def test_the_real_annotations(shared: Path, tmp_path: Path) -> None:
     out = tmp_path / "o"
     source = shared / "data" / "causalchaos" / "Annotations.csv"
-    process = start("build-causal", "--annotations", source, *TEXTS, "--out", out)
-    try:
-        _, err = process.communicate(timeout=1500)  # the first time 13,000 texts are embedded
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
-    assert process.returncode == 0, err
+    done = run_process("build-causal", "--annotations", source, *TEXTS, "--out", out)
+    assert done.code == 0, done.err
     counts = info(out)["counts"]
     assert counts["ud"] == {"train": 3462, "validation": 741, "test": 742}
     assert sum(counts["ps"].values()) == sum(counts["un"].values()) == 4945

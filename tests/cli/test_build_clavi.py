@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from commands import info, refuses, run, run_process, start
+from commands import info, refuses, run, run_process, start, wait_until
 
 SMALL = ("--limit", 4, "--preset", "ultrafast", "--no-progress")
 
@@ -108,12 +108,7 @@ class TestSameContent:
         journal = out / ".build" / "journal.jsonl"
         for wanted in (1, 2):
             process = start("build-clavi", *arguments)
-            deadline = time.monotonic() + 60
-            while not (journal.exists() and journal.read_bytes().count(b"\n") >= wanted):
-                assert process.poll() is None or process.returncode == 0, process.communicate()
-                if process.poll() is not None or time.monotonic() > deadline:
-                    break
-                time.sleep(0.01)
+            wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= wanted, process)  # noqa: B023
             process.send_signal(signal.SIGKILL)
             process.communicate()
         with open(journal, "ab") as handle:
@@ -139,30 +134,22 @@ class TestSameContent:
     def test_workers_do_not_outlive_a_killed_build(self, sample: Path, tmp_path: Path) -> None:
         out = tmp_path / "out"
         process = start("build-clavi", "--charades", sample, "--out", out, "--workers", 2, "--no-progress")
-        while not (out / ".build" / "staging").exists():
-            assert process.poll() is None
-            time.sleep(0.02)
+        wait_until((out / ".build" / "staging").exists, process)
         children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
         pids = [int(pid) for pid in children.stdout.split()]
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        deadline = time.monotonic() + 10
-        alive = pids
-        while alive and time.monotonic() < deadline:
-            alive = [pid for pid in pids if Path(f"/proc/{pid}").exists() and "Z" not in _state(pid)]
-            time.sleep(0.05)
         assert pids
-        assert not alive
+        while any(Path(f"/proc/{pid}").exists() and "Z" not in _state(pid) for pid in pids):
+            time.sleep(0.05)
 
     def test_interrupted_by_ctrl_c(self, sample: Path, small: Path, tmp_path: Path) -> None:
         out = tmp_path / "out"
         arguments = ("--charades", sample, "--out", out, "--workers", 2, *SMALL)
         process = start("build-clavi", *arguments, start_new_session=True)
-        while not (out / ".build" / "staging").exists():
-            assert process.poll() is None
-            time.sleep(0.02)
+        wait_until((out / ".build" / "staging").exists, process)
         os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate()
         assert process.returncode == 130
         assert "Stopped." in err
         assert "Traceback" not in err
@@ -174,13 +161,11 @@ class TestSameContent:
         arguments = ("--charades", sample, "--out", out, *SMALL)
         killed = start("build-clavi", *arguments, "--shard", "1/2")
         journal = out / ".build" / "journal-1-of-2.jsonl"
-        while not journal.exists():
-            assert killed.poll() is None, killed.communicate()
-            time.sleep(0.01)
+        wait_until(journal.exists, killed)
         killed.kill()
         killed.communicate()
         running = [start("build-clavi", *arguments, "--shard", f"{number}/2") for number in (2, 1)]
-        ended = [process.communicate(timeout=120) for process in running]
+        ended = [process.communicate() for process in running]
         assert [process.returncode for process in running] == [0, 0], ended
         assert (out / "build.json").read_bytes() == (small / "build.json").read_bytes()
         assert (out / "README.md").read_bytes() == (small / "README.md").read_bytes()

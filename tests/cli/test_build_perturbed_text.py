@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -12,15 +11,13 @@ from pathlib import Path
 import datasets
 import pytest
 import stressreel
-from commands import info, refuses, rows, run, run_process, start
+from commands import info, refuses, rows, run, run_process, start, wait_until
+from stressreel.api.score_text_shift import shift_table
 from stressreel.builders.perturbed.combinations import combinations
-from stressreel.cli.score_text_shift import shift_table
-from stressreel.language.wordnet import find_wordnet
 
 TEXTS = ("no_verbs", "random_noun", "shuffle_order", "keyboard", "gender_swap")
 PLAIN = ("--tagger", "pattern", "--no-progress")
 COLUMNS = ["caption_id", "perturbation", "clip_id", "caption", "original", "changed", "reason"]
-needs_wordnet = pytest.mark.skipif(find_wordnet() is None, reason="no WordNet: set NLTK_DATA")
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +112,7 @@ class TestText:
         assert run("build-perturbed", *given, "--out", whole, "--workers", 1).code == 0
         journal = out / ".build" / "journal.jsonl"
         process = start("build-perturbed", *given, "--out", out, "--workers", 2)
-        deadline = time.monotonic() + 120
-        while not (journal.exists() and journal.read_bytes().count(b"\n") >= 5) and time.monotonic() < deadline:
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.01)
+        wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 5, process)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         before = [line for line in journal.read_bytes().split(b"\n")[:-1] if b'"facts"' in line]
@@ -292,7 +286,6 @@ class TestModels:
         assert run("stressreel", "verify", out).code == 0
 
 
-@needs_wordnet
 class TestTextShift:
     def test_table_file_and_card(self, text: Path, tmp_path: Path) -> None:
         out = shutil.copytree(text, tmp_path / "o")

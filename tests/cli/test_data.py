@@ -5,9 +5,8 @@ from typing import Any
 
 import nltk.downloader
 import pytest
-from click.testing import CliRunner
-from commands import run_process
-from stressreel.cli.data import PACKAGES, command, fetch
+from commands import run, run_process
+from stressreel.api.data import PACKAGES, fetch
 from stressreel.errors import InputError
 
 
@@ -39,9 +38,9 @@ def test_both_are_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_folder_that_nltk_does_not_know_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(*NAMES))
-    done = CliRunner().invoke(command, ["download", "--to", str(tmp_path / "data")])
-    assert done.exit_code == 0, done.output
-    assert f"set NLTK_DATA={tmp_path / 'data'}" in done.output
+    done = run("stressreel", "data", "download", "--to", tmp_path / "data")
+    assert done.code == 0, done.err
+    assert done.out.endswith(f"set NLTK_DATA={tmp_path / 'data'}\n")
 
 
 @pytest.mark.parametrize(("there", "missing"), [((), NAMES[0]), (NAMES[:1], NAMES[1])])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from commands import run
 from stressreel.builders.perturbed.scores import read_captions, suite_settings
-from stressreel.language.wordnet import find_wordnet
 from stressreel.records.output import open_output
 
 Row = dict[str, object]
@@ -291,14 +290,6 @@ def test_answers_under_every_setting(suite: Path, tmp_path: Path) -> None:
     assert "jpeg-3.jsonl: caption 'video90001#0' has no ranked list" in done.err
 
 
-@pytest.fixture
-def wordnet() -> None:
-    """Skip where METEOR's WordNet is missing."""
-    pytest.importorskip("pycocoevalcap")
-    if find_wordnet() is None:
-        pytest.skip("no WordNet: set NLTK_DATA")
-
-
 def right_texts(path: Path) -> Path:
     rows: list[Row] = [
         {"id": str(n), "source_id": f"v{n}", "answer": f"the cat saw mouse {n}", "explanation": f"{n} hungry"}
@@ -307,7 +298,6 @@ def right_texts(path: Path) -> Path:
     return write(path, rows)
 
 
-@pytest.mark.usefixtures("wordnet")
 def test_open_ended_scores_have_intervals_and_can_be_compared(tmp_path: Path) -> None:
     right = right_texts(tmp_path / "right.jsonl")
     rows = [json.loads(line) for line in right.read_text().splitlines()]
@@ -331,7 +321,6 @@ def test_open_ended_scores_have_intervals_and_can_be_compared(tmp_path: Path) ->
     assert compared["E CIDEr"]["verdict"] == "equal"
 
 
-@pytest.mark.usefixtures("wordnet")
 def test_right_texts_may_be_options(tmp_path: Path) -> None:
     said = write(tmp_path / "said.jsonl", [{"id": str(n), "answer": "the dog barks"} for n in range(2)])
     for name, key in (("answer", "B"), ("answer_index", 1)):
@@ -345,7 +334,6 @@ def test_right_texts_may_be_options(tmp_path: Path) -> None:
     assert "'0' has answer_index -1, which is none of its options" in done.err
 
 
-@pytest.mark.usefixtures("wordnet")
 def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
     right = right_texts(tmp_path / "right.jsonl")
     short = write(tmp_path / "short.jsonl", [{"id": "1", "answer": ""}, {"id": "x", "answer": "y"}])

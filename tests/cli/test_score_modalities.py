@@ -118,14 +118,14 @@ def test_items_are_not_written_where_they_should_not(
     assert not (built / "items.csv").exists()
 
 
-def test_the_result_is_printed_even_if_items_cannot_be_written(
+def test_where_items_cannot_be_written_is_said_before_anything_is_scored(
     built: Path, clavi: dict[str, Path], tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
     done = score(built, clavi, "--items", tmp_path / "file" / "items.csv")
     assert done.code == 1
     assert "cannot write" in done.err
-    assert "modality-agnostic correct" in done.out
+    assert "Give another place with --items" in done.err
 
 
 OWN = [{"id": str(n), "answer": "b", "options": ["a", "b"], "source_id": f"s{n % 2}"} for n in range(4)]

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from commands import run
 from forger import configs_of
-from stressreel.api import card_of, checks_for
 from stressreel.builders import benchmark_of
+from stressreel.builders.parts import card_of, checks_for
 from stressreel.data_cards.card import write_card
 from stressreel.errors import InputError
 from stressreel.records.checks import VerifyOptions

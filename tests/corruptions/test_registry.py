@@ -1,7 +1,6 @@
 import json
 
 import pytest
-import stressreel
 from commands import run
 from stressreel.corruptions.registry import (
     SEVERITIES,
@@ -73,18 +72,6 @@ def test_unknown_names_get_a_suggestion() -> None:
         select_corruptions(["gausian_noise"])
     with pytest.raises(InputError, match="Kinds: visual"):
         list_corruptions("sound")
-
-
-def test_public_names() -> None:
-    on_outputs = {"Output", "build", "data_files", "diff", "verify", "score", "read"}
-    assert set(stressreel.__all__) == on_outputs | {
-        "__version__",
-        "corrupt",
-        "corrupt_text",
-        "list_corruptions",
-        "load",
-    }
-    assert all(getattr(stressreel, name) for name in stressreel.__all__)
 
 
 def test_list_command_shows_every_one() -> None:

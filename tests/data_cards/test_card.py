@@ -10,12 +10,12 @@ import yaml
 from cards import fields_not_needed, render_card, write_card
 from click.testing import CliRunner
 from figures import painted
-from stressreel.api import checks_for
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.render import ClaviBuilder
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
-from stressreel.cli.card import command
+from stressreel.builders.parts import checks_for
+from stressreel.cli.commands import make
 from stressreel.data_cards.card import hub_fields
 from stressreel.errors import InputError
 from stressreel.records.checks import VerifyOptions
@@ -239,6 +239,8 @@ def test_rendered_videos_and_skips(output, monkeypatch):
         return iter({"train": made[:2], "test": made[2:]}.get(split, made))
 
     monkeypatch.setattr(FinishedOutput, "rows", rows)
+    counted = FinishedOutput.counted
+    monkeypatch.setattr(FinishedOutput, "counted", lambda self, *of: [] if of[0] == "videos" else counted(self, *of))
     text = render_card(output.path, info)
     assert 'load_dataset("OUT", "videos"' in text
     assert "Keep the videos to yourself" in text
@@ -290,7 +292,7 @@ def test_the_command_writes_the_card_again(output, tmp_path):
     (copy.path / "README.md").unlink()
     for figure in (copy.path / "figures").iterdir():
         figure.unlink()
-    done = CliRunner().invoke(command, [str(copy.path)], catch_exceptions=False)
+    done = CliRunner().invoke(make("card"), [str(copy.path)], catch_exceptions=False)
     assert done.exit_code == 0
     assert card(copy) == card(output)
     assert {path.name for path in (copy.path / "figures").iterdir()} == FIGURES
@@ -299,13 +301,13 @@ def test_the_command_writes_the_card_again(output, tmp_path):
 def test_the_command_wants_a_finished_build(output, tmp_path):
     for folder in (tmp_path, tmp_path / "absent"):
         with pytest.raises(InputError, match="not the output of a build"):
-            CliRunner().invoke(command, [str(folder)], catch_exceptions=False)
+            CliRunner().invoke(make("card"), [str(folder)], catch_exceptions=False)
     (tmp_path / ".build").mkdir()
     with pytest.raises(InputError, match="not finished"):
-        CliRunner().invoke(command, [str(tmp_path)], catch_exceptions=False)
+        CliRunner().invoke(make("card"), [str(tmp_path)], catch_exceptions=False)
     (tmp_path / "build.json").write_text(json.dumps({"builder": "clavi"}))
     with pytest.raises(InputError, match="damaged"):
-        CliRunner().invoke(command, [str(tmp_path)], catch_exceptions=False)
+        CliRunner().invoke(make("card"), [str(tmp_path)], catch_exceptions=False)
 
 
 def test_phrases_do_not_break_tables_or_figures(tmp_path):
@@ -332,7 +334,7 @@ def test_own_text_between_the_marks_passes_and_outlives_every_rewriting(output, 
     noted(copy, "## Contact\n\nWrite to *me*. | {{ not a template }}\n<!-- mine -->")
     edited = card(copy)
     assert findings(copy) == []
-    CliRunner().invoke(command, [str(copy.path)], catch_exceptions=False)
+    CliRunner().invoke(make("card"), [str(copy.path)], catch_exceptions=False)
     assert card(copy) == edited
     with claim(copy.path) as held:
         held.clear()
@@ -348,7 +350,7 @@ def test_text_elsewhere_in_the_card_fails_and_is_overwritten(output, tmp_path):
         (copy.path / "README.md").write_text(edited, encoding="utf-8")
         (problem,) = findings(copy)
         assert "README.md is not the card" in problem
-        CliRunner().invoke(command, [str(copy.path)], catch_exceptions=False)
+        CliRunner().invoke(make("card"), [str(copy.path)], catch_exceptions=False)
         assert card(copy) == kept
     (copy.path / "README.md").write_text(kept.replace(END, ""), encoding="utf-8")
     assert findings(copy)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from commands import info, rows, run
-from stressreel.api import card_of
 from stressreel.builders import benchmark_names, load_benchmark
+from stressreel.builders.parts import card_of
 from stressreel.data_cards.card import write_card
 from stressreel.data_cards.croissant import render_croissant
 from stressreel.records.output import FinishedOutput, open_output

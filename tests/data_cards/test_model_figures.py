@@ -7,7 +7,7 @@ from figures import keep_drawn
 from stressreel.data_cards import model_figures
 from stressreel.errors import UsageError
 from stressreel.metrics.model_table import ModelTable
-from stressreel.metrics.scores import Spread
+from stressreel.records.results import Spread
 
 NONE = float("nan")
 

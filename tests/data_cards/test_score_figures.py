@@ -7,8 +7,9 @@ import pytest
 from figures import keep_drawn
 from stressreel.data_cards import score_figures as figures
 from stressreel.data_cards import shift_figure
-from stressreel.metrics.bootstrap import Estimate, tally
-from stressreel.metrics.scores import Scores, Table
+from stressreel.metrics.bootstrap import tally
+from stressreel.metrics.scores import Scores
+from stressreel.records.results import Estimate, Table
 
 NONE = float("nan")
 

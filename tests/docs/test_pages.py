@@ -9,39 +9,19 @@ from typing import Any
 
 import click
 import pytest
-from pages import PAGES, commands, named, python_blocks
-from stressreel.cli.list import options_page
-from stressreel.samples.cache import cached_sample
+from pages import BUILDING, PAGES, commands, named, python_blocks
+from stressreel.api.list import options_page
 
 ELSEWHERE = {
     "docs/decode.md": "test_decode.py runs them",
     "docs/guide.md": "test_guide.py runs them, between the commands",
+    **dict.fromkeys(BUILDING, "test_ways.py runs them, with the processes that they start"),
 }
 
 
-@pytest.fixture
-def folder(page: str, tmp_path: Path, built: Path, build_once: Callable[..., Path]) -> Path:
-    """A folder with the outputs and the videos that the blocks of a page name."""
-    (tmp_path / "out").mkdir()
-    if page != "docs/api.md":  # builds where README has its output
-        (tmp_path / "out" / "clavi").symlink_to(built)
-    arguments = ("--msrvtt", "sample", "--severity", 3, "--limit", 2)
-    if page == "docs/text.md":
-        texts = ("--text-perturbations", "no_verbs", "--tagger", "pattern", "--preset", "ultrafast")
-        suite = build_once("build-perturbed", *arguments, "--modality", "multimodal", "--perturbations", "jpeg", *texts)
-    else:
-        suite = build_once("build-perturbed", *arguments, "--perturbations", "jumble,gaussian_noise", "--no-render")
-    if page == "docs/decomp.md":
-        graphs = build_once("build-decomp", "--charades", "sample")
-        (tmp_path / "out" / "decomp").symlink_to(graphs)
-    for name in ("perturbed", "msrvtt-p"):
-        (tmp_path / "out" / name).symlink_to(suite)
-    (tmp_path / "MSRVTT").symlink_to(cached_sample("msrvtt"))
-    return tmp_path
-
-
 @pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page) and page not in ELSEWHERE])
-def test_python_blocks_run(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_run(page: str, folder_for: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = folder_for(page)
     monkeypatch.chdir(folder)
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", folder / "cache")  # else another run's rows are read
     names: dict[str, Any] = {}

@@ -15,7 +15,6 @@ import pytest
 from commands import Ran, run
 from stressreel.builders.perturbed.scores import read_captions, suite_settings
 from stressreel.cli.main import load_command, stressreel
-from stressreel.language.wordnet import find_wordnet
 from stressreel.records.output import open_output
 
 PAGE = Path(__file__).parents[2] / "docs" / "scores.md"
@@ -31,7 +30,6 @@ PAPERS = {
 COMMAND = re.compile(r"`((?:stressreel|build-\w+) [^`]+)`")
 PARSED = ("MODEL", "simulate-quag", "card", "build-clavi")  # these need a model, train one, or write into an output
 NEEDS = {"open-ended": "pycocoevalcap", "text-shift": "rouge_score"}
-NO_WORDNET = find_wordnet() is None
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
@@ -98,8 +96,6 @@ def folder(
     tmp_path_factory: pytest.TempPathFactory, built: Path, built_causal: Path, build_once: Callable[..., Path]
 ) -> Path:
     """A folder with the outputs that the commands name, and made answers to them."""
-    if NO_WORDNET:
-        pytest.skip("no WordNet: set NLTK_DATA")
     place = tmp_path_factory.mktemp("papers")
     (place / "out").mkdir()
     texts = ("--text-perturbations", "typos,ocr,no_verbs,no_nouns_and_no_verbs", "--tagger", "pattern")

@@ -1,10 +1,18 @@
 """One small output of each builder, with videos; read only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from stressreel.records.output import FinishedOutput, open_output
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _undecoded() -> Iterator[None]:
+    """Let `datasets` hand out videos as bytes without torchcodec, which needs FFmpeg's shared libraries."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("datasets.config.TORCHCODEC_AVAILABLE", False)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -209,22 +208,13 @@ def test_rows_are_read_from_any_on_without_the_groups_before(tmp_path: Path, mon
         assert [row["id"] for row in rows_from(output, part, start)] == ids[start:]
     read = []
 
-    class Group:
-        def __init__(self, file: Any):
-            self.num_row_groups, self.metadata, self._file = file.num_row_groups, file.metadata, file
+    real = media.group_rows
 
-        def read_row_group(self, index: int, **options: Any) -> Any:
-            read.append(index)
-            return self._file.read_row_group(index, **options)
+    def counted(file: Any, index: int) -> Iterator[Any]:
+        read.append(index)
+        return real(file, index)
 
-    real = media.open_shard
-
-    @contextmanager
-    def counted(path: Path) -> Iterator[Any]:
-        with real(path) as file:
-            yield Group(file)
-
-    monkeypatch.setattr(media, "open_shard", counted)
+    monkeypatch.setattr(media, "group_rows", counted)
     assert [row["id"] for row in rows_from(output, part, 20)] == ids[20:]
     assert len(read) == 2  # of seven: 20 to 23, and the last
     with pytest.raises(InputError, match="25 rows are there, 26 were built"):

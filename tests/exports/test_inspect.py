@@ -19,10 +19,10 @@ from commands import refuses, run
 from endpoint import running
 from inspect_logs import eval_file, sample
 from PIL import Image
-from stressreel.api import tasks_of
 from stressreel.asking.clips import Sampling, StoredClips
 from stressreel.asking.questions import Clip, questions_of_output
 from stressreel.builders import benchmark_of
+from stressreel.builders.parts import tasks_of
 from stressreel.exports import frames, harness
 from stressreel.exports.tasks import prompts
 from stressreel.records.output import FinishedOutput, open_output

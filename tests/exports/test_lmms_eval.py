@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import yaml
 from commands import refuses, run
-from stressreel.api import open_rows
+from stressreel.builders.parts import open_rows
 from stressreel.builders.perturbed.choices import NUM_CAPTIONS
 from stressreel.exports.tasks import KINDS, prompts
 from stressreel.metrics.answers import YES_NO

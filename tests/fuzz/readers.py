@@ -60,16 +60,15 @@ class Reader:
     slow: bool = False
 
 
-def command(name: str, *arguments: object) -> str:
-    """Run a real command in this process; give what it wrote.
+def ran(name: str, *arguments: object) -> tuple[int, str, str]:
+    """Run a real command in this process; give its exit code, what it wrote and what it said.
 
     Raises:
-        Refusal: It ended with 1 or 2.
         Fault: It ended otherwise than a command may, or said too much.
     """
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors) for errors in ("strict", "backslashreplace"))
     sys.argv = [name, *map(str, arguments)]
-    code: object = None
+    code: Any = None
     with redirect_stdout(out), redirect_stderr(err):
         try:
             main.main() if name == "stressreel" else main.build()
@@ -78,6 +77,17 @@ def command(name: str, *arguments: object) -> str:
     written, said = (stream.buffer.getvalue().decode() for stream in _flushed(out, err))
     if code not in (0, 1, 2) or "fault in stressreel" in said or "Traceback" in said or len(said) > MOST_SAID:
         raise Fault(f"{name} ended with {code}: {said[-600:]}")
+    return int(code), written, said
+
+
+def command(name: str, *arguments: object) -> str:
+    """Run a real command in this process; give what it wrote.
+
+    Raises:
+        Refusal: It ended with 1 or 2.
+        Fault: It ended otherwise than a command may, or said too much.
+    """
+    code, written, said = ran(name, *arguments)
     if code:
         raise Refusal(said)
     return written
@@ -473,8 +483,8 @@ def read_question_files(folder: Path) -> None:
 
 
 def read_prediction_files(folder: Path) -> None:
-    from stressreel.api import items_of_output
     from stressreel.asking.questions import questions_of_file
+    from stressreel.builders.parts import items_of_output
     from stressreel.metrics.blind.items_file import read_asked
     from stressreel.metrics.items import read_items
     from stressreel.metrics.predictions import join, read_predictions
@@ -504,8 +514,8 @@ def build_json(folder: Path) -> None:
 
 
 def _output_checks(out: Path) -> None:
-    from stressreel.api import card_of, checks_for
     from stressreel.builders import benchmark_of
+    from stressreel.builders.parts import card_of, checks_for
     from stressreel.data_cards.card import render_card
     from stressreel.metrics.inputs import read_columns
     from stressreel.records.checks import VerifyOptions

@@ -15,7 +15,7 @@ RUN = Path(__file__).parent / "run.py"
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the harness limits memory as Linux does")
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
     command = [sys.executable, RUN, "--mutations", "300", "--seed", "12", "--keep", tmp_path, "--quick"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 findings in 3" in done.stdout
 
@@ -57,7 +57,7 @@ tally = run.fuzz(readers.Reader("x", {{"f": "bytes"}}, read), pathlib.Path({str(
 kinds = {{run.last_line(text) for text in tally.findings.values()}}
 print(len(tally.findings), sorted(kinds))
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     found, _, kinds = done.stdout.partition(" ")
     assert int(found) >= 10, done  # now and then a mutation changes nothing
     for kind in ("KeyError: 'unknown'", "killed by SIGABRT", "MemoryError", "killed by SIGPROF"):

@@ -3,10 +3,9 @@ from pathlib import Path
 
 import nltk.data
 import pytest
-from language_data import real_wordnet
 from stressreel.errors import InputError
 from stressreel.language import wordnet as module
-from stressreel.language.wordnet import HASHED, LEXNAMES, find_wordnet, load_wordnet, wordnet_hash
+from stressreel.language.wordnet import LEXNAMES, Synonym, WordNet, find_wordnet, load_wordnet, wordnet_hash
 
 
 @pytest.fixture
@@ -18,51 +17,59 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def test_senses_synonyms_and_counts() -> None:
-    wordnet = real_wordnet()
-    names = [synonym.name for synonym in wordnet.synonyms("car", "n")]
-    assert names == ["automobile", "auto", "motorcar", "machine"]
-    assert [synonym.count for synonym in wordnet.synonyms("car", "n")][:3] == [15, 2, 1]
-    assert [synonym.rank for synonym in wordnet.synonyms("place", "v") if synonym.name in ("put", "position")] == [0, 1]
+    wordnet = load_wordnet()
+    assert wordnet.name.startswith("WordNet 0.1 ")
+    assert wordnet.synonyms("car", "n") == (
+        *(Synonym(name, count, 0) for name, count in (("automobile", 15), ("auto", 2), ("motorcar", 1))),
+        Synonym("machine", 0, 1),
+    )
+    assert [synonym.rank for synonym in wordnet.synonyms("position", "v") if synonym.name == "place"] == [1]
+    assert wordnet.synonyms("car", "n", 1) == (Synonym("railcar", 1, 0),)
     assert wordnet.synonyms("car", "n", 99) == ()
     assert wordnet.synonyms("blorf", "n") == ()
-    assert wordnet.count("output", "n") > wordnet.count("output", "v")
+    assert (wordnet.count("output", "n"), wordnet.count("output", "v"), wordnet.count("blorf", "n")) == (4, 1, 0)
     assert wordnet.parts("output") == {"n", "v"}
-    assert wordnet.count("blorf", "n") == 0
+    assert wordnet.first_share("place", "v") == 12 / 14
+    assert wordnet.first_share("sofa", "n") == 1
+    assert wordnet.share_sense("film", "movie", "n")
+    assert not wordnet.share_sense("cat", "dog", "n")
 
 
 def test_phrases_forms_kinds_and_opposites() -> None:
-    wordnet = real_wordnet()
+    wordnet = load_wordnet()
     assert wordnet.has("hot dog", "n")
     assert not wordnet.has("cars", "n"), "an inflected form is no lemma"
     assert not wordnet.has("large dog", "n")
     assert wordnet.lexname("man", "n") == "noun.person"
     assert wordnet.lexname("man", "n", 99) == ""
-    assert "boy" in wordnet.antonyms("girl", "n")
-    assert "large" in wordnet.antonyms("little", "a")
-    assert {"small", "little"} <= wordnet.antonyms("huge", "a"), "by way of its near senses"
+    assert wordnet.antonyms("girl", "n") == {"boy"}
+    assert wordnet.antonyms("little", "a") == {"large"}
+    assert wordnet.antonyms("huge", "a") == {"little"}, "by way of its near senses"
+    assert wordnet.parts("huge") == {"a"}
     assert "output" in list(wordnet.lemmas("n"))
     assert list(wordnet.lemmas("n")) == sorted(set(wordnet.lemmas("n")))
 
 
-def test_the_list_of_lexicographer_files_is_wordnets() -> None:
-    file = Path(str(real_wordnet().reader.root), "lexnames")
-    if not file.is_file():
-        pytest.skip(f"{file.parent} has no lexnames, as Debian's WordNet")
-    with file.open(encoding="utf-8") as lines:
-        assert [line.split()[1] for line in lines] == LEXNAMES.split()
+def test_the_real_one_is_read_as_well(real_wordnet: WordNet) -> None:
+    assert [synonym.name for synonym in real_wordnet.synonyms("car", "n")] == [
+        *("automobile", "auto", "motorcar", "machine")
+    ]
+    assert {"small", "little"} <= real_wordnet.antonyms("huge", "a")
+    file = Path(str(real_wordnet.reader.root), "lexnames")
+    if file.is_file():  # Debian leaves it out
+        assert [line.split()[1] for line in file.read_text().splitlines()] == LEXNAMES.split()
 
 
-def test_a_zip_and_a_folder_without_lexnames_give_the_same(tmp_path: Path, fresh: pytest.MonkeyPatch) -> None:
-    real_wordnet()
-    source, first = Path(str(find_wordnet())), module.wordnet_hash()
+def test_a_zip_and_a_folder_without_lexnames_give_the_same(
+    small_wordnet: Path, tmp_path: Path, fresh: pytest.MonkeyPatch
+) -> None:
+    source, first = small_wordnet / "corpora" / "wordnet", wordnet_hash()
     copy = tmp_path / "zipped" / "corpora" / "wordnet"
     shutil.copytree(source, copy)
     shutil.make_archive(str(copy), "zip", copy.parent, "wordnet")
     shutil.rmtree(copy)
-    debian = tmp_path / "debian"
-    debian.mkdir()
-    for name in (*HASHED, *(f"{part}.exc" for part in ("adj", "adv", "noun", "verb"))):
-        shutil.copy(source / name, debian / name)
+    debian = Path(shutil.copytree(source, tmp_path / "debian"))
+    (debian / "lexnames").unlink()
     fresh.setattr(module, "DEBIAN", debian)
     for paths, suffix in (([str(tmp_path / "zipped")], "zip"), ([], "debian")):
         fresh.setattr(nltk.data, "path", list(paths))

@@ -40,7 +40,6 @@ def seconds(answer: str, options: tuple[str, ...]) -> float:
     return taken
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("token", TOKENS)
 def test_time_grows_with_length_alone(token: str) -> None:
     for opening, ending in FRAMES:
@@ -50,22 +49,20 @@ def test_time_grows_with_length_alone(token: str) -> None:
         assert seconds(long, options) < 5 * GROWTH * fast + 0.2  # squared, it would be 100 times
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
-    ("answer", "expected"),
+    ("start", "again", "times", "end", "expected"),
     [
-        ("<think>" + "Is it A? " * 10**6 + "</think>B", 1),
-        ("B. " + "as it ran. " * 10**5, 1),
-        ("Jerry ran away" + "." * 10**6 * 5 + "(B)", 1),
-        ("B" + "\n" * 10**6 * 5 + "because", 1),
-        ("B, Jerry ran away" + ")" * 10**6 * 5, 1),
-        ("(A) " * 10**6, None),
-        ('{"answer": ' * 10**6, None),
+        ("<think>", "Is it A? ", 10**6, "</think>B", 1),
+        ("B. ", "as it ran. ", 10**5, "", 1),
+        ("Jerry ran away", ".", 5 * 10**6, "(B)", 1),
+        ("B", "\n", 5 * 10**6, "because", 1),
+        ("B, Jerry ran away", ")", 5 * 10**6, "", 1),
+        ("", "(A) ", 10**6, "", None),
+        ("", '{"answer": ', 10**6, "", None),
     ],
-    ids=lambda value: str(value)[:12],
 )
-def test_answers_of_megabytes(answer: str, expected: int | None) -> None:
-    assert read_answer(answer, OPTIONS) == expected
+def test_answers_of_megabytes(start: str, again: str, times: int, end: str, expected: int | None) -> None:
+    assert read_answer(start + again * times + end, OPTIONS) == expected
 
 
 def test_numbers_that_no_option_has() -> None:

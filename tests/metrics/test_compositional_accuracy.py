@@ -23,7 +23,7 @@ from stressreel.metrics.question_graphs import (
     VideoGraphs,
     constant_predictions,
 )
-from stressreel.metrics.scores import text_table
+from stressreel.records.results import text_table
 from stressreel.seeds import rng_for
 from sub_questions import Asked, figure_one, one_graph
 

@@ -10,7 +10,7 @@ from stressreel.errors import InputError
 from stressreel.metrics.feature_permutation import categories_of, permutation_table, permuted_sets
 from stressreel.metrics.items import Items
 from stressreel.metrics.predictions import Predictions
-from stressreel.metrics.scores import Spread
+from stressreel.records.results import Spread
 
 IDS = [str(number) for number in range(4)]
 ITEMS = Items(IDS, IDS, IDS, IDS, [("no", "yes")] * 4, np.array([1, 1, 1, 0]))

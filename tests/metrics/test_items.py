@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.api import items_of_output
+from stressreel.builders.parts import items_of_output
 from stressreel.errors import InputError
 from stressreel.metrics.answers import YES_NO
 from stressreel.metrics.items import Items, options_of

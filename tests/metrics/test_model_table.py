@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan, nan
 from typing import Any
 
@@ -13,7 +14,7 @@ from stressreel.errors import InputError, UsageError
 from stressreel.metrics.bootstrap import Tally
 from stressreel.metrics.folder import Scored
 from stressreel.metrics.model_table import Value, model_table, spread
-from stressreel.metrics.scores import Spread, markdown_table, text_table
+from stressreel.records.results import Spread
 
 NOTHING = Tally((), (), np.zeros((0, 0)), np.zeros((0, 0)))
 FINE = [
@@ -50,8 +51,8 @@ def test_runs_of_a_model_by_hand() -> None:
     alone = table.cells["accuracy", "B"]
     assert alone is not None
     assert (alone.mean, isnan(alone.std), alone.runs) == (0.9, True, 1)
-    assert "accuracy  0.700 ± 0.100  0.900" in text_table(table.laid_out())
-    assert "| A | 0.700 ± 0.100 | 0.500 ± 0.000 |" in markdown_table(table.laid_out(models_in_rows=True))
+    assert "accuracy  0.700 ± 0.100  0.900" in str(table)
+    assert "| A | 0.700 ± 0.100 | 0.500 ± 0.000 |" in replace(table, transposed=True).render("markdown")
     assert table.note == "Mean ± standard deviation (n - 1) over 1 to 3 runs of a model."
 
 
@@ -69,7 +70,7 @@ def test_a_score_that_a_run_leaves_undefined_is_a_dash() -> None:
     assert isnan(found.mean)
     assert isnan(found.std)
     table = model_table({"A": [scored(None)]})
-    assert "accuracy      –" in text_table(table.laid_out())
+    assert "accuracy      –" in str(table)
 
 
 def test_labels_that_all_share_stand_in_the_title() -> None:
@@ -87,7 +88,7 @@ def test_tables_of_one_output_stand_side_by_side() -> None:
     assert {score: cell.mean for (score, _), cell in table.cells.items() if cell} == {"ud": 0.6, "un": 0.4}
     two = model_table({"A": [scored(0.6, config="ud")], "B": [scored(0.4, config="un")]}, only=["accuracy"])
     assert two.cells["ud", "B"] is None
-    assert text_table(two.laid_out()).count("–") == 2
+    assert str(two).count("–") == 2
 
 
 @pytest.mark.parametrize(

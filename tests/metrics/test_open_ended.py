@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from language_data import real_wordnet
 from stressreel.errors import InputError
 from stressreel.metrics.bootstrap import estimates
 from stressreel.metrics.meteor import JAVA, NLTK, java_found, java_meteor, nltk_meteor
@@ -55,7 +54,6 @@ def scores(texts: Sequence[str], references: Sequence[str], meteor: str = NLTK, 
 
 
 def test_the_right_answers_score_best_and_others_nothing() -> None:
-    real_wordnet()
     best = scores(RIGHT, RIGHT)
     assert [best[f"BLEU-{n}"] for n in (1, 2, 3)] == pytest.approx([1, 1, 1])
     assert best["ROUGE-L"] == pytest.approx(1)
@@ -74,7 +72,6 @@ texts_of = st.lists(st.sampled_from(VOCABULARY), max_size=9).map(" ".join)
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(texts_of, texts_of), min_size=2, max_size=6), st.integers(0, 9))
 def test_scores_are_the_packages_own_on_every_resample(pairs: list[tuple[str, str]], seed: int) -> None:
-    real_wordnet()
     texts, references = [list(side) for side in zip(*pairs, strict=True)]
     counted = count([str(n) for n in range(len(pairs))], {"A": texts}, {"A": references}, meteor=NLTK)
     weights = np.random.default_rng(seed).multinomial(len(pairs), np.full(len(pairs), 1 / len(pairs)), size=3)
@@ -90,7 +87,6 @@ def test_scores_are_the_packages_own_on_every_resample(pairs: list[tuple[str, st
 
 
 def test_intervals_are_over_source_videos_and_capsmix_has_one() -> None:
-    real_wordnet()
     right = [*RIGHT, "The mouse eats.", "A door falls on Spike.", "Nibbles sings a song"]
     said = ["Tom sleeps.", *right[1:]]
     generated, references = {"A": said * 2, "E": right * 2}, {"A": right * 2, "E": said * 2}
@@ -140,7 +136,6 @@ def test_where_java_is_meteor_is_1_5(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_java_meteor_is_that_of_nltk_and_named_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    real_wordnet()
     monkeypatch.setattr(shutil, "which", lambda name: None)
     found = scores(RIGHT, RIGHT[::-1], meteor=None)
     assert JAVA not in found
@@ -160,13 +155,11 @@ def test_a_java_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_sbert_is_the_mean_cosine() -> None:
-    real_wordnet()
     vectors = np.array([[1.0, 0], [0, 1], [0.6, 0.8], [0, 1]])
     assert scores(["a", "b"], ["c", "d"], encode=lambda texts: vectors)["SBERT"] == pytest.approx((0.6 + 1) / 2)
 
 
 def test_spice_without_java_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    real_wordnet()
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(InputError, match="SPICE needs Java"):
         scores(RIGHT, RIGHT, spice=True)

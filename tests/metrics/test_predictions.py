@@ -353,3 +353,26 @@ class TestHostileFiles:
             path.write_bytes(content[:place] + bytes([content[place] ^ 8]) + content[place + 1 :])
             with contextlib.suppress(InputError):
                 read_predictions(path, expected=1)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_half_a_character_is_no_answer_and_can_be_written(tmp_path: Path, name: str) -> None:
+    row = r'{"id": "a", "answer": "\ud800yes"}'
+    (tmp_path / name).write_text(f"[{row}]" if name == "a.json" else row, encoding="utf-8")
+    joined = join(read_predictions(tmp_path / name), ["a"])
+    assert joined.picks.tolist() == [UNREADABLE]
+    json.dumps(joined.summary(), ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_half_a_character_in_bytes_is_refused(tmp_path: Path, name: str) -> None:
+    odd = b"\xed\xa0\x80yes"
+    if name == "a.csv":
+        (tmp_path / name).write_bytes(b"id,answer\na," + odd + b"\n")
+    else:
+        text = pa.Array.from_buffers(
+            pa.string(), 1, [None, pa.array([0, len(odd)], pa.int32()).buffers()[1], pa.py_buffer(odd)]
+        )
+        pq.write_table(pa.table({"id": ["a"], "answer": text}), tmp_path / name)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_predictions(tmp_path / name)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from stressreel.corruptions.registry import text_corruptions
 from stressreel.errors import InputError
-from stressreel.language.wordnet import find_wordnet
 from stressreel.metrics.text_shift import (
     METRICS,
     Perplexity,
@@ -21,7 +20,6 @@ from stressreel.metrics.text_shift import (
     table7,
 )
 
-needs_wordnet = pytest.mark.skipif(find_wordnet() is None, reason="no WordNet: set NLTK_DATA")
 WORDS = ("a", "man", "rides", "horse", "the", "dog", "runs", "on", "grass")
 
 
@@ -49,7 +47,6 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@needs_wordnet
 class TestSimilarity:
     @pytest.mark.parametrize("text", ["a man rides a horse", "cooking", "Two dogs, one cat!", "it's 3.5 m (or so)"])
     def test_equal_captions(self, text: str) -> None:
@@ -154,7 +151,6 @@ class TestPerplexity:
 
 
 class TestReport:
-    @needs_wordnet
     def test_with_a_model(self, tiny: Path) -> None:
         tables = {"no_verbs": [("a dog [UNK]", "a dog runs"), ("a horse", "a horse")]}
         told: list[str] = []

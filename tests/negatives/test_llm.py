@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from stressreel.negatives.llm import ChatEndpoint, LocalModel, ask, ask_all, che
 CAST = Cast(("Tom", "Jerry", "Spike"))
 RIGHT = "Tom was hitting Jerry."
 GOOD = {"State": "Tom was not hitting Jerry.", "Exchange": "Jerry was hitting Tom."}
+
+
+DRIPPING = object()
 
 
 class Server(ThreadingHTTPServer):
@@ -39,6 +43,19 @@ def served(*replies: object) -> Iterator[tuple[str, Server]]:
             server.keys.append(self.headers.get("Authorization"))
             word = body["messages"][0]["content"].split()[0]
             reply = server.replies.pop(0) if server.replies else GOOD[word]
+            if isinstance(reply, str) and reply.startswith("http://"):
+                self.send_response(302)
+                self.send_header("Location", reply)
+                self.end_headers()
+                return
+            if reply is DRIPPING:
+                self.send_response(200)
+                self.end_headers()
+                with suppress(OSError):
+                    for _ in range(500):
+                        self.wfile.write(b" ")
+                        time.sleep(0.02)
+                return
             if isinstance(reply, int):
                 self.send_response(reply)
                 self.end_headers()
@@ -95,6 +112,20 @@ def test_a_refused_key_is_not_tried_again(tmp_path: Path) -> None:
         with pytest.raises(BuildError, match="HTTP 401"):
             ask(RIGHT, ChatEndpoint(url, "m", wait_s=0), CAST, tmp_path)
         assert len(server.asked) == 1
+
+
+def test_a_redirect_takes_the_key_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STRESSREEL_LLM_KEY", "very-secret")
+    with served() as (other, thief), served(f"{other}/chat/completions") as (url, _):
+        with pytest.raises(BuildError, match="HTTP 302"):
+            ask(RIGHT, ChatEndpoint(url, "m", wait_s=0), CAST, tmp_path)
+        assert thief.keys == []
+
+
+def test_an_answer_that_drips_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stressreel.negatives.llm.TRIES", 1)
+    with served(DRIPPING) as (url, _), pytest.raises(BuildError, match="no whole answer within"):
+        ask(RIGHT, ChatEndpoint(url, "m", timeout_s=0.2, wait_s=0), CAST, tmp_path)
 
 
 def test_a_server_that_is_down(tmp_path: Path) -> None:

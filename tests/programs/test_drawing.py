@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from stressreel.programs.decomposition import decompose
@@ -28,7 +27,7 @@ def test_a_tree_has_every_question_written_out_once() -> None:
 def test_a_root_that_is_alone() -> None:
     steps = decompose(ObjectExists("phone"))
     assert as_tree(steps) == "[0] Does a phone exist?  <Object Exists>\n0 sub-questions"
-    assert json.loads(as_json(steps))["edges"] == []
+    assert as_json(steps)["edges"] == []
     assert "->" not in as_dot(steps)
 
 
@@ -38,7 +37,7 @@ def test_one_sub_question_is_singular() -> None:
 
 
 def test_json_has_children_before_parents() -> None:
-    found = json.loads(as_json(STEPS))
+    found = as_json(STEPS)
     assert found["template"] == "objFirstVerify"
     assert [node["kind"] for node in found["nodes"]] == [step.kind for step in STEPS]
     assert all(max(edge["children"]) < edge["parent"] for edge in found["edges"])
@@ -48,7 +47,7 @@ def test_json_has_children_before_parents() -> None:
 def test_a_drawing_for_graphviz_quotes_texts() -> None:
     drawn = as_dot(STEPS, 'Was "it" a \\ phone?')
     assert '[label="Was \\"it\\" a \\\\ phone?\\nObject Equals"]' in drawn
-    edges = json.loads(as_json(STEPS))["edges"]
+    edges = as_json(STEPS)["edges"]
     assert drawn.count(" -> ") == sum(len(edge["children"]) for edge in edges)
     assert drawn.startswith("digraph questions {")
     assert drawn.endswith("}")

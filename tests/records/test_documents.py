@@ -88,3 +88,18 @@ def test_text_that_cannot_be_read(tmp_path: Path) -> None:
 )
 def test_values_are_shown_shortened(value: object) -> None:
     assert len(shortened(value)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r'"\ud800yes"', "\ufffdyes"),
+        (r'"\uDFFF"', "\ufffd"),
+        (r'"\ud83d\ude00"', "\U0001f600"),
+        (r'"\ud800\ud83d\ude00"', "\ufffd\U0001f600"),
+        (r'"\\ud800"', "\\ud800"),
+        (r'{"\ud800": ["\\\udc00"]}', {"\ufffd": ["\\\ufffd"]}),
+    ],
+)
+def test_halves_of_characters_are_replaced(text: str, value: object) -> None:
+    assert parse_json(text) == value

@@ -7,20 +7,26 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.errors import OutputError
+from stressreel.errors import InputError, OutputError
+from stressreel.metrics.predictions import read_predictions
+from stressreel.records.documents import read_text
 from stressreel.records.files import (
     atomic,
     canonical_json,
     output_error,
+    regular,
     sha256_file,
     sha256_text,
     write_atomic,
     write_json,
 )
+from stressreel.records.shards import read_footer
+from stressreel.video.pyav import open_input
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -213,3 +219,18 @@ def test_an_error_without_a_number_is_passed_on(tmp_path: Path) -> None:
 
 def test_an_output_error_without_words_says_the_error_itself() -> None:
     assert "cannot write a: in words. Give" in str(output_error(OSError("in words"), Path("a")))
+
+
+@pytest.mark.parametrize("read", [read_text, sha256_file, read_predictions, read_footer, open_input])
+def test_what_is_no_regular_file_is_not_waited_for(read: Callable[[Path], Any], tmp_path: Path) -> None:
+    fifo = tmp_path / "answers.jsonl"
+    os.mkfifo(fifo)
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(fifo)
+    zero = tmp_path / "zero.jsonl"
+    zero.symlink_to("/dev/zero")
+    for path, kind in ((fifo, "FIFO"), (link, "FIFO"), (zero, "device")):
+        with pytest.raises(InputError, match=f"is a {kind}; give a regular file"):
+            read(path)
+    assert regular(tmp_path) == tmp_path  # folders and what is not there say so when they are opened
+    assert regular(tmp_path / "absent") == tmp_path / "absent"

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from stressreel.errors import InputError
-from stressreel.records.output import open_output
+from stressreel.records.objects import Found, Objects
+from stressreel.records.output import RemoteOutput, fitting, open_output
 from stressreel.records.schema import Column, Config
 from stressreel.records.shards import shard_path, write_shard
 
@@ -69,3 +70,33 @@ def test_a_damaged_build_json_is_told(tmp_path: Path, content: str) -> None:
     (tmp_path / "build.json").write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError, match=r"build\.json is damaged \(.*Build again with --fresh"):
         open_output(tmp_path)
+
+
+class Store(Objects):
+    """Object storage that lists keys of a stranger's choice."""
+
+    def list(self, prefix: str = "") -> list[Found]:
+        return [Found("videos/../../../stolen", 1, "e", 0.0)]
+
+    def fetch(self, key: str, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+
+
+def test_a_key_of_a_store_leads_to_no_other_folder(tmp_path: Path) -> None:
+    output = RemoteOutput(tmp_path / "cache" / "output", {"counts": {}}, Store(""))
+    with pytest.raises(InputError, match="no name for a file"):
+        output.complete()
+    assert list(tmp_path.rglob("stolen")) == []
+
+
+@pytest.mark.parametrize("folder", ["../x", "/etc", "a/../../b", "a\\b", "a\n", "x" * 300, 3])
+def test_videos_are_looked_for_below_the_folder_that_a_user_gives(tmp_path: Path, folder: object) -> None:
+    for more in ({"video_folders": [".", folder]}, {"source": {"video_folders": [folder]}}):
+        with pytest.raises(InputError, match=r"build\.json is damaged"):
+            open_output(finish(tmp_path, {**INFO, **more}))
+
+
+def test_what_does_not_fit_together_is_said_in_words(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot be used as it is \(KeyError: "), fitting(tmp_path):
+        raise KeyError("fingerprint")

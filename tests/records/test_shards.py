@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -14,7 +19,15 @@ from stressreel.errors import OutputError
 from stressreel.records import shards
 from stressreel.records.files import atomic
 from stressreel.records.schema import Column, Config, Row
-from stressreel.records.shards import ShardWriter, part_path, read_rows, shard_path, write_shard
+from stressreel.records.shards import (
+    ShardError,
+    ShardWriter,
+    part_path,
+    read_columns_of,
+    read_rows,
+    shard_path,
+    write_shard,
+)
 
 WORDS = Config(
     "words",
@@ -244,3 +257,86 @@ def test_a_shard_that_is_abandoned_leaves_nothing(tmp_path: Path) -> None:
     writer.add(words(1)[0], shards.ROW_GROUP_BYTES)
     writer.abandon()
     assert list(tmp_path.iterdir()) == []
+
+
+LIMIT = 2_000_000_000
+READ = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
+from pathlib import Path
+from stressreel.errors import InputError
+{read}
+"""
+
+
+def in_little_memory(read: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a process of its own that may have 2 GB."""
+    code = READ.format(limit=LIMIT, read=read)
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
+    }
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment)
+
+
+def bombs(path: Path, kind: str, rows: int = 3000) -> Path:
+    """Write a file of a few kB whose texts, texts in lists or bytes are 3 GB, each the same."""
+    once: pa.Array = pa.array([b"x" * 1_000_000 if kind == "bytes" else "x" * 1_000_000])
+    texts: pa.Array = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), once)
+    if kind == "list":
+        texts = pa.ListArray.from_arrays(pa.array(range(rows + 1), pa.int32()), texts)
+    table = pa.table({"id": [str(number) for number in range(rows)], "answer": texts})
+    pq.write_table(table, path, compression="zstd", store_schema=False)
+    assert path.stat().st_size < 30_000
+    return path
+
+
+@pytest.mark.parametrize("kind", ["text", "list", "bytes"])
+def test_a_few_bytes_do_not_fill_the_memory(tmp_path: Path, kind: str) -> None:
+    path = bombs(tmp_path / "bomb.parquet", kind)
+    for read in ("sum(1 for _ in read_rows(path))", "read_columns_of(path, ['id', 'answer'])", "measure(path)"):
+        done = in_little_memory(
+            "from stressreel.records.shards import read_rows, read_columns_of, measure, ShardError\n"
+            f"path = Path({str(path)!r})\ntry: {read}\nexcept ShardError as error: print(error)"
+        )
+        assert "unpacks to more" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("kind", ["text", "list"])
+def test_predictions_of_a_few_bytes_do_not_fill_the_memory(tmp_path: Path, kind: str) -> None:
+    path = bombs(tmp_path / "bomb.parquet", kind)
+    done = in_little_memory(
+        "from stressreel.metrics.predictions import read_predictions\n"
+        f"print(len(read_predictions(Path({str(path)!r})).rows))"
+    )
+    assert done.stdout == "3000\n", done.stderr
+
+
+def test_what_a_file_claims_is_held_against_its_size(tmp_path: Path) -> None:
+    many = pa.table({"n": pa.array(np.zeros(900_000, np.int64))})
+    pq.write_table(many, tmp_path / "rows.parquet", row_group_size=900_000)
+    zeros = pa.table({"text": ["x" * 9_000_000] * 30})
+    pq.write_table(zeros, tmp_path / "zeros.parquet", compression="zstd", use_dictionary=False)
+    for name in ("rows", "zeros"):
+        with pytest.raises(ShardError, match="more than can be packed"):
+            read_columns_of(tmp_path / f"{name}.parquet", ["n"])
+    long = pa.table({"text": ["x" * 11_000_000]})
+    pq.write_table(long, tmp_path / "long.parquet")
+    with pytest.raises(ShardError, match="more than 10,000,000"):
+        list(read_rows(tmp_path / "long.parquet"))
+
+
+def test_texts_that_stay_packed_are_what_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        {"w": ["a", None, "b"], "r": [{"x": "a", "n": 1}, None], "v": {"bytes": b"1", "path": "p"}, "s": "q", "n": 1},
+        {"w": None, "r": [], "v": None, "s": None, "n": None},
+        {"w": [], "r": None, "v": {"bytes": None, "path": None}, "s": "q", "n": 3},
+    ] * 5
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet", row_group_size=4)
+    assert list(read_rows(tmp_path / "a.parquet")) == rows
+    monkeypatch.setattr("stressreel.records.shards.ROW_GROUP_BYTES", -1)
+    monkeypatch.setattr("stressreel.records.shards.BATCH_BYTES", 1000)
+    assert list(read_rows(tmp_path / "a.parquet")) == rows
+    assert read_columns_of(tmp_path / "a.parquet", ["r"]) == {"r": [row["r"] for row in rows]}

@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import stressreel as api
 from commands import info, refuses, rows, run
 from forger import Forgery, forge
-from stressreel import api
 from stressreel.errors import InputError, OutputError, UsageError
 from stressreel.records.files import write_json
 from stressreel.runtime import diff

@@ -9,8 +9,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from failing_units import Failing
 from number_units import INFO, Numbers, plan_of
-from stressreel.errors import BuildError, OutputError
+from stressreel.errors import BuildError, InputError, OutputError
 from stressreel.records import shards
 from stressreel.records.fingerprint import read_units
 from stressreel.records.plan import Plan, Skip, Unit
@@ -53,6 +54,19 @@ def test_executors_by_name() -> None:
     assert executor_for(None, "processes") == Processes(os.cpu_count() or 1)
     tools = {"av": "18"}
     assert executor_for(None, "ray", ray_address="head:6379", tools=tools) == RayCluster("head:6379", None, tools)
+
+
+def test_a_killed_worker_ends_the_build_in_words(tmp_path: Path) -> None:
+    (tmp_path / "marks").mkdir()
+    builder, store = Failing(marks=tmp_path / "marks", fault="kill", times=9), FolderStore(tmp_path / "store")
+    with pytest.raises(BuildError, match=r"a worker process died .* run the same command again .* fewer --workers"):
+        list(Processes(2).execute(builder, plan_of(5).units, store))
+
+
+def test_a_builder_of_the_script_itself_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Numbers, "__module__", "__main__")
+    with pytest.raises(InputError, match=r"Numbers is defined in the script .* at the top of a module .*workers=1"):
+        list(Processes(2).execute(Numbers(), plan_of(5).units, FolderStore(tmp_path)))
 
 
 @pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
@@ -287,3 +301,22 @@ def test_build_json_is_written_last(tmp_path: Path) -> None:
         )  # fmt: skip
     assert seen == [False]
     assert json.loads((tmp_path / "out" / "build.json").read_text())["counts"]["numbers"] == {"train": 2, "test": 2}
+
+
+def test_a_journal_whose_facts_do_not_fit_is_refused_in_words(tmp_path: Path) -> None:
+    plan = plan_of(3)
+    run(tmp_path, plan, Numbers())
+    (tmp_path / "build.json").unlink()
+    journal = tmp_path / ".build" / "journal.jsonl"
+    lines = [line for line in journal.read_text().splitlines() if "shard" not in line]
+    journal.write_text("".join(line.replace('"sha256"', '"x"') + "\n" for line in lines))
+    with pytest.raises(InputError, match=r"cannot be used as it is \(KeyError"):
+        run(tmp_path, plan, Numbers())
+
+
+def test_a_complete_build_with_damaged_skips_is_refused_in_words(tmp_path: Path) -> None:
+    run(tmp_path, plan_of(3), Numbers())
+    file = tmp_path / "build.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "skips": {"list": [{"x": 1}]}}))
+    with pytest.raises(InputError, match=r"cannot be used as it is \(TypeError"):
+        run(tmp_path, plan_of(3), Numbers())

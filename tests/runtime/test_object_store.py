@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import stressreel
 from buckets import Bucket, serving
-from commands import Ran, info, refuses, run, start
+from commands import Ran, info, refuses, run, start, wait_until
 from stressreel.errors import OutputError, UsageError
 from stressreel.records import objects as module
 from stressreel.records.objects import Lost, Objects, address, local_copy, objects_at
@@ -347,9 +347,7 @@ def test_a_driver_that_was_killed_while_it_put_is_resumed(place: Objects, sample
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     arguments = ("--charades", sample, "--preset", "ultrafast", "--no-progress", "--workers", 1, "--out", place.url)
     process = start("build-clavi", *arguments, env=environment)
-    until = time.monotonic() + 60
-    while time.monotonic() < until and not any(key.startswith(".build/receipts/") for key in keys(place)):
-        time.sleep(0.02)
+    wait_until(lambda: any(key.startswith(".build/receipts/") for key in keys(place)), process)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     assert place.head("build.json") is None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import start_python
 from failing_units import Failing
 from number_units import INFO, Numbers, plan_of
 from stressreel.errors import BuildError, InputError, MismatchError, OutputError
@@ -24,6 +23,7 @@ ONE = """
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from commands import start_python
 from failing_units import Failing
 from test_shares import share
 marks, out, number, count, fault, seconds = sys.argv[1:]
@@ -56,10 +56,8 @@ def start(marks: Path, out: Path, number: int, count: int, fault: str = "", seco
     """Start a share in a process of its own."""
     support = str(Path(__file__).parents[1] / "support")
     path = os.pathsep.join([support, str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-c", ONE, marks, out, number, count, fault, seconds]
-    return subprocess.Popen(
-        list(map(str, command)), env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.PIPE, text=True
-    )
+    environment = {**os.environ, "PYTHONPATH": path}
+    return start_python(ONE, marks, out, number, count, fault, seconds, env=environment)
 
 
 def packings(out: Path) -> int:
@@ -115,7 +113,7 @@ def test_two_that_finish_at_once(attempt: int, tmp_path: Path, marks: Path) -> N
     out = tmp_path / "out"
     running = [start(marks, out, number, 3, seconds=0.05) for number in (1, 2, 3)]
     for process in running:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate()
         assert process.returncode == 0, err
     assert json.loads((out / "build.json").read_text()) == alone(tmp_path / "plain", Numbers())
     assert packings(out) == 1

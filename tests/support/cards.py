@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import UndefinedError
-from stressreel.api import card_of
 from stressreel.builders import benchmark_of
+from stressreel.builders.parts import card_of
 from stressreel.data_cards import card as cards
 from stressreel.records.output import FinishedOutput
 from stressreel.records.source import source_of

@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from stressreel.cli.main import execute, load_command, stressreel
 
 START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {function}; {function}()"
+STARTED: list[subprocess.Popen[str]] = []
 
 
 @dataclass(frozen=True)
@@ -46,15 +48,38 @@ def run(name: str, *arguments: object, cwd: Path | None = None, env: Mapping[str
 def run_process(name: str, *arguments: object, **options: Any) -> Ran:
     """Run a command in a process of its own; for tests that a process matters to."""
     process = start(name, *arguments, **options)
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate()
     return _checked(process.returncode, out, err)
 
 
 def start(name: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:
     """Start a command in a process of its own."""
     code = START.format(name=name, function="main" if name == "stressreel" else "build")
+    return start_python(code, *arguments, **options)
+
+
+def start_python(code: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:
+    """Start Python code in a process that ends with its test at the latest."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    process = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    STARTED.append(process)
+    return process
+
+
+def wait_until(event: Callable[[], object], process: subprocess.Popen[str]) -> None:
+    """Wait for something that a process does: as long as it runs, and a test may take."""
+    while not event():
+        assert process.poll() is None or event(), process.communicate()
+        time.sleep(0.01)
+
+
+def end_started() -> None:
+    """Kill what a test that failed left running."""
+    while STARTED:
+        process = STARTED.pop()
+        if process.returncode is None:
+            process.kill()
+            process.communicate()
 
 
 def refuses(done: Ran, *parts: str, code: int = 1) -> None:

@@ -31,6 +31,7 @@ class Body:
 
     content: bytes
     kind: str = "application/json"
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,14 @@ class Slow:
     seconds: float
 
 
+@dataclass(frozen=True)
+class Endless:
+    """Begin an answer, and send the same piece for ever."""
+
+    piece: bytes = b" "
+    pause: float = 0.0
+
+
 @dataclass
 class Endpoint:
     """A running endpoint.
@@ -55,6 +64,7 @@ class Endpoint:
         requests: What came, in order.
         keys: The keys that came with them.
         together: The most requests that were there at once.
+        sent: Bytes of endless answers.
     """
 
     url: str = ""
@@ -62,6 +72,7 @@ class Endpoint:
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
     together: int = 0
+    sent: int = 0
     _running: int = 0
     _seen: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -129,11 +140,20 @@ def running(behave: Behave = lambda request, before: "yes") -> Iterator[Endpoint
 
         def _send(self, action: Any) -> None:
             status, headers, kind = 200, (), "application/json"
+            if isinstance(action, Endless):
+                self.send_response(200)
+                self.send_header("Content-Type", kind)
+                self.end_headers()
+                self.close_connection = True
+                while True:  # until the client has gone
+                    self.wfile.write(action.piece)
+                    endpoint.sent += len(action.piece)
+                    time.sleep(action.pause)
             if isinstance(action, Status):
                 status, headers = action.code, action.headers
                 content = json.dumps({"error": {"message": action.message, "type": "error", "code": None}}).encode()
             elif isinstance(action, Body):
-                content, kind = action.content, action.kind
+                content, kind, headers = action.content, action.kind, action.headers
             else:
                 finished = (
                     action if isinstance(action, dict) else completion(action if isinstance(action, str) else "yes")

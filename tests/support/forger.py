@@ -5,13 +5,13 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from stressreel.api import card_of, checks_for
 from stressreel.builders import benchmark_of
+from stressreel.builders.parts import card_of, checks_for
 from stressreel.data_cards.card import write_card
 from stressreel.records.checks import VerifyOptions
 from stressreel.records.files import write_json
@@ -64,7 +64,7 @@ def units_again(out: Path, config: Config, split: str, rows: list[Row]) -> list[
 Change = Callable[[Forgery], object]
 
 
-@cache
+@lru_cache(maxsize=2)
 def _read(out: Path) -> tuple[dict[tuple[str, str], Any], str]:
     output = open_output(out)
     tables = {

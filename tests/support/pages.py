@@ -49,6 +49,10 @@ def python_blocks(page: str) -> list[str]:
     return [block.text for block in blocks() if block.page == page and block.language == "python"]
 
 
+BUILDING = [page for page in PAGES if any("stressreel.build(" in block for block in python_blocks(page))]
+"""Pages whose Python starts worker processes."""
+
+
 def commands() -> Iterator[tuple[str, list[str]]]:
     """Yield the page and the words of every command of ours that is shown, in pages and in the help of commands."""
     shown = [(block.page, line) for block in blocks() if block.language != "python" for line in block.statements]
@@ -80,7 +84,7 @@ def named(words: list[str]) -> tuple[click.Command, list[str]]:
     """Find the command that words name, and what is left of them."""
     command: Any = stressreel if words[0] == "stressreel" else load_command(words[0])
     rest = words[1:]
-    if rest[:1] == ["score"] and rest[1] not in command.get_command(click.Context(command), "score").commands:
+    if rest[:1] == ["score"] and rest[1] not in load_command("score").list_commands(click.Context(command)):  # type: ignore[attr-defined]
         rest.insert(1, "answers")  # what `stressreel score OUT` means
     while isinstance(command, click.Group) and rest:
         _, under, rest = command.resolve_command(click.Context(command), rest)

@@ -61,7 +61,7 @@ def test_without_explanations_protocol_2_is_not_scored_and_that_is_said() -> Non
     found = score_rows(ROWS, SPLITS, predict(("q0", "C"), ("q1", "A"), ("q2", "slept")), ScoreOptions("test"))
     assert list(found.headline) == ["A"]
     assert found.tables[0].rows[1] == ("A", "swap", pytest.approx(2 / 3), 3)
-    assert "protocol 2" in found.notes[0]
+    assert "protocol 2" in found.footnotes[0]
 
 
 def test_other_splits_are_counted_and_gaps_refused() -> None:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from commands import info, run
 from forger import Change, Forgery, Row, failed, forge, outcomes
-from stressreel.api import read
+from stressreel.api.outputs import read
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.tables import QUESTIONS
 from stressreel.records.checks import VerifyOptions

@@ -6,7 +6,6 @@ import json
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 from agqa_files import row
 from agqa_questions import agqa_rows, templates_of, write_agqa
-from commands import info, refuses, rows, run, start
+from commands import info, refuses, rows, run, start, wait_until
 from datasets import load_dataset
 from stressreel.programs.decomposition import decompose
 from stressreel.programs.parsing import parse_program
@@ -92,9 +91,7 @@ class TestSample:
         out = tmp_path / "out"
         arguments = ("--charades", "sample", "--out", out, "--no-progress")
         process = start("build-decomp", *arguments, "--workers", 2)
-        deadline = time.monotonic() + 60
-        while process.poll() is None and not list(tmp_path.rglob("journal*")) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: list(tmp_path.rglob("journal*")), process)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         build(out, "--charades", "sample", "--workers", 2)

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from forger import Forgery
 from numpy.typing import NDArray
-from stressreel.api import card_of, checks_for
+from stressreel.builders.parts import card_of, checks_for
 from stressreel.builders.perturbed.benchmark import BENCHMARK
 from stressreel.builders.perturbed.captions import TEXT_COLUMNS
 from stressreel.builders.perturbed.combinations import PAIR_COLUMNS

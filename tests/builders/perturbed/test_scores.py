@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from stressreel.api import measure_of
+from stressreel.builders.parts import measure_of
 from stressreel.builders.perturbed.scores import read_setting
 from stressreel.metrics.robustness import Setting
 

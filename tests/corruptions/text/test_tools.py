@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from language_data import real_wordnet
 from stressreel.corruptions.registry import text_corruptions
 from stressreel.corruptions.text import tools as module
 from stressreel.corruptions.text.engine import TextRecipe, corrupt_text
@@ -261,7 +260,6 @@ def test_the_identity_names_only_what_is_needed(tmp_path: Path) -> None:
     assert set(found) == {"tagger", "lemminflect"}
     assert found["tagger"].startswith("pattern")
     assert Tools("pattern").identity([]) == {}
-    real_wordnet()
     assert len(Tools("pattern").identity([plain, syn])["wordnet"]) == 64
     (tmp_path / "glove.txt").write_text("dog 1 0\ncat 0 1\n")
     glove = Tools("pattern", glove=str(tmp_path / "glove.txt")).identity([replace_needs("embeddings")])

@@ -1,0 +1,1 @@
+"""The functions of `stressreel`, a module for each command; the commands call these."""

@@ -1,0 +1,221 @@
+"""Measure what can be guessed without the video."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ..errors import InputError, UsageError
+from ..negatives.settings import columns_of, read_columns
+from ..records.functions import FirstIndex, Natural, Resamples, public
+from ..records.options import Option
+
+if TYPE_CHECKING:
+    from ..metrics.blind.asked import Asked
+    from ..metrics.blind.report import Audit
+    from ..records.output import FinishedOutput
+
+    Pairs = dict[str, list[tuple[str, str]]]
+    Part = tuple[str, str, list[Asked], list[Asked], Pairs]  # config, split, questions, those of train, complements
+
+Columns = Annotated[Sequence[str] | str | Mapping[str, str], Option("", read=read_columns)]
+
+
+@public
+def audit(
+    out: Path | str | None = None,
+    *,
+    items: Path | str | None = None,
+    train: Annotated[Path | str | None, Option("", shown="split train of the file")] = None,
+    columns: Columns = (),
+    config: Annotated[str | None, Option("", shown="every table with questions")] = None,
+    split: Annotated[str | None, Option("", shown="test where there is one, else all")] = None,
+    to: Path | str | None = None,
+    model: Annotated[str | None, Option("", shown="all-MiniLM-L6-v2")] = None,
+    sbert: bool = True,
+    first_index: FirstIndex = 0,
+    seed: Natural = 0,
+    resamples: Resamples = 1000,
+) -> Audit:
+    """Measure what can be guessed of the questions of `out` by models that never see a video.
+
+    Many guessers, trained and untrained, choose among the options or answer yes or no; the highest of their figures is
+    the one to compare a model with. They learn from split train; where there is none, or train itself is audited, from
+    other source videos of the same split.
+
+    Args:
+        out: The output of a build.
+        items: Audit a file of anybody's questions instead: CSV, JSON lines, JSON or Parquet with id, question, options
+            (or a0, a1, …) and answer; where there are some also source, split, config, kind, part, blind_guessable.
+        train: With `items`: file of the questions that guessers learn from.
+        columns: With `items`: columns that are called otherwise, such as source=vid,id=qid.
+        config: Audit this table alone.
+        split: Audit this split, or all of them.
+        to: Write audit.json, audit.md, audit.png to this folder, not in `out`.
+        model: Sentence encoder: folder or name on the hub.
+        sbert: Let guessers use a sentence encoder.
+        first_index: What number 1st options have, in `answer` of a file.
+        seed: Bootstrap's seed.
+        resamples: Resamples of the bootstrap over source videos.
+
+    Raises:
+        UsageError: What is asked for is not there, or options do not go together.
+        InputError: Nothing can be guessed, or a file cannot be read.
+        OutputError: The folder cannot be written.
+    """
+    from ..language.embeddings import sbert_files
+    from ..metrics.blind.audit import audit as audited
+    from ..metrics.blind.report import Audit, Titled
+    from ..negatives.embeddings_cache import embed
+    from ..records.output import reading
+
+    if (out is None) == (items is None):
+        raise UsageError("Give either the output of a build, or --items FILE.")
+    if items is None and (train is not None or columns):
+        raise UsageError("--train and --columns go with --items FILE.")
+    given = Path(out if out is not None else items or "")
+    check_folder(to, given)
+    notes = []
+    if sbert:
+        try:
+            sbert_files(model)
+        except InputError as error:
+            if model is not None:
+                raise
+            notes, sbert = [str(error)], False
+    found: list[Titled] = []
+    about: dict[str, Any] = {"name": given.resolve().name}
+
+    def look(parts: Iterator[Part]) -> None:
+        for name, part, asked, known, pairs in parts:
+            audits = audited(
+                asked,
+                known,
+                embed=(lambda texts: embed(texts, model)) if sbert else None,
+                complements=pairs,
+                seed=seed,
+                resamples=resamples,
+            )
+            found.extend(Titled(name, part, one) for one in audits)
+
+    if out is not None:
+        with reading(given) as output:
+            about["output"] = {name: output.info[name] for name in ("builder", "dataset_version", "fingerprint")}
+            look(of_output(output, config, split))
+    else:
+        look(of_file(given, train, columns_of(tuple(columns)), config, split, first_index))
+    if not found:
+        raise InputError(
+            f"{given}: nothing can be guessed. It has no questions with options of which one is right; or yes/no "
+            "questions about one source video, and no train split to learn from."
+        )
+    sources = max(one.audit.sources for one in found)
+    about["interval"] = {"level": 0.95, "sources": sources, "resamples": resamples, "seed": seed}
+    result = Audit(tuple(found), about, tuple(notes))
+    if to is None:
+        return result
+    write(result, Path(to))
+    return replace(result, written=(f"Wrote {to}",))
+
+
+def of_output(output: FinishedOutput, config: str | None, split: str | None) -> Iterator[Part]:
+    """Yield what is audited of an output.
+
+    Raises:
+        UsageError: There is no such table or split.
+    """
+    from ..builders import benchmark_of
+    from ..builders.parts import choices_of_output
+    from ..metrics.inputs import ALL, choose_config, choose_split
+
+    benchmark = benchmark_of(output)
+    tables = [name for name in benchmark.question_tables(output.info) if name in output.info["counts"]]
+    chosen = [choose_config(output, tables, config)] if config is not None or not tables else tables
+    there = [name for name in chosen if split in (None, ALL, *output.splits(name))]
+    if not there:
+        choose_split(output, chosen[0], split)
+        raise UsageError(f"{output.path} has no split {split!r}.")
+    for table in there:
+        picked = choose_split(output, table, split)
+        names = output.splits(table) if picked == ALL else [picked]
+        trains = "train" in output.splits(table) and names != ["train"]
+        train = choices_of_output(output, table, "train") if trains else []
+        for name in names:
+            asked = train if trains and name == "train" else choices_of_output(output, table, name)
+            pairs: Pairs = {}
+            for pair in benchmark.complements(output, name) if benchmark.complements else ():
+                pairs.setdefault(pair.kind, []).append((pair.first, pair.second))
+            if asked:
+                yield table, name, asked, [] if name == "train" else train, pairs
+
+
+def of_file(
+    path: Path, train: Path | str | None, named: dict[str, str], config: str | None, split: str | None, first: int
+) -> Iterator[Part]:
+    """Yield what is audited of a file.
+
+    Raises:
+        UsageError: There is no such file, config or split.
+        InputError: The file cannot be read.
+    """
+    from ..metrics.blind.items_file import read_asked
+    from ..metrics.inputs import ALL
+
+    tables = read_asked(path, named, first)
+    learnt = read_asked(Path(train), named, first) if train else {}
+    configs = sorted({table for table, _ in tables})
+    if config is not None and config not in configs:
+        raise UsageError(f"{path} has no config {config!r}. It has: {', '.join(filter(None, configs)) or 'none'}.")
+    splits = sorted({part for _, part in tables})
+    if split not in (None, ALL, *splits):
+        raise UsageError(f"{path} has no split {split!r}. It has: {', '.join(filter(None, splits)) or 'none'}.")
+    for table in [config] if config is not None else configs:
+        there = [part for name, part in tables if name == table]
+        chosen = ["test"] if split is None and "test" in there else there if split in (None, ALL) else [split]
+        for part in chosen:
+            if (table, part) in tables:
+                known = [one for some in learnt.values() for one in some] or tables.get((table, "train"), [])
+                yield table, part, tables[table, part], [] if part == "train" and not learnt else known, {}
+
+
+def check_folder(to: Path | str | None, given: Path) -> None:
+    """Refuse a folder where nothing should be written.
+
+    Raises:
+        UsageError: It lies in the output, or is a file.
+    """
+    if to is None:
+        return
+    folder = Path(to)
+    if given.is_dir() and folder.resolve().is_relative_to(given.resolve()):
+        raise UsageError(f"{folder} lies in the output itself. Give another folder with --to.")
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file. Give a folder with --to.")
+
+
+def write(result: Audit, folder: Path) -> None:
+    """Write the files of an audit; earlier ones are replaced.
+
+    Raises:
+        OutputError: They cannot be written.
+    """
+    from ..data_cards.blind_figures import audit_png
+    from ..records.files import output_error, write_atomic
+
+    texts: dict[str, Callable[[], str | bytes]] = {
+        "audit.json": lambda: (
+            json.dumps(result.as_json(), ensure_ascii=False, allow_nan=False) + "\n"
+        ),  # all choices: may be long
+        "audit.md": result.as_markdown,
+        "audit.png": lambda: audit_png(result.audits),
+    }
+    made = {name: make() for name, make in texts.items()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output_error(error, folder) from error
+    for name, value in made.items():
+        write_atomic(folder / name, value)

@@ -1,0 +1,173 @@
+"""Build a benchmark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..builders import load_benchmark
+from ..builders.parts import card_of, program_of
+from ..errors import UsageError
+from ..extras import import_extra
+from ..progress import Working, showing
+from ..records.command import given_files, recorded
+from ..records.objects import address, objects_at
+from ..records.options import BuildSettings, RunOptions, from_keywords, options_of, settled
+from ..records.output import FinishedOutput, fitting
+from .outputs import Output, read
+
+if TYPE_CHECKING:
+    from ..benchmark import Benchmark
+    from ..runtime.output import Output as BuildOutput
+
+Say = Callable[[str], None]
+
+
+def build(name: str, **options: Any) -> Output | None:
+    """Build a benchmark, as `stressreel build NAME` does.
+
+    Args:
+        name: Its name, such as "clavi".
+        options: The options of its command, with _ for -: `build("clavi", charades="~/Charades", out="out/clavi")`.
+
+    Returns:
+        The output; None for `dry_run=True`, which prints the plan, and for a `shard` that is not the last.
+
+    Raises:
+        InputError: There is no such benchmark or option, a value is not allowed, or inputs cannot be used.
+        MismatchError: Another build was started in `out`.
+        BuildError: Too many videos had to be skipped, or a worker died.
+        OutputError: `out` cannot be written.
+    """
+    benchmark = load_benchmark(name)
+    running = {each.keyword for each in options_of(RunOptions)}
+    settings = from_keywords(benchmark.settings, {key: value for key, value in options.items() if key not in running})
+    run = from_keywords(RunOptions, {key: value for key, value in options.items() if key in running})
+    done = run_build(benchmark, settings, run, say=print, show=print)
+    return None if done is None else read(run.out or "")
+
+
+def run_build(
+    benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
+) -> dict[str, Any] | None:
+    """Prepare a build and run it, or describe it.
+
+    Args:
+        benchmark: The benchmark.
+        settings: Its settings, as given.
+        options: How to run it.
+        say: Prints notes for the user.
+        show: Prints what a dry run describes.
+
+    Returns:
+        The content of `build.json`; None for a dry run, and for a share while others are not finished.
+    """
+    if options.out is None and not options.dry_run:
+        raise UsageError("--out is missing: the folder to build in.")
+    check_run(options)
+    settings = settled(settings)
+    with showing(options.progress):
+        return _run_build(benchmark, settings, options, say=say, show=show)
+
+
+def _run_build(
+    benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
+) -> dict[str, Any] | None:
+    from ..data_cards.card import write_card
+    from ..runtime.build import Options, run
+    from ..runtime.collection import uncollected
+    from ..runtime.estimates import in_words
+    from ..runtime.executor import executor_for
+    from ..runtime.missing import list_beside
+    from ..runtime.shares import run_share
+
+    with uncollected(), Working("reading the annotations and planning"):
+        prepared = benchmark.prepare(settings, dry_run=options.dry_run, progress=options.progress)
+    for warning in prepared.warnings:
+        say(f"note: {warning}")
+    workers = options.workers or os.cpu_count() or 1
+    if options.dry_run:
+        lines = [prepared.describe()]
+        if prepared.estimate:
+            folder = None if options.out is None or address(options.out) else options.out
+            with Working("encoding short stretches to estimate size and time"):
+                estimate = prepared.estimate(workers, True)
+            lines += in_words(estimate, workers, folder)
+        show("\n".join(lines))
+        return None
+    plan = prepared.plan
+    info = {
+        "builder": plan.builder,
+        "dataset_version": settings.version,
+        "split": settings.split,
+        "files": given_files(settings),
+        "command": recorded(program_of(benchmark), settings, prepared.recorded),
+        **{key: value for key, value in plan.identity.items() if key != "dataset_version"},
+    }
+
+    def card(out: Path, done: dict[str, Any]) -> None:
+        with fitting(out):  # shards that an earlier run, or somebody else, left there
+            write_card(FinishedOutput(out, done), benchmark.configs(done), card_of(benchmark))
+
+    estimated = prepared.estimate if options.check_space else None
+    needs = (lambda probe: estimated(workers, probe).disk) if estimated else None
+    out = options.out or Path()
+    tools = plan.identity.get("tools", {})
+    executor = executor_for(options.workers, options.executor, ray_address=options.ray_address, tools=tools)
+    how = Options(
+        executor,
+        settings.max_skip,
+        settings.allow_missing,
+        options.progress,
+        needs,
+        prepared.searched,
+        list_beside(out),
+    )
+    if options.share:
+        return run_share(plan, prepared.builder, out, options.share, how, info=info, write_card=card, say=say)
+    with _claim(out) as output:
+        return run(
+            plan, prepared.builder, output, how, fresh=not options.resume, info=info, write_card=card, say=say
+        )  # fmt: skip
+
+
+def check_run(options: RunOptions) -> None:
+    """Refuse options of a run that do not go together, before any work.
+
+    Raises:
+        UsageError: They do not.
+        MissingExtraError: Ray is wanted and not installed.
+    """
+    if options.ray_address and options.executor != "ray":
+        raise UsageError(f"--ray-address {options.ray_address} needs --executor ray.")
+    if options.executor == "inline" and (options.workers or 1) > 1:
+        raise UsageError(
+            f"--executor inline is this process alone, and --workers is {options.workers}. Leave one of them out."
+        )
+    if options.share and not options.resume:
+        raise UsageError(
+            f"--fresh with --shard {options.share} would throw away what the other processes do. Remove "
+            f"{options.out} before they start, or give another --out."
+        )
+    if options.share and options.out is not None and (url := address(options.out)):
+        raise UsageError(
+            f"--shard {options.share} needs a folder that all processes share; --out is {url}. Give a folder, or run "
+            "one driver with --executor ray."
+        )
+    if options.executor == "ray" and not options.dry_run:
+        import_extra("ray", what="--executor ray")
+        if options.ray_address:
+            from ..runtime.ray_cluster import check_address
+
+            check_address(options.ray_address)
+
+
+def _claim(out: Path) -> AbstractContextManager[BuildOutput]:
+    """Hold an output for this process: a folder, or an address of object storage."""
+    from ..runtime.object_store import claim_objects
+    from ..runtime.output import claim
+
+    return claim(out) if address(out) is None else claim_objects(objects_at(out))

@@ -1,0 +1,57 @@
+"""Write the dataset card of a finished output again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..records.functions import public
+from ..records.results import Result
+
+
+@dataclass(frozen=True)
+class Card(Result):
+    """A dataset card that was written.
+
+    Attributes:
+        path: Its file.
+    """
+
+    path: Path
+
+    def __str__(self) -> str:
+        """Say what was written."""
+        return f"Wrote {self.path}, its figures and croissant.json."
+
+    def _repr_html_(self) -> None:
+        """Leave it to the Markdown."""
+
+    def _repr_markdown_(self) -> str:
+        """Return what a notebook shows: the card."""
+        return self.path.read_text(encoding="utf-8").partition("\n---\n")[2]
+
+
+@public
+def card(out: Path | str) -> Card:
+    """Write README.md, its figures and croissant.json again, from the shards and build.json in `out`.
+
+    Nothing else in `out` changes, and what you wrote between the marks at the end of README.md stays.
+
+    Args:
+        out: The output.
+
+    Raises:
+        InputError: There is no finished output.
+        OutputError: It cannot be written.
+    """
+    from ..builders import benchmark_of
+    from ..builders.parts import card_of
+    from ..data_cards.card import write_card
+    from ..records.output import reading, writable
+
+    folder = Path(out)
+    writable(folder)
+    with reading(folder) as output:
+        benchmark = benchmark_of(output)
+        write_card(output, benchmark.configs(output.info), card_of(benchmark))
+    return Card(folder / "README.md")

@@ -1,0 +1,150 @@
+"""Compare two models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UsageError
+from ..records.functions import FirstIndex, Natural, Resamples, public
+from ..records.results import Result, Table, cell_json
+
+if TYPE_CHECKING:
+    from ..metrics.folder import Scored
+    from ..metrics.inputs import ScoreOptions
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """The differences of two models' scores.
+
+    Attributes:
+        a: The one.
+        b: The other.
+        table: Score, A, B, the difference B - A with its interval, and what it shows.
+        interval: What the intervals are: sources, resamples, seed.
+        remarks: How the two were paired.
+    """
+
+    a: str
+    b: str
+    table: Table
+    interval: dict[str, Any]
+    remarks: tuple[str, ...]
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the table."""
+        return (self.table,)
+
+    def __str__(self) -> str:
+        """Write the table, and what its intervals are."""
+        from ..metrics.scores import interval_line
+
+        last = "Each line is a test of its own at 5 %: of many, some differ by chance."
+        return "\n".join([super().__str__(), "", *self.remarks, interval_line(self.interval), last])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the comparison for machines."""
+        keys = ("score", "a", "b", "difference", "verdict")
+        listed = [dict(zip(keys, map(cell_json, row), strict=True)) for row in self.table.rows]
+        return {"a": self.a, "b": self.b, "interval": self.interval, "scores": listed, "notes": list(self.remarks)}
+
+
+@public
+def compare(
+    a: Path | str,
+    b: Path | str,
+    *,
+    on: Path | str | None = None,
+    config: str | None = None,
+    split: str | None = None,
+    first_index: FirstIndex = 0,
+    seed: Natural = 0,
+    resamples: Resamples = 1000,
+) -> Comparison:
+    """Compare two models: the differences B - A of all scores, with paired intervals.
+
+    `a` and `b` are folders that `stressreel score` wrote, or predictions files (or folders of similarities) with `on`
+    an output; open-ended scores are compared by their folders. The folders may be of two tables of one output that ask
+    the same questions, such as hard negatives and causal confusion: they are paired by the questions' ids.
+
+    Args:
+        a: The one.
+        b: The other.
+        on: Output that `a` and `b` are predictions for.
+        config: With `on`: table to score, by default the first.
+        split: With `on`: split to score, or all; by default test where there is one, else all.
+        first_index: Number of the first option in predictions for `on`.
+        seed: Seed of the bootstrap.
+        resamples: Resamples of the bootstrap over source videos.
+
+    Raises:
+        UsageError: There is no such file, table or split.
+        InputError: The scores cannot be compared.
+    """
+    from ..builders.parts import measure_of
+    from ..errors import InputError
+    from ..metrics.bootstrap import differences, estimates
+    from ..metrics.folder import pair_up
+    from ..metrics.inputs import ScoreOptions
+
+    if on is None and (config or split):
+        raise UsageError("config and split go with predictions on an output (`on`); scores know theirs.")
+    options = ScoreOptions(first=first_index, seed=seed, resamples=resamples, config=config)
+    one, other = (read_scored(Path(path), None if on is None else Path(on), split, options) for path in (a, b))
+    first, second, notes = pair_up(one, other)
+    try:
+        measure = measure_of(one.about["benchmark"], first.cells)
+        left = estimates(first, measure, seed=seed, resamples=resamples)
+        right = estimates(second, measure, seed=seed, resamples=resamples)
+        difference = differences(first, second, measure, seed=seed, resamples=resamples)
+    except (LookupError, ValueError) as error:
+        raise InputError(
+            f"{a} and {b} cannot be compared ({type(error).__name__}: {error}): what they share is no score of "
+            f"{one.about['benchmark']!r}. Score both again."
+        ) from error
+    rows = tuple(
+        (name, left[name].value, right[name].value, gap, verdict(gap.low, gap.high)) for name, gap in difference.items()
+    )
+    title = f"{one.about['benchmark']}, {one.about['split']}: A {one.name}, B {other.name}"
+    table = Table("compare", title, ("score", "A", "B", "B - A [95 % interval]", "verdict"), rows)
+    interval = {"sources": len(first.sources), "resamples": resamples, "seed": seed}
+    return Comparison(str(a), str(b), table, interval, tuple(notes))
+
+
+def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOptions) -> Scored:
+    """Read scores, or score predictions on an output."""
+    from ..builders.parts import score_output
+    from ..metrics.folder import SCORES, Scored, read_scores
+    from ..metrics.logs import sample_logs
+    from ..metrics.predictions import read_predictions
+    from ..records.output import reading
+
+    if on is None or (path / SCORES).is_file():
+        return replace(read_scores(path), name=str(path))
+    with reading(on) as output:
+        folder = path if path.is_dir() and not sample_logs(path) else None
+        given = None if folder else read_predictions(path, expected=output.num_rows)
+        scored = score_output(output, given, folder, split, options)
+    scores = scored.scores
+    about = {
+        "benchmark": scores.benchmark,
+        "config": scored.config,
+        "split": scores.split,
+        "output": {"fingerprint": output.info["fingerprint"]},
+        "answers": scores.answers,
+        "headline": list(scores.headline),
+    }
+    return Scored(str(path), about, scores.tally)
+
+
+def verdict(low: float, high: float) -> str:
+    """Describe what an interval of B - A shows; nothing where there is none."""
+    if low > 0:
+        return "B higher"
+    if high < 0:
+        return "A higher"
+    if low == high == 0:
+        return "equal"
+    return "no difference shown" if low <= high else "–"

@@ -1,0 +1,131 @@
+"""Show or fetch the language data that text perturbations use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from ..errors import InputError, UsageError
+from ..extras import command_for, import_extra
+from ..records.functions import public
+from ..records.options import Option
+from ..records.results import Result, Table
+
+PACKAGES = {"taggers/averaged_perceptron_tagger_eng": "NLTK's tagger", "corpora/wordnet": "WordNet"}
+
+
+@dataclass(frozen=True)
+class LanguageData(Result):
+    """What language data is here.
+
+    Attributes:
+        found: What was found, and where, by what it is.
+        advice: What to do so that NLTK finds what was fetched; empty if it does.
+    """
+
+    found: Mapping[str, str]
+    advice: str = ""
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return what was found as a table."""
+        return (Table("data", "", ("what", "found"), tuple(self.found.items()), self.advice),)
+
+    def __str__(self) -> str:
+        """Write a line for each."""
+        width = max(map(len, self.found))
+        lines = [f"{name:{width}}  {value}" for name, value in self.found.items()]
+        return "\n".join([*lines, *([f"\n{self.advice}"] if self.advice else [])])
+
+
+@public
+def data_show() -> LanguageData:
+    """Describe what is found, and where."""
+    return LanguageData(_found())
+
+
+@public
+def data_download(
+    *, to: Annotated[Path | str | None, Option("", shown="where NLTK keeps its data, such as ~/nltk_data")] = None
+) -> LanguageData:
+    """Fetch NLTK's tagger and WordNet from NLTK's own collection; what is there and up to date stays.
+
+    Args:
+        to: Folder for it.
+
+    Raises:
+        UsageError: The folder is a file.
+        InputError: One is not there and cannot be fetched, or the folder cannot be written.
+    """
+    if to is not None and Path(to).is_file():
+        raise UsageError(f"{to} is a file. --to needs a folder.")
+    fetched = fetch(None if to is None else Path(to))
+    searched = str(fetched) in map(str, import_extra("nltk.data").path)
+    advice = f"NLTK does not look in {fetched} by itself: set NLTK_DATA={fetched}"
+    return LanguageData(_found(), "" if searched else advice)
+
+
+def fetch(folder: Path | None = None) -> Path:
+    """Fetch NLTK's tagger and WordNet.
+
+    Args:
+        folder: Where to; None for NLTK's own choice.
+
+    Returns:
+        The folder.
+
+    Raises:
+        InputError: One is not there and cannot be fetched, or the folder cannot be written.
+    """
+    import warnings
+
+    nltk = import_extra("nltk.downloader", what="stressreel data download")
+    downloader = nltk.Downloader()
+    target = (folder or Path(downloader.default_download_dir())).expanduser().absolute()
+    for resource, what in PACKAGES.items():
+        name = resource.rpartition("/")[2]
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                messages = list(downloader.incr_download(name, str(target)))
+            problems = [str(message.message) for message in messages if isinstance(message, nltk.ErrorMessage)]
+            problems += [str(warning.message) for warning in caught]
+        except (OSError, ValueError) as error:
+            problems = [str(error)]
+        if not ((target / resource).is_dir() or (target / f"{resource}.zip").is_file()):
+            reason = " ".join(" ".join(problems).split()) or "nothing came"
+            raise InputError(
+                f"{what} ({name}) cannot be fetched into {target}: {reason.rstrip('.')}. Without a network, fetch "
+                f"{name}.zip elsewhere from https://github.com/nltk/nltk_data, unpack it as {target / resource}, and "
+                "set NLTK_DATA to that folder; Debian's package wordnet-base is taken as WordNet too."
+            )
+    return target
+
+
+def _found() -> dict[str, str]:
+    """Describe what is found."""
+    from importlib.util import find_spec
+
+    from ..language.embeddings import sbert_files
+    from ..language.tagger import load_tagger
+    from ..language.wordnet import find_wordnet
+
+    data = import_extra("nltk.data", what="stressreel data")
+    wordnet = find_wordnet()
+    try:
+        encoder = str(sbert_files().folder)
+    except InputError as error:
+        encoder = f"missing: {error}"
+    models = [name for name in ("torch", "transformers") if find_spec(name) is None]
+    advice = "missing: run `stressreel data download`"
+    return {
+        "tagger in use": load_tagger().name,
+        "WordNet": str(getattr(wordnet, "path", wordnet)) if wordnet is not None else advice,
+        "sentence encoder": encoder,
+        "for --mlm, --translate": f"missing {' and '.join(models)}: {command_for('torch')}"
+        if models
+        else "torch and transformers are installed",
+        "NLTK looks in": ", ".join(str(path) for path in data.path if path),
+    }

@@ -1,0 +1,71 @@
+"""Take a compositional question apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..records.functions import public
+from ..records.results import Result, Table
+
+if TYPE_CHECKING:
+    from ..programs.decomposition import Step
+
+
+@dataclass(frozen=True)
+class Decomposition(Result):
+    """A question's graph of sub-questions.
+
+    Attributes:
+        steps: Its questions: children before parents, the root last.
+        question: The root's own words; None if they are made from the program.
+    """
+
+    steps: Sequence[Step]
+    question: str | None = None
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the questions, and the edges, by the numbers of their questions."""
+        found = self.as_json()
+        nodes = tuple((number, *node.values()) for number, node in enumerate(found["nodes"]))
+        edges = tuple((edge["parent"], edge["rule"], child) for edge in found["edges"] for child in edge["children"])
+        return (
+            Table("questions", "Questions", ("number", "question", "kind", "program"), nodes),
+            Table("edges", "Edges", ("parent", "rule", "child"), edges),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the template, the questions in order, and the edges by their numbers."""
+        from ..programs.drawing import as_json
+
+        return as_json(self.steps, self.question)
+
+    def __str__(self) -> str:
+        """Write the graph as a tree."""
+        from ..programs.drawing import as_tree
+
+        return as_tree(self.steps, self.question)
+
+    def render(self, form: str) -> str:
+        """Write the graph as "text", "json", "markdown" or "dot", for Graphviz."""
+        from ..programs.drawing import as_dot
+
+        return as_dot(self.steps, self.question) if form == "dot" else super().render(form)
+
+
+@public
+def decompose(program: str, *, question: str | None = None) -> Decomposition:
+    """Take one question apart, whose `program` is written as in AGQA 2.0, and show its graph of sub-questions.
+
+    Args:
+        program: The question's program.
+        question: The question's own words; by default they are made from the program.
+
+    Raises:
+        InputError: It is no program.
+    """
+    from ..programs.decomposition import decompose as take_apart
+    from ..programs.parsing import parse_program
+
+    return Decomposition(take_apart(parse_program(program)), question)

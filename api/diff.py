@@ -1,0 +1,61 @@
+"""Compare two outputs of one benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from ..errors import UsageError
+from ..progress import Working
+from ..records.functions import public
+from ..records.options import Option
+
+if TYPE_CHECKING:
+    from ..runtime.difference import Difference
+
+
+@public
+def diff(
+    a: Path | str,
+    b: Path | str,
+    *,
+    decode: bool = True,
+    limit_videos: Annotated[int | None, Option("", minimum=1, shown="all whose bytes differ")] = None,
+) -> Difference:
+    """Show what differs between two outputs of one benchmark, `a` and `b`.
+
+    How they were built; columns, rows and splits; videos, by their hashes and then by their pictures. The command exits
+    with 0 if the content is the same and with 1 if it differs.
+
+    Args:
+        a: The one, a folder or an address of object storage.
+        b: The other.
+        decode: Decode videos whose bytes differ and compare frames.
+        limit_videos: Decode at most so many videos of a table, spread evenly.
+
+    Raises:
+        UsageError: There is no such output, or they are of different benchmarks.
+        InputError: One of them was not finished, or cannot be read.
+    """
+    from ..builders import benchmark_of
+    from ..records.objects import address
+    from ..records.output import reading
+    from ..runtime.diff import diff_outputs
+
+    if limit_videos and not decode:
+        raise UsageError("limit_videos goes with decoding, which is switched off.")
+    names = (address(a) or str(a), address(b) or str(b))
+    with reading(Path(a)) as first, reading(Path(b)) as second:
+        benchmarks = benchmark_of(first), benchmark_of(second)
+        if benchmarks[0] is not benchmarks[1]:
+            raise UsageError(
+                f"{names[0]} is of {benchmarks[0].name} and {names[1]} of {benchmarks[1].name}: their tables have "
+                "nothing in common to compare. Give two outputs of one benchmark."
+            )
+        tables = [
+            {config.name: config for config in benchmark.configs(output.info) if config.name in output.info["counts"]}
+            for benchmark, output in zip(benchmarks, (first, second), strict=True)
+        ]
+        pairs = [(tables[0].get(name), tables[1].get(name)) for name in {**tables[0], **tables[1]}]
+        with Working("comparing"):
+            return diff_outputs(first, second, pairs, names=names, decode=decode, most_videos=limit_videos)

@@ -1,0 +1,264 @@
+"""Write an output for evaluation harnesses, for the programs of a benchmark's authors, or as files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from ..errors import UsageError
+from ..records.functions import public
+from ..records.options import Option
+from ..records.results import Result, Table
+from .files import check_outside
+
+if TYPE_CHECKING:
+    from ..exports.tasks import Task
+    from ..records.output import FinishedOutput
+
+NAME = re.compile(r"[A-Za-z0-9_]+")
+Group = Annotated[str | None, Option("", shown="stressreel_<benchmark>")]
+TestSplit = Annotated[str | None, Option("", shown="test where there is one")]
+AnySplit = Annotated[str | None, Option("", shown="all")]
+
+
+@dataclass(frozen=True)
+class Tasks(Result):
+    """Tasks that were written for a harness.
+
+    Attributes:
+        folder: Where they are.
+        group: What their names begin with.
+        tasks: What they ask.
+        commands: Commands that run them and score their logs.
+    """
+
+    folder: Path
+    group: str
+    tasks: tuple[Task, ...]
+    commands: tuple[str, ...]
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the tasks as a table."""
+        rows = tuple((f"{self.group}_{task.name}", task.table, task.split) for task in self.tasks)
+        return (Table("tasks", f"Tasks in {self.folder}", ("task", "table", "split"), rows),)
+
+    def __str__(self) -> str:
+        """Say what was written, what it leaves out, and how to run and score it."""
+        from ..exports.tasks import remarks
+
+        count = len(self.tasks)
+        wrote = f"Wrote {count} task{'s' * (count != 1)} to {self.folder}, group {self.group}."
+        return "\n".join([wrote, *remarks(self.tasks), "", *self.commands])
+
+
+@dataclass(frozen=True)
+class Files(Result):
+    """Files that were written of an output.
+
+    Attributes:
+        folder: Where they are.
+        count: How many: videos, or files of a layout.
+        kept: How many were there already; of tar shards, these.
+        shards: Number of tar shards; None if there are none.
+        what: What is counted.
+        calls: What loads them.
+    """
+
+    folder: Path
+    count: int
+    kept: int = 0
+    shards: int | None = None
+    what: str = "videos"
+    calls: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Say what was written, and how to load it."""
+        shards = "" if self.shards is None else f" in {self.shards:,} shard{'s' * (self.shards != 1)}"
+        there = f", of which {self.kept:,} were there already" if self.kept else ""
+        wrote = f"Wrote {self.count:,} {self.what} to {self.folder}{shards}{there}."
+        return "\n".join([wrote, *(f"  {call}" for call in self.calls)])
+
+
+@public
+def export_lmms_eval(
+    out: Path | str, *, to: Path | str, name: Group = None, split: TestSplit = None, force: bool = False
+) -> Tasks:
+    """Write `out` as tasks of lmms-eval: YAML, and the Python that shows videos and reads answers.
+
+    Its sample logs are predictions: `stressreel score OUT --predictions LOGS`.
+
+    Args:
+        out: The output.
+        to: Folder for the tasks: new or empty.
+        name: What the names of tasks begin with: <name>_<table>.
+        split: The split to ask.
+        force: Write over an earlier export in the folder; other files stay.
+
+    Raises:
+        UsageError: There is no such output or split, the folder lies in the output, or the name is not allowed.
+        InputError: The output cannot be read, or the folder holds something else.
+        OutputError: The folder cannot be written.
+    """
+    from ..exports.lmms_eval import commands, write_tasks
+
+    output, tasks, group, by_table = _write_tasks(Path(out), Path(to), name, split, force, write_tasks)
+    return Tasks(Path(to), group, tuple(tasks), tuple(commands(output, tasks, Path(to), group, by_table=by_table)))
+
+
+@public
+def export_inspect(
+    out: Path | str, *, to: Path | str, name: Group = None, split: TestSplit = None, force: bool = False
+) -> Tasks:
+    """Write `out` as tasks of inspect-ai: Python, and the samples as JSON lines.
+
+    Its logs are predictions: `stressreel score OUT --predictions LOGS`.
+
+    Args:
+        out: The output.
+        to: Folder for the tasks: new or empty.
+        name: What the names of tasks begin with: <name>_<table>.
+        split: The split to ask.
+        force: Write over an earlier export in the folder; other files stay.
+
+    Raises:
+        UsageError: There is no such output or split, the folder lies in the output, or the name is not allowed.
+        InputError: The output cannot be read, or the folder holds something else.
+        OutputError: The folder cannot be written.
+    """
+    from ..exports.inspect_ai import commands, write_tasks
+
+    output, tasks, group, by_table = _write_tasks(Path(out), Path(to), name, split, force, write_tasks)
+    return Tasks(Path(to), group, tuple(tasks), tuple(commands(output, tasks, Path(to), by_table=by_table)))
+
+
+def _write_tasks(
+    out: Path, folder: Path, name: str | None, split: str | None, force: bool, write: Callable[..., None]
+) -> tuple[FinishedOutput, list[Task], str, bool]:
+    """Write a folder of tasks.
+
+    Returns:
+        The output, its tasks, the name of their group, and whether tables are scored one at a time.
+    """
+    from ..builders import benchmark_of
+    from ..builders.parts import scoring_of, tasks_of
+    from ..exports.folder import earlier_files
+    from ..records.output import reading
+
+    with reading(out) as output:
+        check_outside(folder, out)
+        earlier = earlier_files(folder, force=force)
+        group = name if name is not None else f"stressreel_{output.info['builder']}"
+        if not NAME.fullmatch(group):
+            raise UsageError(f"--name {group!r}: letters, digits and _ only.")
+        benchmark = benchmark_of(output)
+        tasks = tasks_of(benchmark, output, split)
+        write(output, tasks, folder, group, earlier)
+    return output, tasks, group, scoring_of(benchmark).by_table
+
+
+@public
+def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None) -> Files:
+    """Write `out` in the layout in which the benchmark's authors publish theirs, for their programs.
+
+    Args:
+        out: The output.
+        to: Folder: new or empty.
+        split: The split to write.
+
+    Raises:
+        UsageError: There is no such output or split, or the folder lies in the output.
+        InputError: There is no such layout, the output cannot be read, or the folder holds something.
+        OutputError: The folder cannot be written.
+    """
+    from ..builders import benchmark_of
+    from ..builders.parts import layout_of
+    from ..exports.released import write_layout
+    from ..records.output import reading
+
+    folder = Path(to)
+    with reading(Path(out)) as output:
+        check_outside(folder, Path(out))
+        count = write_layout(folder, layout_of(benchmark_of(output), output, split))
+    return Files(folder, count, what=f"file{'s' * (count != 1)}")
+
+
+@public
+def export_files(
+    out: Path | str, *, to: Path | str, split: AnySplit = None, force: bool = False, progress: bool = True
+) -> Files:
+    """Write `out` as MP4 files with metadata.jsonl, a folder for each table and split; other tables as JSON lines.
+
+    Run the same command again to go on with an export that was stopped: files with their SHA-256 are kept.
+
+    Args:
+        out: The output.
+        to: Folder: new or empty.
+        split: The split to write.
+        force: Write over an earlier export in the folder; other files stay.
+        progress: Show progress.
+
+    Raises:
+        UsageError: There is no such output or split, or the folder lies in the output.
+        InputError: The output has no videos or cannot be read, or the folder holds something else.
+        OutputError: The folder cannot be written.
+    """
+    from ..builders import benchmark_of
+    from ..exports.files import write_files
+    from ..exports.media import video_tables
+    from ..records.output import reading
+
+    folder = Path(to)
+    with reading(Path(out)) as output:
+        check_outside(folder, Path(out))
+        configs = benchmark_of(output).configs(output.info)
+        videos, kept = write_files(output, configs, folder, split, force=force, progress=progress)
+        tables = video_tables(output, configs, split)
+    return Files(
+        folder, videos, kept, calls=tuple(f'load_dataset("videofolder", data_dir="{folder / name}")' for name in tables)
+    )
+
+
+@public
+def export_webdataset(
+    out: Path | str,
+    *,
+    to: Path | str,
+    split: AnySplit = None,
+    shard_size: str = "500MB",
+    force: bool = False,
+    progress: bool = True,
+) -> Files:
+    """Write `out` as WebDataset: tar shards with <key>.mp4 and <key>.json for each video; other tables as JSON lines.
+
+    Run the same command again to go on with an export that was stopped: whole shards are kept.
+
+    Args:
+        out: The output.
+        to: Folder: new or empty.
+        split: The split to write.
+        shard_size: Size that a shard has at most: kB, MB or GB.
+        force: Write over an earlier export in the folder; other files stay.
+        progress: Show progress.
+
+    Raises:
+        UsageError: There is no such output or split, the folder lies in the output, or the size is not allowed.
+        InputError: The output has no videos or cannot be read, or the folder holds something else.
+        OutputError: The folder cannot be written.
+    """
+    from ..builders import benchmark_of
+    from ..exports.media import video_tables
+    from ..exports.webdataset import byte_size, write_webdataset
+    from ..records.output import reading
+
+    folder, size = Path(to), byte_size(shard_size)
+    with reading(Path(out)) as output:
+        check_outside(folder, Path(out))
+        configs = benchmark_of(output).configs(output.info)
+        videos, shards, kept = write_webdataset(
+            output, configs, folder, split, shard_size=size, force=force, progress=progress
+        )
+        tables = video_tables(output, configs, split)
+    return Files(folder, videos, kept, shards, calls=tuple(f'load_dataset("{folder}", "{name}")' for name in tables))

@@ -1,0 +1,83 @@
+"""Files that functions write besides outputs: where they may lie, and tables by the ending of their name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import OutputError, UsageError
+
+ENDINGS = (".parquet", ".csv", ".jsonl")
+
+
+def check_outside(folder: Path, out: Path) -> None:
+    """Refuse to write into the output.
+
+    Raises:
+        UsageError: The folder lies in it, or is it.
+    """
+    if folder.resolve().is_relative_to(out.resolve()):
+        raise UsageError(f"{folder} lies in the output itself, which holds nothing but what was built. Choose another.")
+
+
+def check_place(
+    place: Path, out: Path, read: Sequence[Path] = (), *, option: str, endings: Sequence[str] = ENDINGS
+) -> None:
+    """Refuse a place where nothing should be written, before anything is computed.
+
+    Args:
+        place: The place.
+        out: The output, which holds nothing but what was built, or the file of questions.
+        read: Other files that are read.
+        option: The option that names another place.
+        endings: How its name may end.
+
+    Raises:
+        OutputError: Nothing can be written there.
+        UsageError: The place lies in `out` or is a file that is read, or its name has another ending.
+    """
+    if place.suffix.lower() not in endings:
+        allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+        raise UsageError(f"{place} must end in {allowed}. Give another with {option}.")
+    for taken in (out, *read):
+        if place.resolve().is_relative_to(taken.resolve()):
+            what = "lies in the output itself" if taken.is_dir() else "is a file that is read, and would be lost"
+            raise UsageError(f"{place} {what}. Give another place with {option}.")
+    there = next(parent for parent in place.absolute().parents if parent.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        why = "may not be written to" if there.is_dir() else "is a file"
+        raise OutputError(f"cannot write {place}: {there} {why}. Give another place with {option}.")
+
+
+def write(path: Path, columns: dict[str, list[object]]) -> str:
+    """Write a table by the ending of its name, one of `ENDINGS`; an earlier file is replaced.
+
+    Returns:
+        "Wrote <path>", or "Wrote over <path>".
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    import csv
+    import json
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from ..records.files import atomic
+
+    done = f"Wrote {'over ' * path.exists()}{path}"
+    with atomic(path) as temporary:
+        if path.suffix.lower() == ".parquet":
+            pq.write_table(pa.table(columns), temporary, compression="zstd")
+            return done
+        with open(temporary, "w", encoding="utf-8", newline="") as handle:
+            rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+            if path.suffix.lower() == ".jsonl":
+                handle.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            else:
+                writer = csv.DictWriter(handle, list(columns))
+                writer.writeheader()
+                writer.writerows(rows)
+    return done

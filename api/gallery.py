@@ -1,0 +1,132 @@
+"""Show an output as pages of a browser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Annotated, Literal
+
+from ..records.functions import FirstIndex, public
+from ..records.options import Option
+from ..records.results import Result
+from .files import check_outside
+
+
+@dataclass(frozen=True)
+class GalleryPages(Result):
+    """A gallery that was written.
+
+    Attributes:
+        page: The page to open.
+        noun: What it shows, such as "pair".
+        shown: How many of these.
+        total: How many the output has.
+        videos: Number of videos, or pictures of them.
+        answered: How many have answers of a model; None if no answers are shown.
+        notes: What its readers should know.
+    """
+
+    page: Path
+    noun: str
+    shown: int
+    total: int
+    videos: int
+    answered: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def _counts(self) -> list[str]:
+        part = f" of {self.total:,}" if self.shown != self.total else ""
+        wrote = f"Wrote {self.shown:,}{part} {self.noun}s with {self.videos:,} videos to {self.page.parent}."
+        return [wrote, *([] if self.answered is None else [f"The model answered {self.answered:,} of them."])]
+
+    def __str__(self) -> str:
+        """Say what was written, and what to open."""
+        return "\n".join([*self._counts(), f"Open {self.page} in a browser."])
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: a link to the page."""
+        link = f'<a href="{escape(self.page.resolve().as_uri())}" target="_blank">{escape(str(self.page))}</a>'
+        return f"<p>{escape(' '.join(self._counts()))}</p><p>Open {link}.</p>"
+
+
+@public
+def gallery(
+    out: Path | str,
+    *,
+    to: Path | str,
+    limit: Annotated[int | None, Option("", minimum=1, shown="all")] = None,
+    embed: Literal["none", "thumbnails", "videos"] = "videos",
+    scores: Path | str | None = None,
+    predictions: Annotated[Path | str | None, Option("", shown="those that --scores names, beside it")] = None,
+    config: Annotated[str | None, Option("", shown="that of --scores, or the first")] = None,
+    first_index: FirstIndex = 0,
+    audit: Path | str | None = None,
+    open: bool = False,
+    force: bool = False,
+    progress: bool = True,
+) -> GalleryPages:
+    """Write `out` as pages that a browser opens from the disk, offline, or from any web server: index.html in `to`.
+
+    Run the same command again to go on with one that was stopped.
+
+    Args:
+        out: The output.
+        to: Folder: new or empty.
+        limit: Show so many items, spread evenly over the output.
+        embed: What is copied of the videos: nothing, a picture of each, or the files too.
+        scores: Folder that `stressreel score` wrote: show its tables, and filter by what the model got wrong.
+        predictions: The answers to show.
+        config: The table that `predictions` answer.
+        first_index: Number of the first option in `predictions` that are numbers.
+        audit: What models that see no video choose: audit.json, or its folder.
+        open: Open it in the browser.
+        force: Write over an earlier gallery in the folder; other files stay.
+        progress: Show progress.
+
+    Raises:
+        UsageError: There is no such output, file or table, or the folder lies in the output.
+        InputError: One cannot be read or is of another output, or the folder holds something else.
+        OutputError: The folder cannot be written.
+    """
+    import webbrowser
+
+    from ..builders import benchmark_of
+    from ..builders.parts import gallery_of
+    from ..data_cards.gallery.site import PAGE, About, licence_notice
+    from ..exports.gallery import write_gallery
+    from ..exports.gallery_answers import read_given
+    from ..records.output import reading
+    from ..records.source import source_of
+
+    folder = Path(to)
+    with reading(Path(out)) as output:
+        check_outside(folder, Path(out))
+        scored, answers, audited = (None if path is None else Path(path) for path in (scores, predictions, audit))
+        given = read_given(output, scores=scored, predictions=answers, config=config, first=first_index, audit=audited)
+        benchmark = benchmark_of(output)
+        source = source_of(output.info)
+        if not any(column.kind == "video" for table in benchmark.configs(output.info) for column in table.columns):
+            embed = "none"  # a licence then speaks of texts alone
+        notice = licence_notice(source, pictures=embed != "none")
+        found = gallery_of(benchmark, output, given.answers)
+        about = About(
+            title=benchmark.name,
+            summary=benchmark.summary,
+            version=output.info["dataset_version"],
+            fingerprint=output.info["fingerprint"],
+            source=source,
+            embed=embed,
+            total=found.count,
+            scores=given.scores,
+            answered=given.answers.predictions is not None,
+        )
+        written = write_gallery(
+            output, found, about, folder, limit=limit, given=given.identity, force=force, progress=progress
+        )
+    page = folder / PAGE
+    if open:
+        webbrowser.open(page.resolve().as_uri())
+    notes = tuple(filter(None, (notice and f"{notice} The pages say so too.", given.remark)))
+    answered = written.answered if about.answered else None
+    return GalleryPages(page, found.noun, written.shown, written.total, written.films, answered, notes)

@@ -1,0 +1,79 @@
+"""Find wrong options for any set of questions."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UsageError
+from ..negatives.settings import MineSettings, columns_of, refuse_unused, released
+from ..records.functions import keyword_signature
+from ..records.options import from_keywords, settled
+
+if TYPE_CHECKING:
+    from ..negatives.mine_questions import MinedQuestions
+    from ..sources.questions import Questions
+
+ENDINGS = (".jsonl", ".ndjson", ".parquet")
+
+
+@keyword_signature(MineSettings, positional=("questions",))
+def mine(questions: Path | str, **options: Any) -> MinedQuestions:
+    """Find wrong options for questions: answers to similar questions that do not say the same as the right one.
+
+    Every question gets its options in a drawn order, the place of the right one, and where each option comes from;
+    explanations, if there are any, get options of their own.
+
+    Raises:
+        UsageError: An option or its value is not allowed, or a file is not there.
+        InputError: The questions cannot be read, or there are too few wrong options.
+        OutputError: A file cannot be written.
+    """
+    return run_mine(from_keywords(MineSettings, {"questions": questions, **options}))
+
+
+def run_mine(settings: MineSettings) -> MinedQuestions:
+    """Find wrong options, and write what is to be written."""
+    from ..negatives.candidates import QuestionRow
+    from ..negatives.mine_questions import mine_questions, write_review, write_rows
+    from ..progress import showing
+
+    given = released(settings)
+    refuse_unused(given)
+    chosen: MineSettings = settled(given)
+    if chosen.out and chosen.out.suffix.lower() not in ENDINGS:
+        raise UsageError(f"--out {chosen.out.name}: expected the ending {', '.join(ENDINGS)}.")
+    read = _read(chosen.questions, columns_of(chosen.columns) or None, chosen.apart_frames)
+    rows = [
+        QuestionRow(
+            one.id,
+            one.question,
+            {"answer": one.answer, **({"explanation": one.explanation} if one.explanation else {})},
+            one.split if chosen.pool == "split" else "",
+            min((one.id, *read.kept_apart.get(one.id, ()))),
+            one.split,
+        )
+        for one in read.questions
+    ]
+    with showing(chosen.progress):
+        mined = mine_questions(rows, read.kept_apart if chosen.keep_apart else {}, chosen)
+    if chosen.out:
+        write_rows(chosen.out, mined.rows)
+    written: tuple[str, ...] = ()
+    if chosen.review:
+        write_review(chosen.review, mined, chosen)
+        written = (f"wrote {chosen.review}: questions drawn for reading, options side by side",)
+    return replace(mined, out=chosen.out, written=written)
+
+
+def _read(source: str, columns: Mapping[str, str] | None, apart_frames: int) -> Questions:
+    from ..samples.causal import write_causal_annotations
+    from ..sources.questions import read_questions
+
+    if source != "sample":
+        return read_questions(Path(source).expanduser(), columns, apart_frames)
+    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+        return read_questions(write_causal_annotations(Path(folder)), columns, apart_frames)

@@ -1,0 +1,125 @@
+"""Finished outputs, opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..builders import benchmark_of
+from ..builders.parts import items_of_output
+from ..errors import UsageError
+from ..records.objects import address, objects_at
+from ..records.output import FinishedOutput, fitting, open_output
+
+if TYPE_CHECKING:
+    from ..benchmark import Benchmark
+    from ..metrics.items import Items
+
+
+@dataclass(frozen=True)
+class Output:
+    """A finished output.
+
+    Attributes:
+        path: Its folder.
+    """
+
+    path: Path
+
+    @cached_property
+    def _output(self) -> FinishedOutput:
+        return open_output(self.path)
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """The content of `build.json`: versions, settings, counts, skips, fingerprint."""
+        return self._output.info
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """The benchmark that it is of."""
+        with fitting(self.path):
+            return benchmark_of(self._output)
+
+    @property
+    def configs(self) -> dict[str, dict[str, int]]:
+        """The rows of every config, by split."""
+        return {name: dict(splits) for name, splits in self.info["counts"].items()}
+
+    def rows(self, config: str, split: str | None = None) -> Iterator[dict[str, Any]]:
+        """Read the rows of a config, streamed; videos are {"bytes": …, "path": …}."""
+        with fitting(self.path):
+            yield from self._output.whole(config, None, split)
+
+    def items(self, config: str | None = None, split: str | None = None) -> Items:
+        """Return what is asked: ids, videos, texts, options and which is right.
+
+        Args:
+            config: The table, by default the first with questions.
+            split: A split or "all", by default test where there is one.
+        """
+        with fitting(self.path):
+            return items_of_output(self._output, config, split)
+
+    def video(self, video_id: str) -> bytes:
+        """Return the MP4 file of a video, by the id in the first column of its table.
+
+        Raises:
+            KeyError: There is none of that id.
+        """
+        with fitting(self.path):
+            for config in self.benchmark.configs(self.info):
+                columns = [column.name for column in config.columns if column.kind == "video"]
+                if columns and config.name in self.info["counts"]:
+                    for row in self._output.rows(config.name, [config.columns[0].name, *columns]):
+                        if row[config.columns[0].name] == video_id:
+                            content: bytes = row[columns[0]]["bytes"]
+                            return content
+        raise KeyError(video_id)
+
+
+def read(out: str | Path) -> Output:
+    """Open a finished output.
+
+    Raises:
+        InputError: There is none, or it was not finished.
+    """
+    output = Output(Path(out).expanduser())
+    benchmark_of(output._output)
+    return output
+
+
+def data_files(out: str | Path, config: str) -> dict[str, Any]:
+    """Return the arguments with which `datasets` loads a table of an output, also in object storage.
+
+    `load_dataset("parquet", **stressreel.data_files("s3://bucket/clavi", "questions"))`, which for object storage needs
+    s3fs, gcsfs or adlfs.
+
+    Args:
+        out: The output.
+        config: The table.
+
+    Returns:
+        `data_files`: the shards by split; for object storage also `storage_options`, with the endpoint of the
+        environment, if it names one.
+
+    Raises:
+        UsageError: There is no such output or table.
+    """
+    out = Path(out).expanduser()
+    url = address(out)
+    output = open_output(out)
+    if config not in output.info["counts"]:
+        raise UsageError(f"{out} has no table {config!r}. It has: {', '.join(output.info['counts'])}.")
+    splits = output.splits(config)
+    if url is None:
+        return {"data_files": {split: [str(path) for path in output.shards(config, split)] for split in splits}}
+    keys = sorted(found.key for found in objects_at(out).list(f"{config}/"))
+    shards = {split: [f"{url}/{key}" for key in keys if key.startswith(f"{config}/{split}-")] for split in splits}
+    endpoint = os.environ.get("AWS_ENDPOINT") or os.environ.get("AWS_ENDPOINT_URL")
+    options = {"client_kwargs": {"endpoint_url": endpoint}} if url.startswith("s3:") and endpoint else {}
+    return {"data_files": shards, "storage_options": options}

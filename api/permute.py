@@ -1,0 +1,107 @@
+"""Write feature-permutation sets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from ..errors import InputError
+from ..records.functions import Natural, Positive, public
+from ..records.options import Option
+from ..records.results import Result, Table
+from .files import check_place, write
+
+PERMUTED = ("video", "text")
+TestSplit = Annotated[str | None, Option("", shown="test where there is one, else all")]
+
+
+@dataclass(frozen=True)
+class Permutations(Result):
+    """Feature-permutation sets that were written.
+
+    Attributes:
+        path: Their file.
+        items: Number of items.
+        sets: Sets of each kind.
+        columns: The columns of the file.
+        wrote: "Wrote <path>", or "Wrote over <path>".
+    """
+
+    path: Path
+    items: int
+    sets: int
+    columns: Mapping[str, list[Any]] = field(repr=False)
+    wrote: str = field(repr=False)
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the rows of the file."""
+        return (Table("permuted", str(self), tuple(self.columns), tuple(zip(*self.columns.values(), strict=True))),)
+
+    def __str__(self) -> str:
+        """Say what was written."""
+        return (
+            f"{self.wrote}: {self.items:,} items, {self.sets} sets with videos permuted, {self.sets} with texts "
+            "permuted."
+        )
+
+
+@public
+def permute(
+    out: Path | str,
+    *,
+    to: Annotated[Path | str | None, Option("", shown="<OUT>-permuted.parquet beside OUT")] = None,
+    seed: Natural = 0,
+    sets: Positive = 5,
+    config: Annotated[str | None, Option("", shown="the first")] = None,
+    split: TestSplit = None,
+) -> Permutations:
+    """Pair each item of `out` with the video, or the text, of one about another source video.
+
+    These are the sets of Park et al. (2025), Table 3. `out` is an output, or a file of your own questions with id,
+    video_id, source_id and question. Each row says which video to show with which text; answers are judged by the
+    row's id, as ever.
+
+    Args:
+        out: The output, or the file of questions.
+        to: Parquet, CSV or JSON-lines file to write.
+        seed: Seed of the first set.
+        sets: Sets of each kind, by seeds in a row.
+        config: Table to permute, where an output has several with questions.
+        split: Split to permute, or all.
+
+    Raises:
+        UsageError: There is no such output, table or split, or the file may not be written there.
+        InputError: The questions cannot be read, or cannot be permuted.
+        OutputError: The file cannot be written.
+    """
+    from ..builders.parts import items_of_output
+    from ..metrics.items import TEXTS, VIDEOS, read_items
+    from ..metrics.modality_importance import permuted
+    from ..seeds import rng_for
+
+    out = Path(out)
+    named = out if out.name not in ("", "..") else Path(os.path.abspath(out))
+    place = Path(to or named.with_name(f"{named.stem if named.is_file() else named.name}-permuted.parquet"))
+    check_place(place, out, option="--to")
+    items = read_items(out, items_of_output, config, split, judged=False)
+    for kind, given, names in (("video", items.videos, VIDEOS), ("text", items.texts, TEXTS)):
+        if "" in given:
+            raise InputError(
+                f"{out}: {given.count(''):,} of {len(given):,} items have no {kind} to permute; the first is "
+                f"{items.ids[given.index('')]!r}. It is looked for in the columns {', '.join(names)}."
+            )
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("permuted", "seed", "id", "video_id", "text", "video_of", "text_of")
+    }
+    for number in range(seed, seed + sets):
+        for kind in PERMUTED:
+            drawn = permuted(items.sources, rng_for(number, "permute", kind))
+            for item, other in enumerate(drawn):
+                video, text = (other, item) if kind == "video" else (item, other)
+                row = (kind, number, items.ids[item], items.videos[video], items.texts[text])
+                for name, value in zip(columns, (*row, items.ids[video], items.ids[text]), strict=True):
+                    columns[name].append(value)
+    return Permutations(place, len(items.ids), sets, columns, write(place, columns))

@@ -1,0 +1,312 @@
+"""Ask a model with its fusion impaired, and show what its scores lose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ..errors import BuildError, UsageError
+from ..records.functions import Natural, Positive, Resamples, public
+from ..records.options import Option
+from ..records.results import Estimate, Result, Table, cell_json, dump, markdown_table
+from .compare import read_scored
+from .questions import Device, Frames, Limit, MostTokens, Names, TestSplit, check_target, find_clips, read_questions
+
+if TYPE_CHECKING:
+    from ..asking.distances import Complement
+    from ..asking.probed import Condition
+    from ..asking.questions import Asked, Scorable
+    from ..metrics.distance_table import DistanceRow
+
+BASELINE = "baseline"
+MARK = 0.02
+LEGEND = "* a drop of two points or more, as the paper marks it, whose interval, if there is one, is below 0."
+
+
+@dataclass(frozen=True)
+class Probed(Result):
+    """What a model's scores lose when its fusion is impaired.
+
+    Attributes:
+        folder: Where predictions and tables were written.
+        tables: A table for each score: conditions, values, changes; last the attention distances, if measured.
+        content: The content of `probe.json`.
+        notes: What was not asked, and short-circuits that moved nothing.
+    """
+
+    folder: Path
+    tables: tuple[Table, ...]
+    content: dict[str, Any]
+    notes: tuple[str, ...]
+
+    @property
+    def written(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Say which files were written."""
+        probed = self.folder / "probe"
+        return (f"Wrote {probed}.md, {probed}.json and the predictions beside them.",)
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the tables."""
+        return self.tables
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the content of `probe.json`."""
+        return self.content
+
+    def __str__(self) -> str:
+        """Write the tables, and what their marks and intervals are."""
+        from ..metrics.scores import interval_line
+
+        return f"{super().__str__()}\n\n{LEGEND}\n{interval_line(self.content['interval'])}"
+
+
+def read_layers(given: Any) -> tuple[str | int, ...]:
+    """Read attention modules: numbers and patterns."""
+    texts = [given] if isinstance(given, str) else given
+    return tuple(int(text) if text.isdigit() else text for text in texts)
+
+
+@public
+def probe(
+    out: Path | str,
+    *,
+    transformers: Annotated[str | Path, Option("", metavar="NAME_OR_DIR")],
+    to: Path | str,
+    short_circuits: Names = ("all",),
+    operators: Names = ("average", "knockout"),
+    layer: Annotated[Sequence[str | int] | str, Option("", read=read_layers)] = (),
+    attention_distances: bool = False,
+    pairs: Positive = 100,
+    rounds: Annotated[int | None, Option("", minimum=0, shown="no limit")] = None,
+    revision: str | None = None,
+    device: Device = None,
+    dtype: str = "auto",
+    config: Sequence[str] | str = (),
+    split: TestSplit = None,
+    setting: Sequence[str] | str = (),
+    limit: Limit = None,
+    videos: Path | str | None = None,
+    frames: Frames = 16,
+    size: Natural = 448,
+    max_tokens: MostTokens = None,
+    seed: Natural = 0,
+    resamples: Resamples = 1000,
+    fresh: bool = False,
+    progress: bool = True,
+) -> Probed:
+    """Ask a model the questions of `out` with its fusion impaired, and show what its scores lose (QUAG).
+
+    Rows are those of the paper's Table 1: nothing changed; the question without frames, and frames without the
+    question; attention short-circuited within modalities, across them, and over each. Differences are paired over
+    source videos.
+
+    Args:
+        out: The output of a build.
+        transformers: A model of transformers that runs here.
+        to: Folder for predictions and tables.
+        short_circuits: Which, between commas: unimodal, crossmodal, video, text; all: these four.
+        operators: average (QUAG), knockout (masked), merge (as QUAG-attention), between commas.
+        layer: Impair these attention modules only: a number or a pattern; may be repeated.
+        attention_distances: Measure how far apart attention lies on the two sides of complement pairs (the paper's
+            Table 16); CLAVI's.
+        pairs: With `attention_distances`: complement pairs of each kind at most, a seeded draw.
+        rounds: With `attention_distances`: rounds of swaps for a head at most; faster, and farther.
+        revision: Commit, tag or branch of the hub.
+        device: Such as cuda:0.
+        dtype: Such as bfloat16.
+        config: Ask this table only; may be repeated.
+        split: The split to ask.
+        setting: Of a suite: ask these settings only, such as `clean` or `"jpeg-*"`; may be repeated.
+        limit: Ask the first N questions of each task and setting.
+        videos: Folder of the source videos, where `out` holds none: perturbed frames are made on the fly.
+        frames: Frames of a clip.
+        size: Longer side of a frame at most, pixels; 0: as it is.
+        max_tokens: Longest answer.
+        seed: Bootstrap's seed.
+        resamples: Resamples of the bootstrap over source videos.
+        fresh: Ask all again; answers so far are thrown away.
+        progress: Show progress.
+
+    Raises:
+        UsageError: What is asked for is not there, or options do not go together.
+        InputError: Questions or videos cannot be read.
+        BuildError: Questions got no answer.
+    """
+    from ..asking.clips import Sampling
+    from ..asking.distances import measure_distances, table_of
+    from ..asking.journal import Journal
+    from ..asking.local import LocalModel
+    from ..asking.probed import ProbedModel, conditions, mean_effects
+    from ..asking.questions import chosen_modalities
+    from ..asking.run import Call, How, ask, write_predictions
+    from ..builders.parts import items_of_output
+    from ..metrics.distance_table import as_table, row_json
+    from ..metrics.scores import interval_line
+    from ..progress import Progress
+    from ..records.files import write_atomic
+    from ..records.output import reading
+
+    folder = Path(to)
+    asked = scored_right_or_wrong(read_questions(Path(out), config, split, setting, limit))
+    check_target(folder, asked)
+    (usual,) = chosen_modalities((), asked.questions)
+    under = conditions(short_circuits, operators, usual)
+    clips = find_clips(asked, videos)
+    complements = complement_pairs(asked, pairs) if attention_distances else []
+    local = LocalModel(str(transformers), revision or "", device or "", dtype)
+    model = ProbedModel(local, {condition.name: condition for condition in under}, [*layer] or None)
+    calls = [
+        Call(question, condition.modalities, condition.name)
+        for condition in under
+        for question in asked.questions
+        if condition.modalities != "unasked" or question.unasked != question.text
+    ]
+    how = How(Sampling(frames, size), max_tokens=max_tokens)
+    about = {**asked.identity, **model.about}
+    drawn: dict[str, Any] = {"seed": seed, "resamples": resamples}
+    with Journal(folder / "answers.journal", {**about, **how.as_json()}, fresh=fresh) as journal:
+        with Progress("probing", len(calls), "question", shown=progress) as shown:
+            failures = ask(calls, model, clips, how, journal, progress=shown.advance)
+        if failures:
+            raise BuildError(
+                f"{len(failures):,} of {len(calls):,} questions got no answer, the first ({failures[0].key}) because: "
+                f"{failures[0].reason} The other answers are kept; run the same command again to ask these."
+            )
+        for name in {call.condition: None for call in calls}:
+            some = [call for call in calls if call.condition == name]
+            write_predictions(folder / f"{name}.jsonl", some, journal, asked.fingerprint)
+        distances: tuple[DistanceRow, ...] = ()
+        if complements:
+            plain = {call.question.about["id"]: call for call in calls if call.condition == BASELINE}
+            with Progress("comparing attention", len(complements), "pair", shown=progress) as shown:
+                found = measure_distances(
+                    complements,
+                    plain,
+                    local,
+                    clips,
+                    how,
+                    journal,
+                    layers=model.layers,
+                    rounds=rounds,
+                    progress=shown.advance,
+                )
+            (place,) = asked.tables
+            with reading(asked.path) as output:
+                items = items_of_output(output, place.config, place.split)
+            answers = {name: journal.replies[call.key].text for name, call in plain.items()}
+            distances = table_of(found, answers, items, **drawn)
+    have = {call.condition for call in calls}
+    effects = mean_effects(calls, journal.replies)
+    tables: list[Table] = []
+    listed: list[dict[str, Any]] = []
+    sources = 0
+    for each in asked.tables:
+        compared, rows, sources = _compared(asked, [one for one in under if one.name in have], folder, each, drawn)
+        tables += compared
+        listed.append({"table": each.config, "split": each.split, "conditions": rows})
+    interval = {"sources": sources, "resamples": resamples, "seed": seed}
+    content = {**about, "interval": interval, "effects": effects, "tables": listed}
+    if distances:
+        tables.append(as_table(distances))
+        content["attention_distances"] = [row_json(row) for row in distances]
+    write_atomic(folder / "probe.json", dump(content))
+    texts = [*map(markdown_table, tables), LEGEND, interval_line(interval)]
+    write_atomic(folder / "probe.md", "\n\n".join(texts) + "\n")
+    still = [name for name, effect in effects.items() if not effect["moved"]]
+    notes = [f"{name} moved nothing: its quadrants are empty in this model." for name in still]
+    return Probed(folder, tuple(tables), content, (*asked.remarks, *notes))
+
+
+def scored_right_or_wrong(asked: Asked) -> Asked:
+    """Leave out what is answered in words: `score open-ended` judges it by references, not right or wrong.
+
+    Raises:
+        UsageError: Nothing is left, or it cannot be compared.
+    """
+    from ..metrics.robustness import CLEAN
+
+    if not asked.fingerprint:
+        raise UsageError(
+            f"{asked.path} is a file of questions. Probe the output of a build, which knows how it is scored."
+        )
+    kept = tuple(question for question in asked.questions if not question.kind.startswith("open_"))
+    if not kept:
+        raise UsageError(f"{asked.path}: answers in words are not right or wrong. Choose another --config.")
+    settings = {question.about["setting"] for question in kept if "setting" in question.about}
+    if settings and not (CLEAN in settings and len(settings) > 1):
+        raise UsageError(
+            f"robustness is measured against {CLEAN}; asked would be {', '.join(sorted(settings))}. Name {CLEAN} and "
+            "at least one other --setting."
+        )
+    return replace(asked, questions=kept, tables=tuple(each for each in asked.tables if not each.written))
+
+
+def complement_pairs(asked: Asked, most: int) -> list[Complement]:
+    """Draw the complement pairs whose attention is compared.
+
+    Args:
+        asked: What is asked.
+        most: Pairs of each kind at most.
+
+    Raises:
+        UsageError: There are none.
+    """
+    from ..asking.distances import drawn
+    from ..builders import benchmark_of
+    from ..records.output import reading
+
+    with reading(asked.path) as output:
+        benchmark = benchmark_of(output)
+        if benchmark.complements is None:
+            raise UsageError(f"--attention-distances: {benchmark.name} has no complement pairs. CLAVI has.")
+        pairs = [pair for each in asked.tables for pair in benchmark.complements(output, each.split)]
+    found = drawn(pairs, [question.about["id"] for question in asked.questions], most)
+    if not found:
+        raise UsageError("--attention-distances: no complement pair is asked on both sides. Raise --limit.")
+    return found
+
+
+def _compared(
+    asked: Asked, under: Sequence[Condition], folder: Path, scorable: Scorable, drawn: dict[str, Any]
+) -> tuple[list[Table], list[dict[str, Any]], int]:
+    """Score every condition on a table, and compare it with the baseline.
+
+    Returns:
+        A table for each score, the same as JSON, and the number of source videos.
+    """
+    from ..builders.parts import measure_of
+    from ..metrics.bootstrap import differences, estimates
+    from ..metrics.folder import pair_up
+    from ..metrics.inputs import ScoreOptions
+
+    how = ScoreOptions(config=scorable.config, partial=asked.part, **drawn)
+    scored = {each.name: read_scored(folder / f"{each.name}.jsonl", asked.path, scorable.split, how) for each in under}
+    baseline = scored[BASELINE]
+    found, rows = {}, []
+    for name, other in scored.items():
+        first, second, _ = pair_up(baseline, other)
+        measure = measure_of(baseline.about["benchmark"], first.cells)
+        found[name] = estimates(second, measure, **drawn), differences(first, second, measure, **drawn)
+        both = {"scores": found[name][0], "changes": found[name][1]}
+        rows.append(
+            {"condition": name} | {what: {k: cell_json(v) for k, v in each.items()} for what, each in both.items()}
+        )
+    named = ", ".join(filter(None, (scorable.config, scorable.split)))
+    tables = []
+    for score in baseline.about["headline"]:
+        if all(score in values for values, _ in found.values()):
+            lines = tuple(
+                (name, values[score], *((None, "") if name == BASELINE else (gaps[score], marked(gaps[score]))))
+                for name, (values, gaps) in found.items()
+            )
+            headings = ("condition", "value [95 % interval]", "change [95 % interval]", "")
+            title = f"{score} ({named})"
+            tables.append(Table(score if len(asked.tables) == 1 else title, title, headings, lines))
+    return tables, rows, len(baseline.tally.sources)
+
+
+def marked(change: Estimate) -> str:
+    """Mark a drop as the legend says."""
+    return "*" if change.value <= -MARK and (change.high < 0 or change.high != change.high) else ""

@@ -1,0 +1,184 @@
+"""Push an output to the Hugging Face Hub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from ..records.functions import public as public_function
+from ..records.options import Option
+from ..records.results import Result, Table
+from .verify import Workers, verify
+
+if TYPE_CHECKING:
+    from ..runtime.verify import Outcome, Verification
+    from ..sharing.contents import File
+    from ..sharing.push import Pushed, Target
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a push sends.
+
+    Attributes:
+        files: The files.
+        target: Where to.
+        licence: Why they may be passed on.
+    """
+
+    files: tuple[File, ...]
+    target: Target
+    licence: str
+
+    def __str__(self) -> str:
+        """List the files, and say where they go."""
+        total = sum(file.size for file in self.files)
+        return "\n".join(
+            [
+                *(f"{file.size:>15,}  {file.name}" for file in self.files),
+                f"{total:>15,}  bytes in {len(self.files):,} files",
+                f"to {self.target.name}, {'public' if self.target.public else 'private'} if it is new, "
+                f"tag {self.target.tag}",
+                f"licence: {self.licence}",
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Push(Result):
+    """What a push did.
+
+    Attributes:
+        contents: What it sends.
+        report: What the checks before it found.
+        pushed: What was done on the Hub; None for a dry run, and if a check failed.
+        dry_run: Whether nothing was to be sent.
+    """
+
+    contents: Contents
+    report: Verification
+    pushed: Pushed | None
+    dry_run: bool
+
+    @property
+    def failed(self) -> bool:  # type: ignore[override]
+        """Whether a check failed, so that nothing was sent."""
+        return self.report.failed
+
+    @property
+    def notes(self) -> Sequence[str]:  # type: ignore[override]
+        """Which checks failed."""
+        failed = [outcome.name for outcome in self.report if not outcome.passed]
+        said = f"{len(failed)} of {len(self.report)} checks failed: {', '.join(failed)}. Nothing was sent."
+        return [said] if failed else []
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the files as a table."""
+        title = f"{self.contents.target.name}, tag {self.contents.target.tag}"
+        rows = tuple((file.name, file.size) for file in self.contents.files)
+        return (Table("files", title, ("file", "bytes"), rows, self.closing() or " ".join(self.notes)),)
+
+    def __str__(self) -> str:
+        """List what would go in a dry run, what the checks found, and what was done."""
+        parts = [*([self.contents] if self.dry_run else []), *self.report, self.closing()]
+        return "\n".join(filter(None, map(str, parts)))
+
+    def closing(self) -> str:
+        """Say what was done on the Hub."""
+        done, target, count = self.pushed, self.contents.target, len(self.contents.files)
+        if done is None:
+            return ""
+        where = f"{done.url} ({'private' if done.private else 'public'}), commit {done.commit[:12]}"
+        lines = [f"Nothing to push: {where} holds this output."]
+        if done.made:
+            lines = [
+                f"Pushed to {where}: {done.added:,} files sent, {count - done.added:,} there already, "
+                f"{done.deleted:,} deleted."
+            ]
+        lines.append(f"All {count:,} files were read back by their hashes.")
+        if target.public and done.private:
+            lines.append("It stays private: it was there before. Its settings on the Hub change that.")
+        if done.kept:
+            lines.append(f"Files of others that stay: {', '.join(done.kept[:5])}{', …' * (len(done.kept) > 5)}.")
+        earlier = f", on commit {done.tagged[:12]}, which has the same content" if done.tagged != done.commit else ""
+        lines.append(f"Tag {target.tag}{earlier}.")
+        return "\n".join([*lines, f'  load_dataset("{target.name}", revision="{target.tag}")'])
+
+
+@public_function
+def push(
+    out: Path | str,
+    repository: str,
+    *,
+    tag: Annotated[str | None, Option("", shown="v and the dataset's version, such as v1.0.0")] = None,
+    public: bool = False,
+    dry_run: bool = False,
+    licence_confirmed: Annotated[str | None, Option("", metavar="WORDS")] = None,
+    decode: bool = True,
+    workers: Workers = None,
+    progress: bool = True,
+    each: Callable[[Contents | Outcome], None] | None = None,
+) -> Push:
+    """Push `out` to the data set `repository` (ORG/NAME) on the Hugging Face Hub, in one commit.
+
+    The token is that of `hf auth login` or HF_TOKEN. Files that are there are not sent again; run the same command
+    again to go on with a push that was stopped. A new repository is private.
+
+    Args:
+        out: The output.
+        repository: The data set, as ORG/NAME.
+        tag: Tag of the commit.
+        public: Make a new repository public, or push to one that is.
+        dry_run: List what would go, and verify it; nothing is sent.
+        licence_confirmed: Why you may pass this on, if stressreel does not know that you may; stands in the commit's
+            message.
+        decode: Decode the videos when verifying; the commit's message says so if not.
+        workers: Processes for decoding.
+        progress: Show progress.
+        each: Called with what each check found, as soon as it is known; in a dry run first with what would go.
+
+    Returns:
+        What was done; nothing was sent if it `failed`.
+
+    Raises:
+        UsageError: There is no such output, or a name is not allowed.
+        InputError: The output cannot be read, or its licence does not allow it.
+        HubError: The Hub refuses or fails, or the repository holds something else.
+    """
+    from ..builders import benchmark_of
+    from ..records.output import reading
+    from ..records.source import source_of
+    from ..sharing.contents import files_of, hashed
+    from ..sharing.hub import hub
+    from ..sharing.licence import permission
+    from ..sharing.push import Target, check_names, inspect
+    from ..sharing.push import push as send
+
+    with reading(Path(out)) as output:
+        info = output.info
+        target = Target(repository, f"v{info['dataset_version']}" if tag is None else tag, public)
+        check_names(target)
+        files = files_of(output)
+        counts = info["counts"]
+        videos = any(
+            column.kind == "video" and any(counts.get(config.name, {}).values())
+            for config in benchmark_of(output).configs(info)
+            for column in config.columns
+        )
+        licence = permission(source_of(info), videos=videos, confirmed=licence_confirmed)
+    contents = Contents(tuple(files), target, licence)
+    if dry_run:
+        if each is not None:
+            each(contents)
+        return Push(contents, verify(out, decode=decode, workers=workers, each=each), None, dry_run)
+    api = hub()
+    found = inspect(api, target, info)
+    ready = [hashed(file) for file in files]
+    report = verify(out, decode=decode, workers=workers, each=each)
+    if report.failed:
+        return Push(contents, report, None, dry_run)
+    checked = "Verified before." if decode else "Verified before, without decoding the videos."
+    done = send(api, target, info, ready, found, [f"Licence: {licence}.", checked], progress=progress)
+    return Push(contents, report, done, dry_run)

@@ -1,0 +1,110 @@
+"""Which questions of an output, or of a file, a model is asked, and what is shown with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from ..errors import InputError, UsageError
+from ..records.options import Option, comma_separated
+
+if TYPE_CHECKING:
+    from ..asking.clips import Clips
+    from ..asking.questions import Asked
+
+Limit = Annotated[int | None, Option("", minimum=1)]
+Frames = Annotated[int, Option("", minimum=1, maximum=1024)]
+Names = Annotated[Sequence[str] | str, Option("", read=comma_separated)]
+Device = Annotated[str | None, Option("", shown="a GPU where there is one")]
+Checkpoint = Annotated[str | Path | None, Option("", metavar="NAME_OR_DIR")]
+MostTokens = Annotated[int | None, Option("", minimum=1, shown="16; in sentences 96")]
+TestSplit = Annotated[str | None, Option("", shown="test where there is one")]
+
+
+def read_questions(
+    path: Path, configs: Sequence[str], split: str | None, settings: Sequence[str], limit: int | None
+) -> Asked:
+    """Read what is asked.
+
+    Args:
+        path: The output of a build, or a file of the user's questions.
+        configs: Tables to ask; none: all.
+        split: The split; by default test where there is one.
+        settings: Patterns of settings; none: all.
+        limit: Questions of each task and setting.
+
+    Raises:
+        UsageError: There is no such path, table, split or setting.
+        InputError: What is there cannot be read.
+    """
+    from ..asking.questions import Asked, Scorable, questions_of_file, questions_of_output
+    from ..builders import benchmark_of
+    from ..builders.parts import scoring_of, tasks_of
+    from ..exports.tasks import remarks
+    from ..records.files import sha256_file
+    from ..records.output import reading
+
+    part = limit is not None or bool(settings)
+    if path.is_file():
+        if configs or split or settings:
+            raise UsageError(f"{path} is a file: it has no tables, splits and settings. Leave those options out.")
+        questions = tuple(questions_of_file(path, limit=limit))
+        return Asked(path, questions, {"questions": path.name, "sha256": sha256_file(path)}, "", (), part, ())
+    with reading(path) as output:
+        benchmark = benchmark_of(output)
+        tasks = tasks_of(benchmark, output, split)
+        by_table = scoring_of(benchmark).by_table
+        names = {task.table for task in tasks}
+        if unknown := sorted(set(configs) - names):
+            raise UsageError(f"{path} has no questions in a table {unknown[0]!r}. It has: {', '.join(sorted(names))}.")
+        tasks = [task for task in tasks if not configs or task.table in configs]
+        questions = tuple(questions_of_output(output, tasks, settings=settings, limit=limit))
+        identity = {name: output.info[name] for name in ("builder", "dataset_version", "fingerprint")}
+    if not questions:
+        raise InputError(f"{path} has no questions to ask in {', '.join(sorted(names))}.")
+    part = part or any(task.left_out for task in tasks) or (bool(configs) and not by_table)
+    named = {Scorable(task.table if by_table else None, task.split, task.writes): None for task in tasks}
+    return Asked(path, questions, identity, identity["fingerprint"], tuple(named), part, tuple(remarks(tasks)))
+
+
+def find_clips(asked: Asked, videos: Path | str | None) -> Clips:
+    """Find the videos of questions: in the output, or in a folder.
+
+    Raises:
+        UsageError: A folder is missing, or needed and not named.
+        InputError: Videos are missing.
+    """
+    from ..asking.clips import StoredClips, clips_in_folder, holds_videos
+    from ..builders import benchmark_of
+    from ..records.output import reading
+
+    if asked.path.is_file():
+        return clips_in_folder(asked.questions, Path(videos or asked.path.parent))
+    with reading(asked.path) as output:
+        benchmark = benchmark_of(output)
+        tables = {question.clip.table for question in asked.questions if question.clip}
+        if holds_videos(output, benchmark.configs(output.info), tables):
+            return StoredClips(output)
+        if benchmark.clips is None:
+            raise UsageError(
+                f"{asked.path} holds no videos (built with --no-render), and they are made in the build. Build it with "
+                "them, or ask blind."
+            )
+        if videos is None:
+            raise UsageError(f"{asked.path} holds no videos. Give the folder of the source videos with --videos.")
+        return benchmark.clips(output, asked.questions, Path(videos))
+
+
+def check_target(path: Path, asked: Asked) -> None:
+    """Refuse to write into an output.
+
+    Raises:
+        UsageError: The path lies in it.
+    """
+    with suppress(OSError):
+        if asked.path.is_dir() and path.resolve().is_relative_to(asked.path.resolve()):
+            raise UsageError(
+                f"{path} lies in the output itself, which holds nothing but what was built. Choose another."
+            )

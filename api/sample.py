@@ -1,0 +1,44 @@
+"""Write a built-in sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ..records.functions import public
+from ..records.results import Result
+
+
+@dataclass(frozen=True)
+class Sample(Result):
+    """A sample that was written.
+
+    Attributes:
+        kind: Which.
+        folder: Where.
+    """
+
+    kind: str
+    folder: Path
+
+    def __str__(self) -> str:
+        """Say what was written."""
+        return f"wrote the {self.kind} sample to {self.folder}"
+
+
+@public
+def sample(folder: Path | str, *, kind: Literal["charades", "msrvtt", "causal"] = "charades") -> Sample:
+    """Write a built-in sample into `folder`: annotations in the real format and videos drawn by stressreel.
+
+    Args:
+        folder: Where to.
+        kind: Which sample.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    from ..samples.cache import write_sample
+
+    write_sample(kind, Path(folder))
+    return Sample(kind, Path(folder))

@@ -1,0 +1,221 @@
+"""Score which modality each question needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UsageError
+from ..records.functions import FirstIndex, Natural, Resamples, public
+from ..records.results import Cell, Estimate, Result, Table, rows_json, text_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..metrics.items import Items
+
+
+@dataclass(frozen=True)
+class ModalityImportance(Result):
+    """Which modality each question needs.
+
+    Attributes:
+        config: The table that was scored.
+        split: The split.
+        answers: What was read of each file.
+        found: The tables: categories, by annotated type if asked for, and means.
+        interval: What the intervals are: sources, resamples, seed.
+        scores: By modality, the modality importance score of each item.
+        category: The category of each item.
+        ids: The items.
+        written: Says which files were written.
+    """
+
+    config: str
+    split: str
+    answers: Mapping[str, dict[str, Any]]
+    found: tuple[Table, ...]
+    interval: Mapping[str, Any]
+    scores: Mapping[str, NDArray[np.float64]]
+    category: tuple[str, ...]
+    ids: tuple[str, ...]
+    written: tuple[str, ...] = ()
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the tables, and last the items."""
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (name, *(float(each[place]) for each in self.scores.values()), self.category[place])
+            for place, name in enumerate(self.ids)
+        )
+        headings = ("id", *(f"mis_{name}" for name in self.scores), "category")
+        return (*self.found, Table("items", "Items", headings, rows))
+
+    def __str__(self) -> str:
+        """Write what was read and the tables, without that of items."""
+        from ..metrics.scores import counts_line, interval_line
+
+        lines = []
+        for name, summary in self.answers.items():
+            lines.append(f"{name}: {counts_line(summary, 'answers')}")
+            lines += [f"  cannot read {row['id']}: {row['answer']!r}" for row in summary["unreadable_first"][:5]]
+        tables = ["\n" + text_table(table) for table in self.found]
+        return "\n".join([*lines, *tables, "\n" + interval_line(self.interval)])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the tables for machines."""
+        tables = {table.name: rows_json(table) for table in self.found}
+        about = {"config": self.config, "split": self.split, "answers": dict(self.answers)}
+        return {**about, **tables, "interval": dict(self.interval)}
+
+
+@public
+def score_modalities(
+    out: Path | str,
+    predictions: Mapping[str, Path | str],
+    *,
+    config: str | None = None,
+    split: str | None = None,
+    items: Path | str | None = None,
+    by: str | None = None,
+    figure: Path | str | None = None,
+    first_index: FirstIndex = 0,
+    seed: Natural = 0,
+    resamples: Resamples = 1000,
+) -> ModalityImportance:
+    """Score the modality importance of an output's questions, from predictions under every subset of modalities.
+
+    `out` is an output, or a file of your own questions with id, answer and options.
+
+    Args:
+        out: The output, or a file of questions.
+        predictions: Files of predictions by what the model was shown, modalities joined by "+": "video", "text",
+            "video+text".
+        config: Table to score, where an output has several with questions; by default the first.
+        split: Split to score, or all; by default test where there is one, else all.
+        items: Write each item's scores and category to this Parquet, CSV or JSON-lines file.
+        by: Column of the questions, such as their annotated type: also count by its values.
+        figure: Draw the shares as bars to this PNG file.
+        first_index: Number of the first option in predictions, and in `answer` of a file of your own questions.
+        seed: Seed of the bootstrap.
+        resamples: Resamples of the bootstrap over source videos.
+
+    Raises:
+        UsageError: There is no such output, file, table or split, or a subset of the modalities is missing.
+        InputError: A file cannot be read, or does not fit the questions.
+        OutputError: A file cannot be written.
+    """
+    import numpy as np
+
+    from ..builders.parts import items_of_output
+    from ..data_cards.score_figures import shares_png
+    from ..metrics import modality_importance as mis
+    from ..metrics.items import annotations_of, judge, read_items
+    from ..records.files import write_atomic
+    from .files import check_place, write
+
+    place = Path(out)
+    files = subsets_of(predictions)
+    modalities = list(dict.fromkeys(name for names in predictions for name in _parts(names)))
+    label = {subset: "+".join(name for name in modalities if name in subset) for subset in files}
+    if items is not None:
+        check_place(Path(items), place, list(files.values()), option="--items")
+    if figure is not None:
+        check_place(Path(figure), place, list(files.values()), option="--figure", endings=(".png",))
+    asked = read_items(place, items_of_output, config, split, first=first_index)
+    types = annotations_of(place, asked, by) if by else []
+    if len(modalities) < 2 or any(subset not in files for subset in mis.subsets(modalities)):
+        mis.importance({subset: np.zeros(0, bool) for subset in files}, modalities)  # says what is missing
+    joined = {subset: judge(asked, file, first=first_index) for subset, file in files.items()}
+    right = {subset: each.picks == asked.truth for subset, each in joined.items()}
+    scores, found = mis.importance(right, modalities), mis.categories(right, modalities)
+    shown = _estimates(asked, scores, found, {label[subset]: each for subset, each in right.items()}, seed, resamples)
+    kinds = mis.category_names(modalities)
+    counts = tuple((kind, found.count(kind), shown[f"category: {kind}"]) for kind in kinds)
+    title = f"Questions by modality importance, {', '.join(filter(None, (asked.config, asked.split)))}"
+    tables = [
+        Table(
+            "categories",
+            title,
+            ("category", "questions", "share [95 % interval]"),
+            (*counts, ("total", len(found), 1.0)),
+        ),
+        *([mis.shares_by(types, found, kinds, by)] if by else []),
+        Table(
+            "means",
+            "Means",
+            ("score", "value [95 % interval]"),
+            tuple((name, value) for name, value in shown.items() if not name.startswith("category: ")),
+        ),
+    ]
+    lines = []
+    if figure is not None:
+        shares = mis.shares_by(types or [asked.config] * len(found), found, kinds, by or "")
+        write_atomic(Path(figure), shares_png(shares))
+        lines.append(f"Wrote {figure}")
+    if items is not None:
+        columns: dict[str, list[object]] = {"id": list(asked.ids)}
+        columns |= {f"mis_{name}": [float(x) for x in scores[name]] for name in modalities}
+        lines.append(write(Path(items), columns | {"category": list(found)}))
+    return ModalityImportance(
+        config=asked.config,
+        split=asked.split,
+        answers={label[subset]: each.summary() for subset, each in joined.items()},
+        found=tuple(tables),
+        interval={"sources": len(set(asked.sources)), "resamples": resamples, "seed": seed},
+        scores={name: scores[name] for name in modalities},
+        category=tuple(found),
+        ids=tuple(asked.ids),
+        written=tuple(lines),
+    )
+
+
+def _parts(names: str) -> list[str]:
+    return [part.strip() for part in names.split("+")]
+
+
+def subsets_of(predictions: Mapping[str, Path | str]) -> dict[frozenset[str], Path]:
+    """Read which subset of the modalities each file was predicted from.
+
+    Raises:
+        UsageError: A name is not one or more modalities joined by "+", or two names mean the same.
+    """
+    if not isinstance(predictions, Mapping):
+        raise UsageError('predictions must be a mapping, such as {"video": "v.jsonl", "text": "t.jsonl", …}.')
+    files: dict[frozenset[str], Path] = {}
+    for names, file in predictions.items():
+        parts = _parts(names)
+        if not str(file) or not all(parts) or len(set(parts)) < len(parts):
+            raise UsageError(f"'{names}={file}' is not MODALITIES=FILE, such as video+text=both.jsonl.")
+        if frozenset(parts) in files:
+            raise UsageError(f"{names} is given twice.")
+        files[frozenset(parts)] = Path(file).expanduser()
+    return files
+
+
+def _estimates(
+    asked: Items,
+    scores: Mapping[str, NDArray[np.float64]],
+    found: Sequence[str],
+    right: Mapping[str, NDArray[np.bool_]],
+    seed: int,
+    resamples: int,
+) -> dict[str, Estimate]:
+    """Return the share of each category, the mean of each score, and the accuracy of each subset, with intervals."""
+    import numpy as np
+
+    from ..metrics.bootstrap import estimates, tally
+    from ..metrics.modality_importance import category_names
+
+    sources = sorted(set(asked.sources))
+    place = {name: number for number, name in enumerate(sources)}
+    where = np.array([place[name] for name in asked.sources], np.intp)
+    cells = {
+        f"category: {kind}": (where, np.array([name == kind for name in found], np.float64))
+        for kind in category_names(list(scores))
+    }
+    cells |= {f"MIS {name}": (where, each) for name, each in scores.items()}
+    cells |= {f"accuracy {name}": (where, each.astype(float)) for name, each in right.items()}
+    return estimates(tally(sources, cells), lambda means: dict(means), seed=seed, resamples=resamples)

@@ -1,0 +1,95 @@
+"""Score generated answers and explanations against the correct ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from ..records.functions import Natural, Resamples, public
+from ..records.options import Option
+from .score import check_folder, default_folder, described, written
+
+if TYPE_CHECKING:
+    from ..metrics.scores import Scores
+
+
+@public
+def score_open_ended(
+    out: Path | str,
+    predictions: Path | str,
+    *,
+    config: str | None = None,
+    split: str | None = None,
+    to: Path | str | None = None,
+    sbert: Annotated[str | None, Option("", shown="the one of stressreel[sbert]")] = None,
+    no_sbert: bool = False,
+    meteor: Annotated[Literal["1.5", "nltk"] | None, Option("", shown="1.5 where Java is found")] = None,
+    spice: bool = False,
+    partial: bool = False,
+    seed: Natural = 0,
+    resamples: Resamples = 1000,
+    force: bool = False,
+) -> Scores:
+    """Score texts that a model wrote: BLEU-1..3, METEOR, ROUGE-L, SPICE, CIDEr, SBERT, CapsMIX.
+
+    `out` is an output with open questions, or a file with id, answer, explanation (the correct texts) and source_id.
+
+    Args:
+        out: The output, or a file of correct texts.
+        predictions: JSON lines, JSON, CSV or Parquet with id, answer and, if explanations are generated, explanation.
+        config: Table whose splits count, where an output has several; by default the first.
+        split: Split to score, or all; by default test where there is one, else all.
+        to: Folder for the scores; see `stressreel score`.
+        sbert: Sentence encoder, a name or folder.
+        no_sbert: Leave SBERT out.
+        meteor: METEOR 1.5, a Java program, or NLTK's, which gives other scores.
+        spice: Compute SPICE; needs Java and, once, the network.
+        partial: Score what is there: missing, repeated and unknown ids are counted.
+        seed: Seed of the bootstrap.
+        resamples: Resamples of the bootstrap over source videos.
+        force: Write over the scores of other predictions in the folder.
+
+    Raises:
+        UsageError: There is no such output, file, table or split.
+        InputError: The predictions cannot be read, or do not fit the output.
+        MissingExtraError: A package that a score needs is not installed.
+        OutputError: The scores cannot be written.
+    """
+    from ..builders.parts import open_rows
+    from ..metrics import open_ended
+    from ..metrics.bootstrap import estimates
+    from ..metrics.meteor import JAVA, NLTK
+    from ..metrics.references import read_generated, read_references
+    from ..metrics.scores import Scores
+
+    given = Path(predictions)
+    references = read_references(Path(out), open_rows, config, split)
+    check_folder(to, Path(out))
+    generated = read_generated(given, references, partial=partial)
+    references = generated.references
+    encode = None
+    if not no_sbert:
+        from ..language.embeddings import load_encoder
+
+        encode = (load_encoder(sbert) if sbert else load_encoder()).encode
+    counted = open_ended.count(
+        references.sources,
+        generated.texts,
+        references.texts,
+        encode=encode,
+        spice=spice,
+        meteor={"1.5": JAVA, "nltk": NLTK, None: None}[meteor],
+    )
+    headline = estimates(counted, open_ended.measure, seed=seed, resamples=resamples)
+    scores = Scores(
+        benchmark=open_ended.NAME,
+        split=references.split,
+        answers=generated.answers,
+        headline=headline,
+        tables=(),
+        tally=counted,
+        footnotes=references.notes + open_ended.notes(headline),
+    )
+    subject = {"config": references.config, "output": references.output}
+    scores = described(scores, subject, given, resamples=resamples, seed=seed)
+    return written(scores, to, None, beside=default_folder(given, config, split), force=force)

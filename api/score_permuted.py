@@ -1,0 +1,99 @@
+"""Score answers to permuted questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..records.functions import FirstIndex, public
+from ..records.results import Result, Table, rows_json
+
+
+@dataclass(frozen=True)
+class PermutedScores(Result):
+    """What a model loses when features are permuted.
+
+    Attributes:
+        config: The table that was scored.
+        split: The split.
+        answers: What was read of each file and set.
+        table: Accuracies and differences by category.
+    """
+
+    config: str
+    split: str
+    answers: Mapping[str, dict[str, Any]]
+    table: Table
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the table."""
+        return (self.table,)
+
+    def __str__(self) -> str:
+        """Write the table, after what could not be read."""
+        from ..metrics.scores import counts_line
+
+        unread = [
+            f"{name}: {counts_line(each, 'answers')}" for name, each in self.answers.items() if each["unreadable"]
+        ]
+        return "\n".join([*unread, super().__str__()])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the scores for machines."""
+        return {
+            "config": self.config,
+            "split": self.split,
+            "answers": dict(self.answers),
+            self.table.name: rows_json(self.table),
+        }
+
+
+@public
+def score_permuted(
+    out: Path | str,
+    *,
+    original: Sequence[Path | str] | Path | str,
+    permuted: Path | str,
+    categories: Path | str | None = None,
+    config: str | None = None,
+    split: str | None = None,
+    first_index: FirstIndex = 0,
+) -> PermutedScores:
+    """Score answers to permuted sets of an output's questions by modality importance (Park et al. 2025, Table 3).
+
+    `out` is an output, or a file of your own questions with id, answer and options. The accuracy as asked, with the
+    text and with the video of another item, and the differences; the mean ± the standard deviation over runs and sets.
+
+    Args:
+        out: The output, or a file of questions.
+        original: Predictions for the questions as they are; several for several runs.
+        permuted: The rows that `stressreel permute` wrote, with answers: permuted, seed, id, answer.
+        categories: What `stressreel score modalities --items FILE` wrote; by default all questions count as one.
+        config: Table to score, where an output has several with questions; by default the first.
+        split: Split to score, or all; by default test where there is one, else all.
+        first_index: Number of the first option in predictions, and in `answer` of a file of your own questions.
+
+    Raises:
+        UsageError: There is no such output, file, table or split.
+        InputError: A file cannot be read, or does not fit the questions.
+    """
+    from ..builders.parts import items_of_output
+    from ..metrics.feature_permutation import categories_of, permutation_table, permuted_sets
+    from ..metrics.items import judge, read_items
+    from ..metrics.predictions import read_predictions
+
+    runs = [original] if isinstance(original, Path | str) else original
+    items = read_items(Path(out), items_of_output, config, split, first=first_index)
+    kinds = categories_of(read_predictions(Path(categories)), items) if categories else []
+    asked = {str(file): judge(items, Path(file), first=first_index) for file in runs}
+    sets = permuted_sets(read_predictions(Path(permuted)), items, first=first_index)
+    table = permutation_table(
+        kinds,
+        [joined.picks == items.truth for joined in asked.values()],
+        {kind: {seed: joined.picks == items.truth for seed, joined in each.items()} for kind, each in sets.items()},
+    )
+    asked |= {f"{kind} permuted, seed {seed}": joined for kind, each in sets.items() for seed, joined in each.items()}
+    answers = {name: joined.summary() for name, joined in asked.items()}
+    return PermutedScores(items.config, items.split, answers, table)

@@ -1,0 +1,154 @@
+"""Measure how far the captions of a suite are from their originals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, UsageError
+from ..records.functions import public
+from ..records.results import Result, Table
+
+METRICS = {"bleu4": "BLEU-4", "meteor": "METEOR", "rouge_l": "ROUGE-L"}
+
+
+@dataclass(frozen=True)
+class TextShift(Result):
+    """How far captions are from their originals.
+
+    Attributes:
+        report: The content of `text_shift.json`; see `metrics.text_shift.shift_report`.
+        written: Says where a figure was written.
+    """
+
+    report: Mapping[str, Any]
+    written: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Write the numbers, by family, beside those of the paper."""
+        return shift_table(self.report)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the numbers for machines."""
+        return dict(self.report)
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return a row for each perturbation."""
+        rows = tuple(
+            (name, shift["family"], float(shift["changed"]), *(float(shift[metric]) for metric in METRICS))
+            for name, shift in self.report["perturbations"].items()
+        )
+        headings = ("perturbation", "family", "changed", *METRICS.values())
+        return (Table("perturbations", "Captions against their originals", headings, rows),)
+
+
+@public
+def score_text_shift(
+    out: Path | str,
+    *,
+    lm: str | None = None,
+    figure: Path | str | None = None,
+    card: bool = True,
+    progress: bool = True,
+) -> TextShift:
+    """Measure how far the perturbed captions in `out` are from their originals.
+
+    BLEU-4, METEOR and ROUGE-L of every perturbed caption against its original, on average for each perturbation and
+    family, beside the paper's numbers (Table 7). They are kept in `out`/text_shift.json.
+
+    Args:
+        out: The output.
+        lm: Causal language model for perplexity: a folder, or a name on the hub; by default there is none.
+        figure: With `lm`: draw the perplexities (Figure 11) to this PNG file.
+        card: Write the dataset card again, with them.
+        progress: Show progress.
+
+    Raises:
+        UsageError: There is no such output, or the figure cannot be drawn.
+        InputError: The output has no perturbed captions.
+        MissingExtraError: A package that the scores need is not installed.
+        OutputError: A file cannot be written.
+    """
+    from ..builders import benchmark_of
+    from ..builders.parts import card_of
+    from ..corruptions.registry import check_text_name
+    from ..data_cards.card import render_card
+    from ..data_cards.shift_figure import perplexity_png
+    from ..metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
+    from ..progress import Progress
+    from ..records.files import write_atomic, write_json
+    from ..records.output import reading, writable
+    from ..records.source import source_of
+    from .files import check_place
+
+    folder = Path(out)
+    if figure is not None:
+        if lm is None:
+            raise UsageError("--figure draws perplexities: give a language model with --lm.")
+        check_place(Path(figure), folder, option="--figure", endings=(".png",))
+    writable(folder)
+    with reading(folder) as output:
+        benchmark = benchmark_of(output)
+        names = benchmark.captions(output.info) if benchmark.captions else []
+        if not names:
+            advice = "Its benchmark makes none."
+            if benchmark.captions:
+                advice = f"`build-{benchmark.name} --help` says how to build some."
+            raise InputError(f"{out} has no perturbed captions. {advice}")
+        scorer_versions()
+        model = load_language_model(lm) if lm else None
+        tables = {
+            name: [(row["caption"], row["original"]) for row in output.whole(name, ["caption", "original"])]
+            for name in names
+        }
+        origin = source_of(output.info).key
+        with Progress("score text-shift", len(tables), "perturbation", shown=progress) as shown:
+            report = shift_report(
+                tables,
+                {name: check_text_name(name).family for name in names},
+                fingerprint=output.info["fingerprint"],
+                paper=origin if origin in table7() else None,
+                model=model,
+                each=lambda name: shown.advance(),
+            )
+        write_json(output.path / FILE, report)
+        if figure is not None:
+            write_atomic(Path(figure), perplexity_png(report))
+        if card:
+            content = render_card(output, benchmark.configs(output.info), card_of(benchmark))
+            write_atomic(output.path / "README.md", content)
+    return TextShift(report, () if figure is None else (f"Wrote {figure}",))
+
+
+def shift_table(report: Mapping[str, Any]) -> str:
+    """Write the numbers of `metrics.text_shift.shift_report` for people."""
+    judged = report["originals"]["perplexity"]
+    lines: list[list[str]] = [["", "changed", *METRICS.values(), *(["perplexity"] if judged else [])]]
+    for family, means in report["families"].items():
+        lines.append([family, "", *(f"{means[metric]:.2f}" for metric in METRICS)])
+        paper = report["paper"].get(family)
+        if paper:
+            lines.append(["  (Table 7)", "", *(f"{paper[metric]:.2f}" for metric in METRICS)])
+        for name, shift in report["perturbations"].items():
+            if shift["family"] == family:
+                cells = [f"  {name}", f"{shift['changed']:.0%}", *(f"{shift[metric]:.2f}" for metric in METRICS)]
+                lines.append([*cells, *([perplexity_cell(shift["perplexity"])] if judged else [])])
+    if judged:
+        lines.append(["originals", "", "", "", "", perplexity_cell(judged)])
+    widths = [max(len(line[column]) for line in lines if column < len(line)) for column in range(len(lines[0]))]
+    table = [
+        "  ".join(
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=False))
+        ).rstrip()
+        for line in lines
+    ]
+    return "\n".join([*table, "", "Each caption against its own original; a family is the mean of its perturbations."])
+
+
+def perplexity_cell(perplexity: dict[str, float]) -> str:
+    """Write a mean, and the mean without the outliers of Figure 11 and their share."""
+    inner = f"{perplexity['mean_without_outliers']:.1f} without {perplexity['outliers']:.0%}"
+    return f"{perplexity['mean']:.1f}" + (f" ({inner})" if perplexity["outliers"] else "")

@@ -1,0 +1,136 @@
+"""Repeat the simulation study of QUAG."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from ..errors import UsageError
+from ..extras import import_extra
+from ..records.functions import Natural, Positive, public
+from ..records.options import Option
+from ..records.results import Result, Table
+from .verify import Workers
+
+ALPHAS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
+
+
+@dataclass(frozen=True)
+class Simulation(Result):
+    """Losses of the trained models.
+
+    Attributes:
+        picture: The figure that was written; the numbers are beside it as JSON.
+        steps: Steps of training.
+        outcomes: For each model coupling (`alpha`), seed, test loss (`mse`), the same under crossmodal
+            short-circuiting, its increase in per cent, the linear loss, and whether the task was learnt.
+    """
+
+    picture: Path
+    steps: int
+    outcomes: tuple[dict[str, Any], ...]
+
+    @property
+    def written(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Say which files were written."""
+        return (f"{self.picture} and {self.picture.with_suffix('.json')}",)
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return a row for each model."""
+        rows = tuple(tuple(one.values()) for one in self.outcomes)
+        return (Table("simulation", f"Models after {self.steps:,} steps", tuple(self.outcomes[0]), rows),)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the content of the JSON file."""
+        return {"steps": self.steps, "outcomes": list(self.outcomes)}
+
+    def __str__(self) -> str:
+        """Write a line for each model."""
+        lines = ["alpha  seed  test loss  crossmodal    increase  linear loss"]
+        lines += [
+            f"{one['alpha']:5g}  {one['seed']:4}  {one['mse']:9.6f}  {one['crossmodal']:10.5f}  "
+            f"{one['increase']:+9,.0f} %  {one['linear']:11.5f}{'' if one['learnt'] else '  not learnt'}"
+            for one in self.outcomes
+        ]
+        if not all(one["learnt"] for one in self.outcomes):
+            lines.append("What is not learnt says nothing about fusion: give more --steps.")
+        return "\n".join(lines)
+
+
+def read_alphas(given: Sequence[Any]) -> tuple[float, ...]:
+    """Read couplings, as a text with commas between them or as values.
+
+    Raises:
+        ValueError: One is no number between 0 and 0.5.
+    """
+    try:
+        found = sorted({float(one) for one in (given.split(",") if isinstance(given, str) else given)})
+    except ValueError:
+        raise ValueError("is not numbers with commas between, such as 0.05,0.2") from None
+    if not found or not all(0 < one < 0.5 for one in found):
+        raise ValueError("must be numbers between 0 and 0.5, both excluded")
+    return tuple(found)
+
+
+@public
+def simulate_quag(
+    *,
+    out: Path | str = Path("quag-simulation.png"),
+    alphas: Annotated[Sequence[float] | str, Option("", read=read_alphas)] = ALPHAS,
+    seed: Natural = 0,
+    seeds: Positive = 1,
+    steps: Positive = 4000,
+    workers: Workers = None,
+    progress: bool = True,
+) -> Simulation:
+    """Repeat the simulation study of Rawal et al. 2024 (§3, Figure 2).
+
+    Small transformers learn a task that couples two modalities by α; then their test loss is measured without and with
+    crossmodal short-circuiting. The paper's figure shows that the increase grows with α. The loss that is called linear
+    is the closed form of what a linear predictor reaches without single tokens of the other modality.
+
+    Args:
+        out: PNG to write; the numbers go beside it as JSON.
+        alphas: Couplings, between 0 and 0.5.
+        seed: Seed of the first model.
+        seeds: Models for each coupling, by seeds in a row.
+        steps: Steps of training, of 8 samples.
+        workers: Processes. The result does not depend on it.
+        progress: Show progress.
+
+    Raises:
+        UsageError: A value is not allowed.
+        MissingExtraError: torch is not installed.
+        OutputError: The figure cannot be written.
+    """
+    from ..progress import showing
+    from ..records.files import write_atomic
+
+    picture = Path(out)
+    if picture.suffix.lower() != ".png":
+        raise UsageError(f"out: {picture.name} does not end in .png.")
+    simulation = import_extra("..probes.simulation", __package__, what="simulate-quag", extra="probes")
+    couplings = read_alphas(alphas)
+    with showing(progress):
+        processes = min(workers or os.cpu_count() or 1, len(couplings) * seeds)
+        outcomes = simulation.sweep(couplings, range(seed, seed + seeds), steps=steps, workers=processes)
+    rows = [
+        {
+            "alpha": one.alpha,
+            "seed": one.seed,
+            "mse": one.loss,
+            "crossmodal": one.impaired,
+            "increase": one.increase,
+            "linear": simulation.linear_loss(one.alpha),
+            "learnt": one.learnt,
+        }
+        for one in outcomes
+    ]
+    result = Simulation(picture, steps, tuple(rows))
+    write_atomic(picture, simulation.draw_figure(outcomes))
+    write_atomic(picture.with_suffix(".json"), json.dumps(result.as_json(), indent=1) + "\n")
+    return result

@@ -1,0 +1,49 @@
+"""Functions whose options are those of settings classes: `build_clavi` and its like, and `mine`.
+
+Type checkers read `typed.pyi`, which a test compares with the settings.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..builders import benchmark_names, load_benchmark
+from ..records.functions import keyword_signature
+from ..records.options import RunOptions
+from .build import build
+from .mine import mine as mine
+
+if TYPE_CHECKING:
+    from .outputs import Output
+
+PREFIX = "build_"
+AFTER = """
+
+Returns:
+    The output; None for a dry run, which prints the plan, and for a `shard` that is not the last.
+
+Raises:
+    InputError: An option is not allowed, or inputs cannot be used.
+    MismatchError: Another build was started in `out`.
+    BuildError: Too many videos had to be skipped, or a worker died.
+    OutputError: `out` cannot be written.
+"""
+
+
+def __getattr__(name: str) -> Callable[..., Output | None]:
+    """Make the function of a benchmark."""
+    benchmark = name.removeprefix(PREFIX)
+    if not name.startswith(PREFIX) or benchmark not in benchmark_names():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = load_benchmark(benchmark)
+
+    def made(**options: Any) -> Output | None:
+        return build(benchmark, **options)
+
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = inspect.cleandoc(found.description) + AFTER
+    function = keyword_signature(found.settings, RunOptions)(made)
+    globals()[name] = function
+    return function

@@ -1,0 +1,516 @@
+# Made from the settings of the benchmarks: STRESSREEL_UPDATE_GOLDEN=1 pytest tests/api/test_typed.py
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from ..negatives.mine_questions import MinedQuestions
+from .outputs import Output
+
+def build_causal(
+    *,
+    annotations: Path | str,
+    columns: str | Sequence[str] = (),
+    videos: Path | str | None = None,
+    fps_map: Path | str | None = None,
+    offsets: Path | str | None = None,
+    released_offsets: Path | str | None = None,
+    splits: str | Sequence[str] = ('ud', 'ps', 'un'),
+    ps_by: Literal['frames', 'rows'] = 'frames',
+    negatives: Literal['hard', 'random'] = 'hard',
+    balance: Literal['strict', 'none'] = 'strict',
+    style: Literal['one', 'keep'] = 'one',
+    num_options: int = 5,
+    top_k: int = 10,
+    alpha: float = 1.0,
+    beta: float = 0.001,
+    tau: float = 0.85,
+    same_question: float = 0.9,
+    same_text: float = 0.9,
+    max_lend: float = 1.2,
+    ties: Literal['drawn', 'id'] = 'drawn',
+    confuse: int = 2,
+    twins: Literal['balanced', 'right'] = 'balanced',
+    cast: Path | str | None = None,
+    tagger: Literal['auto', 'nltk', 'pattern'] = 'auto',
+    llm_base_url: Path | str | None = None,
+    llm_model: Path | str | None = None,
+    render: bool = True,
+    crf: int = 23,
+    preset: Literal['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow'] = 'veryfast',
+    audio: Literal['drop', 'keep'] = 'drop',
+    seed: int = 0,
+    split: Literal['train', 'validation', 'test', 'all'] = 'all',
+    limit: int | None = None,
+    allow_missing: bool = False,
+    max_skip: float = 0.01,
+    version: str = '1.0.0',
+    model: Path | str | None = None,
+    pool: Literal['split', 'all'] = 'split',
+    imitate_release: bool = False,
+    rank_by: Literal['own', 'explanation'] = 'own',
+    keep_apart: bool = True,
+    apart_frames: int = 50,
+    out: Path | str | None = None,
+    workers: int | None = None,
+    executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
+    ray_address: Path | str | None = None,
+    shard: str | None = None,
+    resume: bool = True,
+    dry_run: bool = False,
+    check_space: bool = True,
+    progress: bool = True,
+) -> Output | None:
+    """Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.
+
+    Every division becomes a config (`ud`, `ps`, `un`) of a Parquet dataset that datasets.load_dataset opens,
+    beside `causal_confusion`, `open_ended` and `clips`. Wrong options are right ones of similar questions.
+
+    Args:
+        annotations: CausalChaos' Annotations.csv, or CSV or JSON lines of the same kind; or the word `sample`.
+        columns: Columns that are called otherwise, such as question=Q,answer=A.
+        videos: Folder of the episodes, if not beside the annotations.
+        fps_map: Frames per second that annotated frames were counted at, by episode: S01E01=23.976 on each line,
+            or JSON. Frames are then found by time; by default a frame's number is that of the frame in the file.
+        offsets: CSV with Episode and Offset (frames to add for your copies), or your own frames in the layout of
+            Video_synchonization_frames.csv.
+        released_offsets: The released Video_synchonization_frames.csv, which `offsets` is compared with.
+        splits: Divisions 70:15:15: UD at random, PS by place in the episode, UN by episodes; `--splits UD PS`
+            works too.
+        ps_by: PS by the middle of a clip, or by a row's place in the file as released.
+        negatives: Hard negatives, or random ones as a baseline with the same exclusions.
+        balance: Draw hard negatives that blind models cannot tell from right options, or take the best by score
+            (none).
+        style: Balanced options in one style: capitals, no stop, no because in front; or as annotated.
+        num_options: Options of a question, the right one too.
+        top_k: Nearest questions that lend their answers.
+        alpha: Weight of the questions' cosine.
+        beta: Factor of answers at or above `tau`.
+        tau: Cosine from which an answer is too similar.
+        same_question: Cosine from which two questions ask the same and lend each other nothing; above 1 is never.
+        same_text: Cosine from which two answers say the same and are never options together, like answers of
+            which one has all content words of the other; above 1 only equal words count.
+        max_lend: An answer lends at most this many times its even share, else the rarest option gives the right
+            one away; 0 is no limit, as released.
+        ties: Equal candidates by a seeded draw for each pair of questions (drawn), or by id, as released.
+        confuse: Wrong options that causal_confusion replaces at most; 0 leaves that config out.
+        twins: Turn right and wrong options round alike, so that twins give nothing away; or the right one alone,
+            as the paper does, and as with `imitate_release` and `llm_model`.
+        cast: Names besides those found in the annotations: one on each line, with `, female` or `, male` if
+            wanted.
+        tagger: Parts of speech: NLTK's tagger, Pattern's, or NLTK's where its data is found.
+        llm_base_url: Let a language model confuse: URL of an OpenAI-compatible endpoint.
+        llm_model: Its model; without `llm_base_url` the folder of a model of transformers.
+        render: Cut the clips, or write the rest only.
+        crf: x264's rate factor.
+        preset: x264's preset.
+        audio: Drop or keep the sound.
+        seed: Seed of every draw.
+        split: Splits to build.
+        limit: Only the first N units by id, for a trial.
+        allow_missing: Go on without videos that are missing or do not open; these skips do not count for
+            `max_skip`.
+        max_skip: Fail if a larger share of units must be skipped because their videos are faulty.
+        version: Semantic version of the dataset.
+        model: Sentence encoder: folder or name on the hub.
+        pool: Take options from the question's own split, and outside of train never one that is right in train;
+            or from all questions, as released (which leaks).
+        imitate_release: Choose options as the released CausalChaos: `balance` none `pool` all `tau` .75 `rank_by`
+            explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
+        rank_by: Score answers by their own cosine, or by that of their explanations, as in the released
+            CausalChaos.
+        keep_apart: Take no option from a question of the same group, or about the same moment of the video.
+        apart_frames: Two parts of an episode are the same moment if fewer frames lie between them (50 are about 2
+            s).
+        out: Output folder: new, empty, or an earlier run of the same build.
+        workers: Processes. The result does not depend on it.
+        executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
+            auto takes processes if there is more than one worker.
+        ray_address: Head of the Ray cluster, host:port.
+        shard: Render the I-th of N parts of the units; the last of N such processes to finish packs. They share
+            `out`.
+        resume: Go on where an earlier run stopped, or throw it away and start again.
+        dry_run: Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is
+            written.
+        check_space: Compare the free disk space with an estimate before work starts.
+        progress: Show progress.
+
+
+    Returns:
+        The output; None for a dry run, which prints the plan, and for a `shard` that is not the last.
+
+    Raises:
+        InputError: An option is not allowed, or inputs cannot be used.
+        MismatchError: Another build was started in `out`.
+        BuildError: Too many videos had to be skipped, or a worker died.
+        OutputError: `out` cannot be written.
+    """
+    ...
+
+def build_clavi(
+    *,
+    charades: Path | str | None = None,
+    causalchaos: Path | str | None = None,
+    youcook2: Path | str | None = None,
+    segments: Path | str | None = None,
+    videos: Path | str | None = None,
+    charades_sta: Path | str | None = None,
+    source: Literal['actions', 'sta'] = 'actions',
+    rules: Literal['released', 'paper'] = 'released',
+    pairs: Path | str | Sequence[Path | str] = (),
+    phrases: Literal['turn', 'as-is'] = 'turn',
+    fps: float | None = None,
+    shortest: float | None = None,
+    longest: float | None = None,
+    max_span: float | None = None,
+    min_gap: float = 0.0,
+    max_pairs_per_video: int | None = None,
+    strict: bool = False,
+    order: Literal['any', 'balanced'] = 'any',
+    same_by: Literal['auto', 'lemmas', 'sbert'] = 'auto',
+    render: bool = True,
+    crf: int = 23,
+    preset: Literal['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow'] = 'veryfast',
+    audio: Literal['drop', 'keep'] = 'drop',
+    seed: int = 0,
+    split: Literal['train', 'validation', 'test', 'all'] = 'all',
+    limit: int | None = None,
+    allow_missing: bool = False,
+    max_skip: float = 0.01,
+    version: str = '1.0.0',
+    out: Path | str | None = None,
+    workers: int | None = None,
+    executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
+    ray_address: Path | str | None = None,
+    shard: str | None = None,
+    resume: bool = True,
+    dry_run: bool = False,
+    check_space: bool = True,
+    progress: bool = True,
+) -> Output | None:
+    """Build the CLAVI benchmark from Charades, or from any annotated segments.
+
+    Every pair of actions becomes two videos, the original segment and its complement with the two actions
+    exchanged, and 19 yes/no questions a video, as a Parquet dataset that datasets.load_dataset opens.
+
+    Args:
+        charades: Folder of the Charades annotations, or the word `sample`.
+        causalchaos: CausalChaos' Annotations.csv: the events that its questions tell of.
+        youcook2: YouCook2's youcookii_annotations_trainval.json: the steps of its recipes.
+        segments: Your own: CSV or JSON lines with video, start, end, phrase, or JSON in the form of ActivityNet
+            Captions; or the word `sample`.
+        videos: Folder of the videos, if not beside the annotations.
+        charades_sta: Folder of charades_sta_train.txt and _test.txt, if not beside the annotations (for `source`
+            sta).
+        source: Segments of Charades: its action classes, or Charades-STA's sentences.
+        rules: Which pairs of Charades qualify: as in the released benchmark, or the paper's text read literally.
+        pairs: Released train_annotations.json or test_annotations.json: rebuild exactly these pairs. May be given
+            twice.
+        phrases: Phrases of `segments`: turned into the form that questions need, or taken as gerund phrases as
+            they are.
+        fps: Frames per second: `causalchaos`, of all episodes (by default each video's own, or 25 where there is
+            none); `segments`, if its times are frames.
+        shortest: Shortest action, in seconds.
+        longest: Longest action, in seconds.
+        max_span: Longest time from the start of A to the end of B, in seconds.
+        min_gap: Shortest time from the end of A to the start of B, in seconds.
+        max_pairs_per_video: Keep so many pairs of a source video, drawn and spread over it.
+        strict: Drop pairs whose A or B (its verb with its objects) is annotated anywhere else in the source.
+        order: Balanced: leave pairs out until every class of phrases (verb, or class of Charades) is first as
+            often as second.
+        same_by: What tells that two phrases say the same: lemmas of verb and objects, or sentence embeddings too;
+            auto takes these where sentence-transformers is installed.
+        render: Make the videos, or only questions and pairs.
+        crf: x264's rate factor, lower is better.
+        preset: x264's preset.
+        audio: Drop the sound, or cut and swap it with the picture.
+        seed: Seed of every draw.
+        split: Splits to build.
+        limit: Only the first N units by id, for a trial.
+        allow_missing: Go on without videos that are missing or do not open; these skips do not count for
+            `max_skip`.
+        max_skip: Fail if a larger share of units must be skipped because their videos are faulty.
+        version: Semantic version of the dataset.
+        out: Output folder: new, empty, or an earlier run of the same build.
+        workers: Processes. The result does not depend on it.
+        executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
+            auto takes processes if there is more than one worker.
+        ray_address: Head of the Ray cluster, host:port.
+        shard: Render the I-th of N parts of the units; the last of N such processes to finish packs. They share
+            `out`.
+        resume: Go on where an earlier run stopped, or throw it away and start again.
+        dry_run: Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is
+            written.
+        check_space: Compare the free disk space with an estimate before work starts.
+        progress: Show progress.
+
+
+    Returns:
+        The output; None for a dry run, which prints the plan, and for a `shard` that is not the last.
+
+    Raises:
+        InputError: An option is not allowed, or inputs cannot be used.
+        MismatchError: Another build was started in `out`.
+        BuildError: Too many videos had to be skipped, or a worker died.
+        OutputError: `out` cannot be written.
+    """
+    ...
+
+def build_decomp(
+    *,
+    charades: Path | str | None = None,
+    agqa: Path | str | None = None,
+    release_hierarchies: Path | str | None = None,
+    graphs: Path | str | None = None,
+    action_genome: Path | str | None = None,
+    videos: Path | str | None = None,
+    embed: Literal['auto', 'yes', 'no'] = 'auto',
+    max_questions_per_video: int = 40,
+    seed: int = 0,
+    split: Literal['train', 'test', 'all'] = 'all',
+    limit: int | None = None,
+    allow_missing: bool = False,
+    max_skip: float = 0.01,
+    version: str = '1.0.0',
+    out: Path | str | None = None,
+    workers: int | None = None,
+    executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
+    ray_address: Path | str | None = None,
+    shard: str | None = None,
+    resume: bool = True,
+    dry_run: bool = False,
+    check_space: bool = True,
+    progress: bool = True,
+) -> Output | None:
+    """Take compositional questions about videos apart into graphs of sub-questions.
+
+    The questions are AGQA's, or are made from Charades' actions; or published graphs are read. Every question
+    becomes a graph in which parents are composed of their children, so that scores tell where a model's answer
+    goes wrong, and where it contradicts itself.
+
+    Args:
+        charades: Folder of the Charades annotations, from whose actions questions are made; or the word `sample`.
+        agqa: AGQA 2.0's questions: the folder of train_balanced.txt and test_balanced.txt, or one such file.
+        release_hierarchies: The published hierarchies of AGQA-Decomp: a folder of <video>.json files, or the
+            folder of both splits.
+        graphs: AGQA's scene graphs (AGQA_train_stsgs.pkl, AGQA_test_stsgs.pkl), or their folder: answers of sub-
+            questions.
+        action_genome: Folder of Action Genome's annotations: contact and spatial relations beside Charades'
+            actions.
+        videos: Folder of the videos, if not beside the annotations.
+        embed: Put the videos into the dataset, or their ids alone; auto: those of the sample, which may be shown.
+        max_questions_per_video: Make so many questions about a video at most, drawn over the templates.
+        seed: Seed of every draw.
+        split: Splits to build.
+        limit: Only the first N units by id, for a trial.
+        allow_missing: Go on without videos that are missing or do not open; these skips do not count for
+            `max_skip`.
+        max_skip: Fail if a larger share of units must be skipped because their videos are faulty.
+        version: Semantic version of the dataset.
+        out: Output folder: new, empty, or an earlier run of the same build.
+        workers: Processes. The result does not depend on it.
+        executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
+            auto takes processes if there is more than one worker.
+        ray_address: Head of the Ray cluster, host:port.
+        shard: Render the I-th of N parts of the units; the last of N such processes to finish packs. They share
+            `out`.
+        resume: Go on where an earlier run stopped, or throw it away and start again.
+        dry_run: Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is
+            written.
+        check_space: Compare the free disk space with an estimate before work starts.
+        progress: Show progress.
+
+
+    Returns:
+        The output; None for a dry run, which prints the plan, and for a `shard` that is not the last.
+
+    Raises:
+        InputError: An option is not allowed, or inputs cannot be used.
+        MismatchError: Another build was started in `out`.
+        BuildError: Too many videos had to be skipped, or a worker died.
+        OutputError: `out` cannot be written.
+    """
+    ...
+
+def build_perturbed(
+    *,
+    msrvtt: Path | str | None = None,
+    youcook2: Path | str | None = None,
+    captions: Path | str | None = None,
+    videos: Path | str | None = None,
+    perturbations: str | Sequence[str] = ('all',),
+    severity: int | str | Sequence[int | str] = (1, 2, 3, 4, 5),
+    clip_first: bool = False,
+    render: bool = True,
+    lossless: bool = False,
+    crf: int = 23,
+    preset: Literal['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow'] = 'veryfast',
+    modality: Literal['video', 'text', 'multimodal', 'all'] = 'video',
+    text_perturbations: str | Sequence[str] = (),
+    pairs: str | Sequence[str] = (),
+    caption_style: Literal['declarative', 'imperative', 'auto'] | None = None,
+    text_mode: Literal['stressreel', 'released'] = 'stressreel',
+    tagger: Literal['auto', 'nltk', 'pattern'] = 'auto',
+    mlm: Path | str | None = None,
+    translate: tuple[Path | str, Path | str] | None = None,
+    glove: Path | str | None = None,
+    sbert: Path | str | None = None,
+    seed: int = 0,
+    split: Literal['train', 'validation', 'test', 'all'] = 'all',
+    limit: int | None = None,
+    allow_missing: bool = False,
+    max_skip: float = 0.01,
+    version: str = '1.0.0',
+    out: Path | str | None = None,
+    workers: int | None = None,
+    executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
+    ray_address: Path | str | None = None,
+    shard: str | None = None,
+    resume: bool = True,
+    dry_run: bool = False,
+    check_space: bool = True,
+    progress: bool = True,
+) -> Output | None:
+    """Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 combinations.
+
+    Every perturbation becomes a config of a Parquet dataset that datasets.load_dataset opens, beside the config
+    `clean`; combinations are rows of the config `multimodal`, which name a clip and a caption of the others. By
+    default the visual half is built; see `modality`. `split` all means the benchmark's own split: test of MSR-
+    VTT, validation of YouCook2.
+
+    Args:
+        msrvtt: MSR-VTT: folder or file of its annotations, or the word `sample`.
+        youcook2: YouCook2: folder of its annotations.
+        captions: Any data set: CSV or JSON lines with video, caption and optional start, end, id, split.
+        videos: Folder of the videos, if not beside the annotations.
+        perturbations: Names, families (noise, blur, camera, digital, temporal) or all, separated by commas.
+        severity: Such as 3, 1-5 or 1,3,5.
+        clip_first: Cut clips out of their source before they are perturbed. By default the whole source is
+            perturbed first.
+        render: Make the videos, or only the recipes.
+        lossless: Keep the perturbed RGB frames bit for bit (large).
+        crf: x264's rate factor.
+        preset: x264's preset.
+        modality: Perturb videos, captions (text), what the combinations need (multimodal), or all of these.
+        text_perturbations: Names, families (add_text, bias, change_char, drop_text, positional, swap_text,
+            text_style) or all, separated by commas.
+        pairs: Combinations, such as jpeg:no_verbs,jumble:typos.
+        caption_style: What captions are: statements and noun phrases, orders, or either.
+        text_mode: released repeats the word tables of the released code in the family bias, with their faults.
+        tagger: Part-of-speech tagger; auto takes NLTK's where its data is found, else Pattern's.
+        mlm: Masked language model for mlm_suggestion: a folder, or a name.
+        translate: Translation models for back_trans, there and back: folders, or names.
+        glove: GloVe vectors for swap_syn_word_embedding.
+        sbert: Sentence-transformers model: a folder, or a name.
+        seed: Seed of every draw.
+        split: Splits to build.
+        limit: Only the first N units by id, for a trial.
+        allow_missing: Go on without videos that are missing or do not open; these skips do not count for
+            `max_skip`.
+        max_skip: Fail if a larger share of units must be skipped because their videos are faulty.
+        version: Semantic version of the dataset.
+        out: Output folder: new, empty, or an earlier run of the same build.
+        workers: Processes. The result does not depend on it.
+        executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
+            auto takes processes if there is more than one worker.
+        ray_address: Head of the Ray cluster, host:port.
+        shard: Render the I-th of N parts of the units; the last of N such processes to finish packs. They share
+            `out`.
+        resume: Go on where an earlier run stopped, or throw it away and start again.
+        dry_run: Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is
+            written.
+        check_space: Compare the free disk space with an estimate before work starts.
+        progress: Show progress.
+
+
+    Returns:
+        The output; None for a dry run, which prints the plan, and for a `shard` that is not the last.
+
+    Raises:
+        InputError: An option is not allowed, or inputs cannot be used.
+        MismatchError: Another build was started in `out`.
+        BuildError: Too many videos had to be skipped, or a worker died.
+        OutputError: `out` cannot be written.
+    """
+    ...
+
+def mine(
+    questions: Path | str,
+    *,
+    out: Path | str | None = None,
+    columns: str | Sequence[str] = (),
+    negatives: Literal['hard', 'random'] = 'hard',
+    balance: Literal['strict', 'none'] = 'strict',
+    style: Literal['one', 'keep'] = 'one',
+    num_options: int = 5,
+    top_k: int = 10,
+    alpha: float = 1.0,
+    beta: float = 0.001,
+    tau: float = 0.85,
+    same_question: float = 0.9,
+    same_text: float = 0.9,
+    max_lend: float = 1.2,
+    ties: Literal['drawn', 'id'] = 'drawn',
+    train_split: Path | str | None = None,
+    seed: int = 0,
+    tagger: Literal['auto', 'nltk', 'pattern'] = 'auto',
+    review: Path | str | None = None,
+    review_count: int = 100,
+    progress: bool = True,
+    model: Path | str | None = None,
+    pool: Literal['split', 'all'] = 'split',
+    imitate_release: bool = False,
+    rank_by: Literal['own', 'explanation'] = 'own',
+    keep_apart: bool = True,
+    apart_frames: int = 50,
+) -> MinedQuestions:
+    """Find wrong options for questions: answers to similar questions that do not say the same as the right one.
+
+    Every question gets its options in a drawn order, the place of the right one, and where each option comes
+    from; explanations, if there are any, get options of their own.
+
+    Args:
+        questions: CSV or JSON lines with id, question, answer and optional explanation, group, split;
+            CausalChaos' Annotations.csv; or the word `sample`.
+        out: File to write: .jsonl or .parquet.
+        columns: Columns that are called otherwise, such as question=Q,answer=A.
+        negatives: Hard negatives, or random ones as a baseline with the same exclusions.
+        balance: Draw hard negatives that blind models cannot tell from right options, or take the best by score
+            (none).
+        style: Balanced options in one style: capitals, no stop, no because in front; or as annotated.
+        num_options: Options of a question, the right one too.
+        top_k: Nearest questions that lend their answers.
+        alpha: Weight of the questions' cosine.
+        beta: Factor of answers at or above `tau`.
+        tau: Cosine from which an answer is too similar.
+        same_question: Cosine from which two questions ask the same and lend each other nothing; above 1 is never.
+        same_text: Cosine from which two answers say the same and are never options together, like answers of
+            which one has all content words of the other; above 1 only equal words count.
+        max_lend: An answer lends at most this many times its even share, else the rarest option gives the right
+            one away; 0 is no limit, as released.
+        ties: Equal candidates by a seeded draw for each pair of questions (drawn), or by id, as released.
+        train_split: The split whose right answers are no wrong options elsewhere, with `pool` split.
+        seed: Seed of every draw.
+        tagger: Parts of speech, for balanced options: NLTK's tagger, Pattern's, or NLTK's where its data is
+            found.
+        review: CSV to write drawn questions to, options side by side, for people to look for second right
+            answers.
+        review_count: Questions in `review`.
+        progress: Show progress.
+        model: Sentence encoder: folder or name on the hub.
+        pool: Take options from the question's own split, and outside of train never one that is right in train;
+            or from all questions, as released (which leaks).
+        imitate_release: Choose options as the released CausalChaos: `balance` none `pool` all `tau` .75 `rank_by`
+            explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
+        rank_by: Score answers by their own cosine, or by that of their explanations, as in the released
+            CausalChaos.
+        keep_apart: Take no option from a question of the same group, or about the same moment of the video.
+        apart_frames: Two parts of an episode are the same moment if fewer frames lie between them (50 are about 2
+            s).
+
+
+    Raises:
+        UsageError: An option or its value is not allowed, or a file is not there.
+        InputError: The questions cannot be read, or there are too few wrong options.
+        OutputError: A file cannot be written.
+    """
+    ...

@@ -1,0 +1,206 @@
+"""What a benchmark offers, with what stands in where it declares nothing of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError, UsageError
+from ..progress import Working
+from ..records.command import Command
+from . import BENCHMARKS, benchmark_of, load_benchmark
+
+if TYPE_CHECKING:
+    from ..benchmark import Benchmark
+    from ..data_cards.card import Card
+    from ..data_cards.gallery.exhibits import Answers, Gallery
+    from ..exports.tasks import Task
+    from ..metrics.blind.asked import Asked
+    from ..metrics.bootstrap import Measure
+    from ..metrics.inputs import ScoreOptions
+    from ..metrics.items import Items
+    from ..metrics.predictions import Predictions
+    from ..metrics.references import OpenRows
+    from ..metrics.scores import Scores
+    from ..metrics.scoring import Explanation, Scoring
+    from ..records.checks import VerifyOptions
+    from ..records.output import FinishedOutput
+
+
+def items_of_output(output: FinishedOutput, config: str | None, split: str | None) -> Items:
+    """Read the items of an output; see `Output.items`."""
+    from ..metrics.inputs import choose_config, choose_split
+
+    benchmark = benchmark_of(output)
+    table = choose_config(output, benchmark.question_tables(output.info), config)
+    return benchmark.items(output, table, choose_split(output, table, split))
+
+
+def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+    """Return what a table and split of an output asks with options; see `benchmark.Benchmark.choices`."""
+    from ..metrics.blind.asked import asked_items
+
+    benchmark = benchmark_of(output)
+    if benchmark.choices is None:
+        return asked_items(benchmark.items(output, config, split))
+    return benchmark.choices(output, config, split)
+
+
+def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Any]:
+    """Return all checks that fit an output, cheap ones first."""
+    from ..data_cards.card import card_checks
+    from ..runtime.verify import common_checks
+
+    benchmark = benchmark_of(output)
+    configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
+    checks = common_checks(configs, Command(program_of(benchmark), benchmark.settings, benchmark.decide))
+    last = checks.pop("load_dataset")
+    own = benchmark.checks(output.info, options)
+    cards = card_checks(benchmark.configs(output.info), card_of(benchmark))
+    return {**checks, **own, **cards, "load_dataset": last}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores, with what is written beside them.
+
+    Attributes:
+        scores: The scores.
+        config: The table that was scored.
+        figures: Pictures of the benchmark's own, by file name; None if it has none.
+    """
+
+    scores: Scores
+    config: str
+    figures: Mapping[str, bytes] | None
+
+
+def score_output(
+    output: FinishedOutput,
+    predictions: Predictions | None,
+    similarity: Path | None,
+    split: str | None,
+    options: ScoreOptions,
+) -> Scored:
+    """Score predictions, or similarities, on an output; see `metrics.scoring.score`."""
+    from ..metrics.inputs import choose_config
+    from ..metrics.scoring import score
+
+    benchmark = benchmark_of(output)
+    scoring = scoring_of(benchmark)
+    config = choose_config(output, benchmark.question_tables(output.info), options.config)
+    with Working("scoring"):
+        scores = score(output, scoring, config, predictions, similarity, split, options)
+        return Scored(scores, config, scoring.figures(scores) if scoring.figures else None)
+
+
+def measure_of(name: str, cells: Sequence[str]) -> Measure:
+    """Return the scores as a function of the means of a tally's cells.
+
+    Args:
+        name: What was scored: a benchmark, or "open-ended".
+        cells: The cells.
+    """
+    from ..metrics import open_ended
+
+    return open_ended.measure if name == open_ended.NAME else scoring_of(load_benchmark(name)).measure(cells)
+
+
+def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
+    """Choose a table of an output with open questions, and read its rows with their right texts.
+
+    Raises:
+        InputError: The benchmark has no open questions.
+    """
+    from ..metrics.inputs import choose_config
+    from ..metrics.references import OpenRows
+
+    benchmark = benchmark_of(output)
+    if benchmark.references is None:
+        raise InputError(
+            f"{output.path} is an output of build-{benchmark.name}, which has no open questions. Score it with "
+            "`stressreel score`."
+        )
+    table = choose_config(output, benchmark.question_tables(output.info), config)
+    return OpenRows(table, *benchmark.references(output, table), benchmark.written_table)
+
+
+def program_of(benchmark: Benchmark) -> str:
+    """Return what builds a benchmark on the command line: those of other packages have no program of their own."""
+    return f"build-{benchmark.name}" if benchmark.name in BENCHMARKS else f"stressreel build {benchmark.name}"
+
+
+def card_of(benchmark: Benchmark) -> Card:
+    """Return what the card of a benchmark says."""
+    from ..data_cards.card import Card
+
+    if benchmark.card:
+        return benchmark.card()
+    return Card(context=lambda output, measured: {"introduction": benchmark.summary})
+
+
+def scoring_of(benchmark: Benchmark) -> Scoring:
+    """Return how predictions on a benchmark are scored."""
+    from ..metrics.scoring import accuracy_scoring
+
+    return benchmark.scoring() if benchmark.scoring else accuracy_scoring(benchmark.items)
+
+
+def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> list[Task]:
+    """Return the tasks of an output for evaluation harnesses."""
+    from ..exports.items import item_tasks
+
+    if benchmark.tasks:
+        return benchmark.tasks(output, split)
+    configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
+    return item_tasks(output, benchmark.items, benchmark.question_tables(output.info), configs, split)
+
+
+def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -> Gallery:
+    """Return what a gallery shows of an output; a benchmark without pages of its own gets one for each item."""
+    from ..data_cards.gallery.generic import item_gallery
+
+    if benchmark.gallery:
+        return benchmark.gallery(output, answers)
+    tables = benchmark.question_tables(output.info)
+    return item_gallery(output, benchmark.items, tables, benchmark.configs(output.info), answers)
+
+
+def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> Iterator[tuple[str, bytes]]:
+    """Return the files of an output in the layout that its benchmark's authors publish.
+
+    Raises:
+        InputError: There is no such layout.
+        UsageError: The output has no such split, or several and none was named.
+    """
+    from ..metrics.inputs import ALL, choose_split
+
+    if benchmark.layout is None:
+        raise InputError(f"{output.path} is of {benchmark.name}, which has no published layout to be written in.")
+    table = benchmark.question_tables(output.info)[0]
+    chosen = choose_split(output, table, split)
+    splits = output.splits(table)
+    if chosen == ALL and len(splits) > 1:
+        raise UsageError(f"a published layout holds one split. Give --split: {', '.join(splits)}.")
+    return benchmark.layout(output, splits[0] if chosen == ALL else chosen)
+
+
+def explain_answer(output: FinishedOutput, predictions: Predictions, question: str) -> Explanation:
+    """Explain how one question of an output was answered.
+
+    Raises:
+        InputError: There is no such question.
+        UsageError: The benchmark has no more to say than right or wrong.
+    """
+    from ..metrics.predictions import of_output
+
+    benchmark = benchmark_of(output)
+    scoring = scoring_of(benchmark)
+    if scoring.explain is None:
+        raise UsageError(
+            f"--question: the answers of {benchmark.name} are right or wrong, and there is no more to say."
+        )
+    table = benchmark.question_tables(output.info)[0]
+    return scoring.explain(output, question, of_output(predictions, table, output.info["fingerprint"]))

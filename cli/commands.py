@@ -1,0 +1,199 @@
+"""The commands of `stressreel`: which function of the API each calls, and what the command line adds to it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+
+from ..errors import UsageError
+from .functions import Adapt, function_command
+
+
+def pairs(values: dict[str, Any]) -> dict[str, Any]:
+    """Read words such as `video+text=both.jsonl` as the predictions of each subset of modalities."""
+    predictions: dict[str, str] = {}
+    for text in values.pop("given"):
+        names, equals, file = text.partition("=")
+        if not equals:
+            raise UsageError(f"{text!r} is not MODALITIES=FILE, such as video+text=both.jsonl.")
+        if names in predictions:
+            raise UsageError(f"{names} is given twice.")
+        predictions[names] = file
+    return {**values, "predictions": predictions}
+
+
+def beside(values: dict[str, Any]) -> dict[str, Any]:
+    """Choose the folder for scores: beside the predictions, if the user named none."""
+    from ..api.score import default_folder
+
+    given = values["predictions"] or values.get("similarity")
+    if values["to"] is None and given is not None:
+        values["to"] = default_folder(given, values["config"], values["split"])
+    return values
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that a function of the API stands for; see `functions.function_command`.
+
+    Attributes:
+        module: Module of `api` that has the function.
+        function: Its name, if it is not that of the module.
+        formats: What the result may be printed as besides text.
+        examples: Command lines for the help.
+        flags: Positional parameters that are options on the command line.
+        names: Flags of keywords that are called otherwise on the command line.
+        given: What the help calls further words of the command line.
+        adapt: Turns the values that click hands over into the arguments of the function.
+        other: An option that makes the command call another function of the module, and that function.
+    """
+
+    module: str
+    function: str = ""
+    formats: tuple[str, ...] = ()
+    examples: str = ""
+    flags: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    given: str = ""
+    adapt: Adapt | None = None
+    other: tuple[str, str] | None = None
+
+
+FUNCTIONS: dict[str, Command] = {
+    "ask": Command(
+        "ask",
+        examples="""
+        stressreel ask out/clavi --endpoint http://localhost:8000/v1 --model Qwen/Qwen2-VL-7B-Instruct --to qwen.jsonl
+        stressreel ask out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to llava.jsonl
+        stressreel ask out/perturbed --setting clean --setting "jpeg-*" --transformers ./model --to jpeg.jsonl
+        stressreel ask tvqa.jsonl --videos clips --modalities video,text,both --transformers ./model --to answers
+        """,
+    ),
+    "audit": Command(
+        "audit",
+        formats=("json",),
+        examples="""
+        stressreel audit out/causal --to audit
+        stressreel audit --items A_test.csv --train A_train.csv --columns source=vid
+        """,
+    ),
+    "card": Command("card"),
+    "compare": Command("compare", formats=("json",)),
+    "data download": Command("data", "data_download"),
+    "data show": Command("data", "data_show"),
+    "decompose": Command(
+        "decompose",
+        formats=("json", "dot"),
+        examples="""
+        stressreel decompose "Exists(phone, Iterate(Localize(after, opening a door), Filter(frame, [objects])))"
+        """,
+    ),
+    "diff": Command("diff", formats=("json",)),
+    "score answers": Command(
+        "score",
+        formats=("json",),
+        flags=("predictions",),
+        names={"to": "out"},
+        adapt=beside,
+        other=("question", "explain"),
+    ),
+    "score modalities": Command(
+        "score_modalities",
+        formats=("json",),
+        given="MODALITIES=FILE...",
+        adapt=pairs,
+        examples="stressreel score modalities out/clavi video=v.jsonl text=t.jsonl video+text=both.jsonl",
+    ),
+    "score open-ended": Command(
+        "score_open_ended", formats=("json",), flags=("predictions",), names={"to": "out"}, adapt=beside
+    ),
+    "score permuted": Command("score_permuted", formats=("json",)),
+    "score text-shift": Command("score_text_shift", formats=("json",)),
+    "export files": Command("export", "export_files"),
+    "export inspect": Command("export", "export_inspect"),
+    "export lmms-eval": Command("export", "export_lmms_eval"),
+    "export released": Command("export", "export_released"),
+    "export webdataset": Command("export", "export_webdataset"),
+    "gallery": Command("gallery"),
+    "list": Command("list", "list_", formats=("json",)),
+    "permute": Command("permute"),
+    "push": Command("push"),
+    "sample": Command("sample"),
+    "table": Command(
+        "table",
+        formats=("markdown", "json"),
+        examples="""
+        stressreel table JustAsk=j1.scores JustAsk=j2.scores FrozenBiLM=f1.scores
+        stressreel table a.scores b.scores --of families --only R@5 --only γr --only text --transpose
+        """,
+        given="[MODEL=]SCORES...",
+        adapt=lambda values: values | {"models": values.pop("given")},
+    ),
+    "probe": Command(
+        "probe",
+        formats=("json",),
+        examples="stressreel probe out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to probe",
+    ),
+    "simulate-quag": Command(
+        "simulate_quag", examples="stressreel simulate-quag --alphas 0.1,0.3 --steps 300 --out simulation.png"
+    ),
+    "verify": Command("verify", formats=("json",)),
+}
+"""By the words of the command line, such as "score open-ended"."""
+
+GROUPS = {
+    "score": "Score predictions on an output: `stressreel score OUT --predictions FILE`.\n\n"
+    "Its options are listed by `stressreel score answers --help`.",
+    "data": "Show or fetch the language data that text perturbations use: NLTK's tagger and WordNet.",
+    "export": "Write an output as tasks of an evaluation harness, in its authors' layout, as files, or as tar shards.",
+}
+"""Commands that hold others, with their help."""
+
+
+class Group(click.Group):
+    """A group whose commands are made when they run. `stressreel score OUT …` is `stressreel score answers OUT …`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands."""
+        return [words.rpartition(" ")[2] for words in FUNCTIONS if words.rpartition(" ")[0] == self.name]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Make a command."""
+        return make(f"{self.name} {cmd_name}") if f"{self.name} {cmd_name}" in FUNCTIONS else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take what is no command for the arguments of the command that the group is named for, if there is one."""
+        known = self.list_commands(ctx)
+        if "answers" in known and args and args[0] not in (*known, *ctx.help_option_names):
+            args = ["answers", *args]
+        return super().parse_args(ctx, args)
+
+
+def load(name: str) -> click.Command | None:
+    """Make a command of `stressreel`, or the group of that name; None if neither is here."""
+    if name in GROUPS:
+        context = {"help_option_names": ["-h", "--help"]}
+        return Group(name, help=GROUPS[name], context_settings=context)
+    return make(name) if name in FUNCTIONS else None
+
+
+def make(words: str) -> click.Command:
+    """Make a command; its words, such as "score open-ended", are a key of `FUNCTIONS`."""
+    command = FUNCTIONS[words]
+    module = importlib.import_module(f"..api.{command.module}", __package__)
+    function = getattr(module, command.function or command.module)
+    return function_command(
+        words.rpartition(" ")[2],
+        function,
+        formats=command.formats,
+        examples=command.examples,
+        flags=command.flags,
+        names=command.names,
+        given=command.given,
+        adapt=command.adapt,
+        other=None if command.other is None else (command.other[0], getattr(module, command.other[1])),
+    )

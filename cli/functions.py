@@ -1,0 +1,131 @@
+"""Click commands made from functions of the API: options from signature and docstring, output from the result."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from ..records.functions import description, fields_of
+from ..records.options import Field
+from ..records.results import Result
+from .completion import complete_splits, complete_tables
+from .options import debug_option, make_option, option_type
+from .terminal import echo
+
+COMPLETED = {"split": complete_splits, "config": complete_tables}
+FORMATS = {"json": "Print JSON.", "markdown": "Print Markdown.", "dot": "Print a graph for Graphviz."}
+Adapt = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def function_command(
+    name: str,
+    function: Callable[..., Any],
+    *,
+    formats: Sequence[str] = (),
+    examples: str = "",
+    flags: Sequence[str] = (),
+    names: Mapping[str, str] | None = None,
+    given: str = "",
+    adapt: Adapt | None = None,
+    other: tuple[str, Callable[..., Any]] | None = None,
+) -> click.Command:
+    """Make the command of a function.
+
+    Positional parameters are arguments, keywords are options. A parameter `each` gets a callback that prints what is
+    found while the command runs.
+
+    Args:
+        name: The command.
+        function: The function of the API; it returns a `Result`.
+        formats: What the result may be printed as besides text, of `FORMATS`.
+        examples: Command lines for the help.
+        flags: Positional parameters that are options on the command line.
+        names: Flags of keywords that are called otherwise on the command line.
+        given: What the help calls further words of the command line, which `adapt` finds as `given`; "" if it has none.
+        adapt: Turns the values that click hands over into the arguments of the function.
+        other: A keyword of another function, and that function: the command has its options too, and calls it where
+            that keyword is given.
+    """
+    parameters = inspect.signature(function).parameters
+    fields = [_named(each, (names or {}).get(each.path[0])) for each in fields_of(function)]
+    others = {each.path[0]: each for each in fields_of(other[1])} if other else {}
+    known = {each.path[0] for each in fields}
+    added = [replace(each, option=replace(each.option, required=False)) for each in others.values()]
+    positional = [
+        each.path[0]
+        for each in fields
+        if parameters[each.path[0]].kind is not inspect.Parameter.KEYWORD_ONLY and each.path[0] not in flags
+    ]
+
+    def run(**values: Any) -> int:
+        chosen = [form for form in formats if values.pop(f"as_{form}")]
+        if len(chosen) > 1:
+            raise click.UsageError(f"Give either {' or '.join(f'--{form}' for form in chosen)}.")
+        form = chosen[0] if chosen else "text"
+        if other and values[other[0]] is not None:
+            for name, option in others.items():
+                if option.option.required and values[name] is None:
+                    raise click.UsageError(f"{words[name]} is missing.")
+            for option in fields:
+                if option.path[0] not in others and values[option.path[0]] not in (option.default, ()):
+                    raise click.UsageError(f"{words[option.path[0]]} does not go with {words[other[0]]}.")
+            return show(other[1], {name: values[name] for name in others}, form)
+        for each in others.keys() - known:
+            if values.pop(each) is not None:
+                raise click.UsageError(f"{words[each]} goes with {words[other[0]] if other else ''}.")
+        return show(function, adapt(values) if adapt else values, form)
+
+    words = {each.path[0]: f"--{each.flag}" for each in [*added, *fields]} | {name: name.upper() for name in positional}
+    decorators = [_argument(each) for each in fields if each.path[0] in positional]
+    if given:
+        decorators.append(click.argument("given", nargs=-1, required=True, metavar=given))
+    for each in [*fields, *(each for each in added if each.path[0] not in known)]:
+        if each.path[0] not in positional:
+            complete = COMPLETED.get(each.path[0]) if positional else None
+            decorators.append(make_option(each, _in_flags(each.option.help, words), complete))
+    decorators += [click.option(f"--{form}", f"as_{form}", is_flag=True, help=FORMATS[form]) for form in formats]
+    command: Any = run
+    for decorate in reversed([*decorators, debug_option]):
+        command = decorate(command)
+    text = _in_flags(description(function), words)
+    if examples:
+        text += "\n\n\b\nExamples:\n" + "\n".join(f"  {line.strip()}" for line in examples.strip().splitlines())
+    context = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+    made: click.Command = click.command(name, context_settings=context, help=text)(command)
+    return made
+
+
+def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int:
+    """Call a function of the API and print what it returns; the exit code."""
+    live = "each" in inspect.signature(function).parameters and form == "text"
+    if live:
+        values["each"] = lambda found: echo(str(found))
+    result: Result = function(**values)
+    for note in result.notes:
+        echo(f"note: {note}", err=True)
+    text = result.closing() if live else result.render(form)
+    if text:
+        echo(text, nl=not text.endswith("\n"))
+    for line in result.written:
+        echo(line, err=form != "text")
+    return int(result.failed)
+
+
+def _named(each: Field, name: str | None) -> Field:
+    return each if name is None else replace(each, option=replace(each.option, name=name))
+
+
+def _argument(each: Field) -> Callable[[Any], Any]:
+    name = each.path[0]
+    needed = each.option.required
+    return click.argument(name, type=option_type(each), required=needed, nargs=-1 if each.many else 1)
+
+
+def _in_flags(text: str, words: Mapping[str, str]) -> str:
+    """Write the parameters that a docstring names, in backticks, as the command line has them."""
+    return re.sub(r"`(\w+)`", lambda match: words.get(match[1], match[0]), text)

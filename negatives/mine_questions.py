@@ -1,0 +1,365 @@
+"""Wrong options for any set of questions, checked, arranged and written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, UsageError
+from ..language.cast import derive_cast
+from ..language.tagger import load_tagger
+from ..language.text_key import text_key
+from ..records.files import atomic, write_atomic
+from ..records.results import Result, Table
+from ..seeds import digest_for
+from .balanced_mining import mine_balanced
+from .candidates import QuestionRow
+from .confuser import Confuser
+from .embeddings_cache import embed
+from .mining import Item, Kind, Mined, OptionSet, arrange, even_places, mine
+from .settings import MineSettings, MiningSettings, advice, hard, strict
+
+TRAIN = ("train", "training")
+MUCH = 1.5  # times chance
+CONCENTRATED = 0.35
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was mined.
+
+    Attributes:
+        texts: By kind and id, the right options as they stand among the wrong ones.
+        mined: By kind, the wrong ones in the order of the questions.
+        guessable: The questions outside of the balanced subset; None where options are not balanced.
+    """
+
+    texts: Mapping[Kind, Mapping[str, str]]
+    mined: Mapping[Kind, tuple[Mined, ...]]
+    guessable: frozenset[str] | None
+
+
+@dataclass(frozen=True)
+class MinedQuestions(Result):
+    """Questions with the wrong options that were found.
+
+    Attributes:
+        rows: A row for each question, as it is written: options in a drawn order, the place of the right one, and where
+            each option comes from.
+        options: The options side by side, the right one first: a row for each question, and for each explanation.
+        lines: What was found, in words.
+        notes: Where options alone still tell which is right.
+        out: The file that was written; None if none was.
+        written: Further files.
+    """
+
+    rows: tuple[dict[str, Any], ...]
+    options: Table
+    lines: tuple[str, ...]
+    notes: tuple[str, ...]
+    out: Path | None = None
+    written: tuple[str, ...] = ()
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the options side by side."""
+        return (self.options,)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the rows."""
+        return list(self.rows)
+
+    def __str__(self) -> str:
+        """Say what was found."""
+        return (f"wrote {self.out}: " if self.out else "") + "\n".join(self.lines)
+
+
+def mine_questions(
+    questions: Sequence[QuestionRow], kept_apart: Mapping[str, Sequence[str]], choice: MineSettings
+) -> MinedQuestions:
+    """Find the wrong options of questions.
+
+    Args:
+        questions: The questions; all have the same kinds of texts.
+        kept_apart: By id, the ids of questions that must not lend their texts.
+        choice: How to choose.
+
+    Raises:
+        UsageError: There is no such split to train on.
+        InputError: There are too few wrong options.
+    """
+    kinds: tuple[Kind, ...] = ("answer", "explanation") if "explanation" in questions[0].texts else ("answer",)
+    if choice.rank_by == "explanation" and len(kinds) == 1:
+        raise InputError("--rank-by explanation needs explanations, and these questions have none.")
+    train = _train(questions, choice.train_split) if choice.pool == "split" or strict(choice) else None
+    items = {kind: _items(questions, kind, None if strict(choice) else train) for kind in kinds}
+    _refuse_few(items, choice)
+    if strict(choice):
+        options = _balanced(questions, kinds, kept_apart, choice, train)
+    else:
+        options = _by_score(questions, items, kept_apart, choice)
+    _refuse_short(options.mined, choice)
+    return MinedQuestions(
+        tuple(_rows(questions, options, choice)),
+        _sides(questions, options, choice),
+        _report(options, choice.mining),
+        tuple(_warnings(items, options, choice.mining)),
+    )
+
+
+def _train(questions: Sequence[QuestionRow], named: str | None) -> str | None:
+    """Find the split that is trained on; None if there is none."""
+    splits = sorted({one.split for one in questions if one.split})
+    if named is not None and named not in splits:
+        raise UsageError(f"there is no split {named!r} for --train-split. Splits: {', '.join(splits) or 'none'}.")
+    return named or next((split for split in splits if split.lower() in TRAIN), None)
+
+
+def _items(questions: Sequence[QuestionRow], kind: Kind, train: str | None) -> list[Item]:
+    trained = {text_key(one.texts[kind]) for one in questions if one.split == train} if train else set()
+    return [
+        Item(
+            one.id,
+            one.question,
+            one.texts[kind],
+            one.pool,
+            lends=one.split == train or text_key(one.texts[kind]) not in trained,
+        )
+        for one in questions
+    ]
+
+
+def _by_score(
+    rows: Sequence[QuestionRow],
+    items: Mapping[Kind, Sequence[Item]],
+    kept_apart: Mapping[str, Sequence[str]],
+    choice: MineSettings,
+) -> Options:
+    """Embed what is needed and find the wrong options of each kind."""
+    asked = embed([row.question for row in rows], choice.model)
+    vectors = {kind: embed([row.texts[kind] for row in rows], choice.model) for kind in items}
+    mined = {
+        kind: mine(
+            some,
+            asked,
+            vectors[kind],
+            choice.mining,
+            seed=choice.seed,
+            kept_apart=kept_apart,
+            ranked_by=vectors["explanation"] if choice.rank_by == "explanation" else None,
+        )
+        for kind, some in items.items()
+    }
+    return Options({kind: {item.id: item.text for item in some} for kind, some in items.items()}, mined, None)
+
+
+def _balanced(
+    rows: Sequence[QuestionRow],
+    kinds: Sequence[Kind],
+    kept_apart: Mapping[str, Sequence[str]],
+    choice: MineSettings,
+    train: str | None,
+) -> Options:
+    """Draw wrong options that blind models do not tell from the right ones."""
+    cast = derive_cast(text for row in rows for text in (row.question, *row.texts.values()))
+    found = mine_balanced(
+        rows,
+        Confuser(tagger=load_tagger(choice.tagger), cast=cast),
+        lambda texts: embed(texts, choice.model),
+        choice.mining,
+        seed=choice.seed,
+        kept_apart=kept_apart,
+        train=train,
+        one_style=choice.mining.style == "one",
+    )
+    texts = {kind: dict(zip((row.id for row in rows), found.texts[kind], strict=True)) for kind in kinds}
+    return Options(texts, {kind: tuple(found.mined[kind]) for kind in kinds}, found.guessable)
+
+
+def _refuse_few(items: Mapping[Kind, Sequence[Item]], choice: MineSettings) -> None:
+    """Refuse before anything is embedded what cannot be done, because a pool has too few distinct answers."""
+    for kind, some in items.items():
+        texts: dict[str, set[str]] = {}
+        for item in some:
+            texts.setdefault(item.pool, set()).update({text_key(item.text)} if item.lends else ())
+        pool, fewest = min(texts.items(), key=lambda one: len(one[1]))
+        if len(fewest) < choice.mining.num_options - 1:
+            raise InputError(
+                f"{'split ' + repr(pool) if pool else 'the questions'} can lend {len(fewest)} different {kind}s, too "
+                f"few for {choice.mining.num_options} options; nothing was written. {advice(choice)}"
+            )
+
+
+def _refuse_short(mined: Mapping[Kind, Sequence[Mined]], choice: MineSettings) -> None:
+    need = choice.mining.num_options - 1
+    short = [(kind, one) for kind, found in mined.items() for one in found if len(one.negatives) < need]
+    if short:
+        kind, first = short[0]
+        raise InputError(
+            f"{len(short)} of {sum(map(len, mined.values()))} questions find fewer than {need} wrong options; nothing "
+            f"was written. The first is {first.id} ({kind}): {len(first.negatives)} of the {first.looked_at} questions "
+            f"that were looked at. {advice(choice)}"
+        )
+
+
+def _warnings(items: Mapping[Kind, Sequence[Item]], options: Options, settings: MiningSettings) -> Iterator[str]:
+    """Describe where options alone tell which is right: by how often each occurs, or because few texts lend most."""
+    for kind, found in options.mined.items():
+        pools = {item.id: item.pool for item in items[kind]}
+        rights = {name: (pools[name], text_key(text)) for name, text in options.texts[kind].items()}
+        wrong = {one.id: [(pools[one.id], text_key(negative.text)) for negative in one.negatives] for one in found}
+        lent = Counter(key for keys in wrong.values() for key in keys)
+        count = Counter(rights.values()) + lent
+        right = 0.0
+        for one in found:
+            counts = [count[rights[one.id]], *(count[key] for key in wrong[one.id])]
+            right += (counts[0] == min(counts)) / counts.count(min(counts))
+        share, chance = right / len(found), 1 / settings.num_options
+        tenth = max(1, len(set(rights.values())) // 10)
+        most = sum(times for _, times in lent.most_common(tenth)) / max(sum(lent.values()), 1)
+        remedy = "A smaller --max-lend spreads them" if settings.max_lend == 0 or settings.max_lend > 1.2 else ""
+        remedy = remedy or "Some answers are like no other, or may not lend"
+        if share > MUCH * chance:
+            yield (
+                f"{kind}s: whoever takes the option that occurs least often is right in {share:.1%} of the questions "
+                f"(chance {chance:.1%}). {remedy}."
+            )
+        if most > CONCENTRATED:
+            yield f"{kind}s: a tenth of the texts lend {most:.1%} of the wrong options. {remedy}."
+
+
+def _rows(questions: Sequence[QuestionRow], mined: Options, choice: MineSettings) -> list[dict[str, Any]]:
+    names: dict[Kind, tuple[str, str, str]] = {
+        "answer": ("options", "answer_index", "sources"),
+        "explanation": ("explanation_options", "explanation_index", "explanation_sources"),
+    }
+    places: dict[tuple[Kind, str], int] = {}
+    if mined.guessable is not None:
+        for kind in mined.mined:
+            for split in {one.split for one in questions}:
+                some = [one.id for one in questions if one.split == split]
+                even = even_places(some, choice.mining.num_options, choice.seed, kind)
+                places |= {(kind, name): place for name, place in even.items()}
+    rows: list[dict[str, Any]] = []
+    for place, one in enumerate(questions):
+        row: dict[str, Any] = {"id": one.id, "split": one.split, "question": one.question}
+        for kind, found in mined.mined.items():
+            choice_set = arrange(
+                mined.texts[kind][one.id], found[place].negatives, choice.seed, one.id, kind, places.get((kind, one.id))
+            )
+            options, index, sources = names[kind]
+            row |= {
+                options: list(choice_set.options),
+                index: choice_set.answer_index,
+                sources: _source_rows(choice_set),
+            }
+        if mined.guessable is not None:
+            row["blind_guessable"] = one.id in mined.guessable
+        rows.append(row)
+    return rows
+
+
+def _source_rows(choice: OptionSet) -> list[dict[str, Any] | None]:
+    """Return where each option comes from as JSON values; None for the right one."""
+    return [
+        {
+            "id": source.id,
+            "cos_question": source.cos_question,
+            "cos_text": source.cos_text,
+            "score": source.score,
+            "kind": source.kind,
+        }
+        if source
+        else None
+        for source in choice.sources
+    ]
+
+
+def _sides(questions: Sequence[QuestionRow], mined: Options, choice: MineSettings) -> Table:
+    """Put the options of every question side by side."""
+    wrong = [f"wrong_{number}" for number in range(1, choice.mining.num_options)]
+    rows = []
+    for number, one in enumerate(questions):
+        for kind, found in mined.mined.items():
+            texts = [negative.text for negative in found[number].negatives]
+            rows.append((one.id, one.split, kind, one.question, mined.texts[kind][one.id], *texts))
+    return Table("options", "", ("id", "split", "kind", "question", "right", *wrong), tuple(rows))
+
+
+def write_review(path: Path, mined: MinedQuestions, choice: MineSettings) -> None:
+    """Write drawn questions with their options side by side, for people to look for second right answers.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    ids = sorted((row["id"] for row in mined.rows), key=lambda name: digest_for(choice.seed, "review", name))
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    name, _, *headings = mined.options.headings
+    table.writerow([name, *headings, "also_right", "ungrammatical"])
+    of_id: dict[Any, list[list[Any]]] = {}
+    for first, _, *cells in mined.options.rows:
+        of_id.setdefault(first, []).append([first, *cells, "", ""])
+    for drawn in ids[: choice.review_count]:
+        table.writerows(of_id[drawn])
+    write_atomic(path, text.getvalue())
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows as JSON lines or Parquet, by the ending; the file appears whole or not at all.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    if path.suffix.lower() == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        source = pa.struct(
+            [
+                ("id", pa.string()),
+                ("cos_question", pa.float64()),
+                ("cos_text", pa.float64()),
+                ("score", pa.float64()),
+                ("kind", pa.string()),
+            ]
+        )
+        texts, sources = pa.list_(pa.string()), pa.list_(source)
+        types = {
+            "options": texts,
+            "answer_index": pa.int32(),
+            "sources": sources,
+            "explanation_options": texts,
+            "explanation_index": pa.int32(),
+            "explanation_sources": sources,
+            "blind_guessable": pa.bool_(),
+        }
+        schema = pa.schema([(name, types.get(name, pa.string())) for name in rows[0]])
+        with atomic(path) as temporary:
+            pq.write_table(pa.Table.from_pylist(list(rows), schema), temporary)
+    else:
+        write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def _report(options: Options, settings: MiningSettings) -> tuple[str, ...]:
+    mined = options.mined
+    lines = [f"{len(next(iter(mined.values()))):,} questions with {settings.num_options} options"]
+    if options.guessable is not None:
+        lines.append(f"  {len(options.guessable):,} questions are blind_guessable, outside of the balanced subset")
+    for kind, found in mined.items():
+        wrong = [negative for one in found for negative in one.negatives]
+        mean = sum(negative.cos_text for negative in wrong) / len(wrong)
+        most = Counter(negative.id for negative in wrong).most_common(1)[0]
+        lines.append(
+            f"  {kind}s: mean cosine of wrong options and right one {mean:.3f}; {most[0]} lends its {kind} most often, "
+            f"{most[1]} times"
+        )
+        wide = sum(one.looked_at > settings.top_k for one in found)
+        if hard(settings) and wide:
+            lines.append(f"  {kind}s: {wide:,} questions needed more than {settings.top_k} candidates")
+    return tuple(lines)

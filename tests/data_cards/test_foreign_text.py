@@ -1,0 +1,175 @@
+"""Texts of strangers in cards: shown as they are, neither as HTML nor as Markdown, and never as the marks of notes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import run
+from forger import Forgery, forge
+from hypothesis import given
+from hypothesis import strategies as st
+from stressreel.data_cards.card import as_code, as_text, environment
+from stressreel.records.notes import BEGIN, END, marked, notes_of
+
+ATTACK = (
+    f'x\n{BEGIN}\n\n<script>alert(1)</script> <img src="http://evil.example/a.png" onerror=alert(1)> ![p](http://e.example)'
+    f" [click](javascript:alert(1)) `code` | cell **bold** _soft_ $x$ &lt;b&gt; https://e.example www.e.example\n"
+    f"# heading\n---\n```\n\n{END}\n"
+)
+
+
+@pytest.fixture(scope="module")
+def outputs(
+    built: Path, build_once: Callable[..., Path], request: pytest.FixtureRequest
+) -> Callable[[str], tuple[Path, Callable[[Forgery], None]]]:
+    def clavi(forged: Forgery) -> None:
+        for row in forged.rows("pairs"):
+            row |= {name: ATTACK for name in ("phrase_a", "phrase_b", "phrase_c")}
+        for row in forged.rows("questions"):
+            row["question"] = ATTACK
+
+    def causal(forged: Forgery) -> None:
+        for table in ("ud", "ps", "un", "causal_confusion", "open_ended"):
+            for row in forged.rows(table):
+                row["question"] = ATTACK
+                row |= {name: ATTACK for name in ("answer", "explanation") if name in row}
+                row |= {name: [ATTACK] * len(row[name]) for name in ("options", "explanation_options") if name in row}
+
+    def perturbed(forged: Forgery) -> None:
+        for row in forged.rows("random_noun"):
+            row |= {"caption": ATTACK, "original": ATTACK}
+
+    def decomp(forged: Forgery) -> None:
+        for row in forged.rows("questions"):
+            row["question"] = ATTACK
+            row["reason"] = row["reason"] and ATTACK
+
+    def get(name: str) -> tuple[Path, Callable[[Forgery], None]]:
+        if name == "clavi":
+            return built, clavi
+        if name == "causal":
+            return request.getfixturevalue("built_causal"), causal
+        if name == "decomp":
+            return build_once("build-decomp", "--charades", "sample", "--embed", "no"), decomp
+        given = ("--msrvtt", "sample", "--modality", "text", "--text-perturbations", "random_noun")
+        return build_once("build-perturbed", *given, "--tagger", "pattern"), perturbed
+
+    return get
+
+
+@pytest.mark.parametrize("name", ["clavi", "causal", "decomp", "perturbed"])
+def test_cards(outputs: Callable[[str], tuple[Path, Callable[[Forgery], None]]], tmp_path: Path, name: str) -> None:
+    path, change = outputs(name)
+
+    def forged(content: Forgery) -> None:
+        change(content)
+        content.info["command"] += f"\n```\n{ATTACK}"
+        content.info["tools"][ATTACK] = ATTACK
+        content.info["inputs"][ATTACK] = "0" * 64
+        content.info["source"] |= {"name": ATTACK, "link": ATTACK, "terms": ATTACK, "citation": ATTACK}
+
+    out = forge(path, tmp_path / "out", forged, card=True)
+    card = out / "README.md"
+    texts = []
+    for _ in range(3):
+        texts.append(card.read_text("utf-8"))
+        done = run("stressreel", "card", out)
+        assert done.code == 0, done.err
+    assert texts[0] == texts[1] == texts[2] == card.read_text("utf-8")
+    lines = texts[0].splitlines()
+    assert lines.count(BEGIN) == lines.count(END) == 1
+    assert texts[0].endswith(f"\n{BEGIN}\n\n{END}\n")
+    shown = without_code(texts[0])
+    for alive in ("<script", "<img", "<!-- notes"):
+        assert alive not in shown.removesuffix(f"{BEGIN}\n\n{END}\n").partition("\n---\n")[2]
+
+
+def test_notes_stay_beside_them(built: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(built, out)
+    card = out / "README.md"
+    mine = f"## Mine\n\n{END}\n{BEGIN}\nmore"
+    card.write_text(card.read_text("utf-8").replace(END, f"{mine}\n\n{END}"), "utf-8")
+    for _ in range(2):
+        assert run("stressreel", "card", out).code == 0
+        assert notes_of(card) == mine
+    assert card.read_text("utf-8").endswith(f"{marked(mine)}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        (f"a {BEGIN} b\n\n{marked('mine')}\n", "mine"),
+        (f"**{BEGIN}** {END}\n\n{marked('')}\n", ""),
+        (f"{BEGIN} beside it\n\n{END}\n", " beside it"),
+        (f"{BEGIN}\r\n\r\nmine\r\n\r\n{END}\r\n", "mine"),
+        (f"a {BEGIN}\n{END}", ""),
+        (f"{END}\n{BEGIN}\n", ""),
+    ],
+)
+def test_marks_count_at_the_beginning_of_a_line(tmp_path: Path, text: str, notes: str) -> None:
+    (tmp_path / "README.md").write_bytes(text.encode())
+    assert notes_of(tmp_path / "README.md") == notes
+
+
+def without_code(text: str) -> str:
+    """A card without its fenced code and without code in lines."""
+    found, inside = [], False
+    for line in text.splitlines(keepends=True):
+        if line.startswith("```"):
+            inside = not inside
+        elif not inside:
+            parts = line.split("`")
+            found.append("".join(parts[::2]))
+    return "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a man's hat, 3 < 4 & 5 > 2", "a man's hat, 3 < 4 & 5 > 2"),
+        ("snake_case", "snake_case"),
+        ("_soft_ *x* `y` [z](u) a|b ~c~ $d$", r"\_soft\_ \*x\* \`y\` \[z\](u) a\|b \~c\~ \$d\$"),
+        ("<b>&lt;b&gt; <!-- x --> </b> <?x", "&lt;b>&amp;lt;b&amp;gt; &lt;!-- x --> &lt;/b> &lt;?x"),
+        ("a\n# b\r\nc\x00\x1b[2J\u2028d", r"a # b c \[2Jd".replace("2Jd", "2J d")),
+        ("# a", r"\# a"),
+        ("> a", r"\> a"),
+        ("- a", r"\- a"),
+        ("12. a", r"12\. a"),
+        ("0.1.0", "0.1.0"),
+        ("http://e.example www.e.example", "http&#58;//e.example www&#46;e.example"),
+    ],
+)
+def test_as_text(text: str, written: str) -> None:
+    assert as_text(text) == written
+
+
+@given(st.text(alphabet="ab1 <>!-[](){}`*_~|#&;:/.=+$\\\n\"'x"))
+def test_nothing_comes_to_life(text: str) -> None:
+    """Markdown shows the text, with blanks as one, wherever a template puts it."""
+    markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    plain = " ".join(text.split())
+    for before, after in (("", ""), ("0. ", ""), ("**q** ", " end")):
+        tokens = markdown.parse(f"{before}{as_text(text)}{after}\n")
+        kinds = {token.type for token in tokens if token.type not in ("inline",)}
+        assert not {kind for kind in kinds if kind.startswith(("heading", "html", "fence", "code", "blockquote", "hr"))}
+        inner = [child for token in tokens for child in token.children or []]
+        known = {"text", "text_special", "strong_open", "strong_close"}
+        assert {child.type for child in inner} <= known
+        shown = "".join(child.content for child in inner)
+        assert shown.strip() == (before.removeprefix("0. ").replace("**", "") + plain + after).strip()
+
+
+def test_as_code() -> None:
+    assert as_code("a`b|c\nd <b>") == r"`a'b\|c d <b>`"
+
+
+def test_every_template_takes_the_meaning_from_tags(tmp_path: Path) -> None:
+    (tmp_path / "x.j2").write_text("{{ a }} {{ a ~ '!' }} {{ b }}")
+    written: Any = environment(tmp_path).get_template("x.j2").render(a="<b>", b=json.loads("3"))
+    assert written == "&lt;b> &lt;b>! 3"

@@ -1,0 +1,35 @@
+"""What the pages name: outputs and videos of the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from stressreel.samples.cache import cached_sample
+
+
+@pytest.fixture
+def folder_for(tmp_path: Path, built: Path, build_once: Callable[..., Path]) -> Callable[..., Path]:
+    """Makes a folder with the outputs and the videos that the Python of pages names."""
+
+    def make(*pages: str) -> Path:
+        (tmp_path / "out").mkdir()
+        if "docs/api.md" not in pages:  # builds where README has its output
+            (tmp_path / "out" / "clavi").symlink_to(built)
+        arguments: tuple[object, ...] = ("--msrvtt", "sample", "--severity", 3, "--limit", 2)
+        if "docs/text.md" in pages:
+            arguments += ("--modality", "multimodal", "--perturbations", "jpeg", "--preset", "ultrafast")
+            arguments += ("--text-perturbations", "no_verbs", "--tagger", "pattern")
+        else:
+            arguments += ("--perturbations", "jumble,gaussian_noise", "--no-render")
+        suite = build_once("build-perturbed", *arguments)
+        if "docs/decomp.md" in pages:
+            graphs = build_once("build-decomp", "--charades", "sample")
+            (tmp_path / "out" / "decomp").symlink_to(graphs)
+        for name in ("perturbed", "msrvtt-p"):
+            (tmp_path / "out" / name).symlink_to(suite)
+        (tmp_path / "MSRVTT").symlink_to(cached_sample("msrvtt"))
+        return tmp_path
+
+    return make

@@ -1,0 +1,98 @@
+"""The Python of pages as a reader runs it, processes and all: a script, standard input, and a notebook."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pages import BUILDING, PAGES, python_blocks
+
+WAYS = ("script", "stdin", "notebook")
+TOGETHER = sorted(BUILDING, reverse=True)  # docs/api.md builds what README opens
+ALONE = [page for page in PAGES if python_blocks(page) and page not in ("docs/decode.md", "docs/guide.md")]
+EXECUTE = "from nbclient.cli import NbClientApp; NbClientApp.launch_instance()"
+OURS = (  # a line between two steps of a bar, with widgets and without
+    """
+from stressreel import progress
+def show():
+    with progress.Progress("noted", 2, "piece", shown=True) as shown:
+        shown.advance()
+        print("note: a line of its own")
+        shown.advance()
+""",
+    "show()",
+    "progress.find_spec = lambda name: None\nshow()",
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "pages", [TOGETHER, *(pytest.param([page], marks=pytest.mark.full) for page in ALONE)], ids="+".join
+)
+def test_python_runs_as_it_stands(way: str, pages: Sequence[str], folder_for: Callable[..., Path]) -> None:
+    folder = folder_for(*pages)
+    blocks = [block for page in pages for block in python_blocks(page)]
+    if way == "notebook":
+        check_notebook(run_notebook([*blocks, *OURS], folder), builds=sum(map(builds, blocks)))
+        return
+    program = "\n".join(blocks)
+    (folder / "example.py").write_text(program, encoding="utf-8")
+    command = [sys.executable, "-W", "error", "example.py" if way == "script" else "-"]
+    err = started(command, folder, given=program if way == "stdin" else None)
+    assert "Traceback" not in err
+    assert len(re.findall("^build-clavi: .*, done$", err, re.M)) == sum(map(builds, blocks)), err
+
+
+def builds(block: str) -> int:
+    """How often an example builds."""
+    return block.count("stressreel.build(")
+
+
+def started(command: Sequence[str], folder: Path, *, given: str | None = None) -> str:
+    """Run a command in a folder with caches of its own; what it wrote on standard error."""
+    places = {"HF_DATASETS_CACHE": "cache", "IPYTHONDIR": "ipython", "JUPYTER_RUNTIME_DIR": "runtime"}
+    env = {**os.environ, **{name: str(folder / place) for name, place in places.items()}}
+    done = subprocess.run(command, cwd=folder, env=env, input=given, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stderr
+
+
+def run_notebook(cells: Sequence[str], folder: Path) -> dict[str, Any]:
+    """Execute cells as `jupyter execute` does; the notebook with what they showed."""
+    named = [
+        {"cell_type": "code", "id": f"c{n}", "source": cell, "metadata": {}, "outputs": [], "execution_count": None}
+        for n, cell in enumerate(cells)
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": named}
+    (folder / "example.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    started([sys.executable, "-c", EXECUTE, "example.ipynb", "--inplace"], folder)
+    done: dict[str, Any] = json.loads((folder / "example.ipynb").read_text("utf-8"))
+    return done
+
+
+def check_notebook(done: Mapping[str, Any], *, builds: int) -> None:
+    """Progress was drawn by widgets, nothing was warned of, and lines between stayed whole."""
+    *shown, noted, plain = (cell["outputs"] for cell in done["cells"])
+    assert [said(outputs, "stderr") for outputs in (*shown, noted) if said(outputs, "stderr")] == []
+    models = [model for model in done["metadata"]["widgets"].values() for model in model["state"].values()]
+    labels = [str(model["state"].get("value")).replace("\u2007", " ") for model in models]
+    assert "noted: 100%" in labels
+    assert labels.count("build-clavi: 100%") == builds
+    for outputs in (noted, plain):
+        assert said(outputs, "stdout") == "note: a line of its own\n"
+    text = said(plain, "stderr")
+    assert all(part.startswith("noted: ") for part in text.strip().split("\r"))
+    assert "noted: 100%" in text
+
+
+def said(outputs: Sequence[Mapping[str, Any]], name: str) -> str:
+    """What a cell wrote on a stream."""
+    return "".join("".join(part["text"]) for part in outputs if part.get("name") == name)

@@ -1,0 +1,47 @@
+"""Whatever a card's head says, `load_dataset` is led to nothing but the shards."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from stressreel.records.card_head import data_files, other_files
+from stressreel.records.output import FinishedOutput
+from stressreel.records.schema import Column, Config
+from stressreel.runtime.verify import check_load_dataset
+
+NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"),))
+COUNTS = {"numbers": {"test": 0}}
+GOOD = yaml.safe_dump({"license": "mit", "configs": data_files([NUMBERS], COUNTS)})
+
+
+def card(folder: Path, head: str) -> Path:
+    (folder / "README.md").write_text(f"---\n{head}---\n\n# A card\n")
+    return folder
+
+
+def test_a_card_that_names_the_shards_is_followed(tmp_path: Path) -> None:
+    assert other_files(card(tmp_path, GOOD), [NUMBERS], COUNTS) == ""
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        (GOOD.replace("numbers/test-*", "http://127.0.0.1/x"), "names other files"),
+        (GOOD.replace("numbers/test-*", "../secret"), "names other files"),
+        ("license: mit\n", "names other files"),
+        ("- a\n", "names other files"),
+        (f"{GOOD}a: &a [x]\nb: *a\n", "cannot be used"),
+    ],
+)
+def test_a_card_that_names_other_files_is_not_followed(tmp_path: Path, head: str, said: str) -> None:
+    assert said in other_files(card(tmp_path, head), [NUMBERS], COUNTS)
+    (problem,) = check_load_dataset(FinishedOutput(tmp_path, {"counts": COUNTS}), [NUMBERS])
+    assert said in problem
+    assert "not loaded" in problem
+
+
+def test_nothing_takes_the_place_of_the_card(tmp_path: Path) -> None:
+    assert "there is no README.md" in other_files(tmp_path, [NUMBERS], COUNTS)
+    card(tmp_path, GOOD)
+    (tmp_path / ".huggingface.yaml").write_text(GOOD)
+    assert ".huggingface.yaml takes the place" in other_files(tmp_path, [NUMBERS], COUNTS)

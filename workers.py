@@ -1,0 +1,173 @@
+"""Worker processes that never run the user's script again.
+
+`multiprocessing` starts a process by importing the main module of its parent there, so that a script which builds would
+build again in each of its workers, and what was typed into `python -` is not even there. Ours are told of no main
+module: a script needs no `if __name__ == "__main__"`, and what it defines itself cannot be sent to them.
+"""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import cache, partial
+from importlib import import_module
+from multiprocessing import connection, spawn
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import FunctionType, SimpleNamespace, TracebackType
+from typing import Any, TypeVar
+
+from .errors import BuildError, InputError
+from .extras import own_process
+
+T = TypeVar("T")
+
+DIED = "a worker process died (killed by the system? out of memory?)."
+
+
+class Workers(ProcessPoolExecutor):
+    """Processes that call functions of modules.
+
+    They leave Ctrl-C to this process and end when it does. Leaving the block by an error, or by a generator that is
+    closed, ends them at once.
+    """
+
+    def __init__(self, count: int, setup: Callable[..., None] | None = None, *given: Any, shared: tuple[Any, ...] = ()):
+        """Start none yet; the first calls do.
+
+        Args:
+            count: How many.
+            setup: What each calls first.
+            given: Its arguments.
+            shared: Arguments after these that only a process which starts can be given: what `multiprocessing` shares.
+
+        Raises:
+            InputError: An argument cannot be sent to them.
+        """
+        self._context = _Context()
+        super().__init__(count, self._context, _start, (_packed(setup, *given), shared))
+
+    def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:
+        """Call a function in one of them.
+
+        Raises:
+            InputError: The function or an argument cannot be sent to it.
+        """
+        packed = _packed(partial(function, **named), *arguments)
+        with _without_interrupts():
+            return super().submit(_call, packed)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wait for them, or end them if something failed."""
+        if kind is None:
+            self.shutdown()
+            return
+        self.shutdown(wait=False, cancel_futures=True)
+        for process in self._context.started:
+            if process.is_alive():
+                process.terminate()
+        if isinstance(error, BrokenProcessPool):
+            raise BuildError(f"{DIED} Try again with fewer --workers if memory was short.") from error
+
+
+class _Process(SpawnProcess):
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        return _popen()(process_obj)
+
+
+class _Context(SpawnContext):
+    """What a pool starts its processes by; it knows them, so that no child of the user's is ended with them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started: list[_Process] = []
+
+    def Process(self, *arguments: Any, **named: Any) -> _Process:  # type: ignore[override]
+        process = _Process(*arguments, **named)
+        self.started.append(process)
+        return process
+
+
+@cache
+def _popen() -> Any:
+    """Make what starts a process in `multiprocessing` again, such that the process is told of no main module.
+
+    Its one look-up of `spawn` gets a stand-in. To change `spawn` itself would change the processes of everybody else.
+    """
+    real = import_module(f"multiprocessing.popen_spawn_{'win32' if sys.platform == 'win32' else 'posix'}").Popen
+
+    def without_main(name: str) -> dict[str, Any]:
+        data = spawn.get_preparation_data(name)
+        return {key: value for key, value in data.items() if not key.startswith("init_main")}
+
+    ours = SimpleNamespace(**{**vars(spawn), "get_preparation_data": without_main})
+    methods = {
+        name: FunctionType(each.__code__, {**each.__globals__, "spawn": ours}, name, None, each.__closure__)
+        for name, each in vars(real).items()
+        if isinstance(each, FunctionType) and "get_preparation_data" in each.__code__.co_names
+    }
+    return type("Popen", (real,), methods)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back while processes start: they inherit that, and so never see it, and none is lost half started."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, thing: Any) -> Any:
+        if isinstance(thing, type | FunctionType) and thing.__module__ in ("__main__", "__mp_main__"):
+            raise pickle.PicklingError(f"{thing.__qualname__} is defined in the script or notebook itself")
+        return NotImplemented
+
+
+def _packed(function: Callable[..., Any] | None, *arguments: Any) -> bytes:
+    file = io.BytesIO()
+    try:
+        _Pickler(file, pickle.HIGHEST_PROTOCOL).dump((function, arguments))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"worker processes cannot be given this: {error}. Define it at the top of a module and import it from "
+            "there, or work without them (workers=1)."
+        ) from error
+    return file.getvalue()
+
+
+def _call(packed: bytes) -> Any:
+    function, arguments = pickle.loads(packed)
+    return function(*arguments)
+
+
+def _start(setup: bytes, shared: tuple[Any, ...]) -> None:
+    own_process()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+
+        def leave_with_parent() -> None:
+            connection.wait([parent.sentinel])
+            os._exit(1)
+
+        threading.Thread(target=leave_with_parent, daemon=True).start()
+    function, given = pickle.loads(setup)
+    if function is not None:
+        function(*given, *shared)
