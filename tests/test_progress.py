@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,61 +15,81 @@ from stressreel import progress
 from stressreel.progress import Progress, Working, counted, forget, keep, kept, showing, tick, tracked
 
 
+class Beats:
+    """In place of the threads that print now and then: prints when a test says so, so that no test reads a clock."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+
+    def made(self, call: Callable[[], None], *, first: float, every: float) -> SimpleNamespace:
+        self.calls.append(call)
+        return SimpleNamespace(stop=lambda: self.calls.remove(call))
+
+    def beat(self) -> None:
+        for call in list(self.calls):
+            call()
+
+
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(progress, "LINE_EVERY_S", 0.05)
-    monkeypatch.setattr(progress, "SILENT_S", 0.05)
+def beats(monkeypatch: pytest.MonkeyPatch) -> Iterator[Beats]:
+    beats = Beats()
+    monkeypatch.setattr(progress, "_Beat", beats.made)
     forget()
-    yield
+    yield beats
+    assert not beats.calls
     forget()
 
 
-def lasting(items: list[int], seconds: float = 0.03) -> Iterator[int]:
-    for item in items:
-        time.sleep(seconds)
-        yield item
-
-
-def test_steps_show_lines_with_counts_and_rates(capsys: pytest.CaptureFixture[str]) -> None:
+def test_steps_show_lines_with_counts_and_rates(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
     with showing():
-        for _ in tracked([1, 2, 3, 4], "mining", "question"):
-            time.sleep(0.06)
-    err = capsys.readouterr().err
-    assert "mining: 2/4 questions, " in err
-    assert err.splitlines()[-1].startswith("mining: 4/4 questions, ")
+        for item in tracked([1, 2, 3, 4], "mining", "question"):
+            if item == 3:
+                beats.beat()
+    first, last = capsys.readouterr().err.splitlines()
+    assert first.startswith("mining: 2/4 questions, ")
+    assert first.endswith(" left")
+    assert last.startswith("mining: 4/4 questions, ")
 
 
-def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
     for wanted in (None, False):
         with showing(bool(wanted)), Working("scoring"):
             for _ in tracked([1, 2, 3, 4], "mining", "question"):
-                time.sleep(0.04)
-            time.sleep(0.1)
+                beats.beat()
+            beats.beat()
     assert capsys.readouterr().err == ""
 
 
-def test_what_is_over_soon_is_not_mentioned(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress, "SILENT_S", 5.0)
-    monkeypatch.setattr(progress, "LINE_EVERY_S", 5.0)
+def test_what_is_over_soon_is_not_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
     with showing(), Working("scoring"):
         assert list(tracked([1, 2], "mining", "question")) == [1, 2]
     assert capsys.readouterr().err == ""
 
 
-def test_work_of_unknown_length_says_that_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_work_of_unknown_length_says_that_it_goes_on(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
     with showing(), Working("checking pictures"):
-        list(counted(lasting([1, 2, 3, 4, 5, 6])))
-        time.sleep(0.1)
-    lines = capsys.readouterr().err.splitlines()
-    assert any(line.startswith("checking pictures: ") and " done, 0:0" in line for line in lines)
+        list(counted([1, 2, 3]))
+        beats.beat()
+    assert "checking pictures: 3 done, 0:0" in capsys.readouterr().err
 
 
-def test_a_step_silences_what_it_is_a_step_of(capsys: pytest.CaptureFixture[str]) -> None:
-    with showing(), Working("planning"), Progress("mining", 1, "question", brief=True):
-        time.sleep(0.2)
-    assert "planning" not in capsys.readouterr().err
+def test_a_step_silences_what_it_is_a_step_of(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
+    with showing(), Working("planning"):
+        with Progress("mining", 1, "question", brief=True):
+            beats.beat()
+        assert "planning" not in capsys.readouterr().err
+        beats.beat()
+        assert "planning" in capsys.readouterr().err
+
+
+def test_a_beat_calls_until_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    called = threading.Event()
+    beat = progress._Beat(called.set, first=0.001, every=0.001)
+    assert called.wait(60)
+    beat.stop()
+    called.clear()
+    assert not called.is_set()
 
 
 def test_only_what_is_kept_is_named() -> None:
@@ -81,12 +101,12 @@ def test_only_what_is_kept_is_named() -> None:
     assert kept() == "1 pair, 2,000 shards"
 
 
-def test_parts_of_larger_pieces_count_before_these_are_done(capsys: pytest.CaptureFixture[str]) -> None:
+def test_parts_of_larger_pieces_count_before_these_are_done(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
     with Progress("build", 6, "render", shown=True, ticks=True) as shown:
         tick()
         tick()
         assert shown.seen == 2
-        time.sleep(0.12)
+        beats.beat()
         tick()
         shown.advance(3)
         assert shown.seen == 3
