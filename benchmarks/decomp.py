@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 from stressreel.programs.parsing import parse_program, program_of
 from stressreel.programs.questions import (
+    INTERACTING,
     VIDEO,
     Action,
     ActionEquals,
@@ -38,7 +39,6 @@ from stressreel.programs.questions import (
     Object,
     ObjectChoose,
     ObjectEquals,
-    ObjectExists,
     ObjectsOf,
     OrderChoose,
     Question,
@@ -114,10 +114,10 @@ class Maker:
         asked = EdgeObject(edge, relation, self.window("video", "after" if edge == "first" else "before"))  # type: ignore[arg-type]
         compared = LengthChoose(length, self.action(), self.action())  # type: ignore[arg-type]
         makers: dict[str, Callable[[], Question]] = {
-            "objExists": lambda: ObjectExists(self.object(), self.window()),
+            "objExists": lambda: Interaction(INTERACTING, self.object(), self.window()),
             "objRelExists": lambda: Interaction(relation, self.object(), self.window()),
             "relExists": lambda: RelationExists(relation, self.window()),
-            "objWhatGeneral": lambda: ObjectsOf(None, self.window()),
+            "objWhatGeneral": lambda: ObjectsOf(INTERACTING, self.window()),
             "objWhat": lambda: ObjectsOf(relation, self.window()),
             "objWhatChoose": lambda: ObjectChoose(self.object(), self.object(), ObjectsOf(relation, self.window())),
             "actWhatBefore": lambda: ActionsIn(self.window("before")),
@@ -126,7 +126,7 @@ class Maker:
             "actShortest": lambda: ExtremeAction("shortest"),
             "actTime": lambda: OrderChoose(ActionHappens(self.action()), self.action()),
             "relTime": lambda: OrderChoose(RelationExists(relation), self.action()),
-            "objTime": lambda: OrderChoose(ObjectExists(self.object()), self.action()),
+            "objTime": lambda: OrderChoose(Interaction(INTERACTING, self.object()), self.action()),
         }
         if template in makers:
             return makers[template]()

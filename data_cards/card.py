@@ -127,7 +127,7 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
     info = output.info
     built = [config for config in configs if config.name in info["counts"]]
     source = source_of(info)
-    head = {**_head(output, card), **hub_fields(built, info["counts"])}
+    head = {**_head(output, card), **hub_fields(built, info)}
     own = card.context(output, measured)
     folder = card.template.parent if card.template else HERE
     template = environment(folder).get_template(card.template.name if card.template else BASE)
@@ -150,12 +150,13 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
         raise LookupError(f"build.json lacks what the card says: {error}") from error
 
 
-def hub_fields(configs: list[Config], counts: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of the YAML head that `datasets` and the Hub read: size, and the shards of every config."""
+    counts = info["counts"]
     rows = max(sum(splits.values()) for splits in counts.values())
     return {
         "size_categories": [next((name for limit, name in SIZES if rows < limit), LARGEST)],
-        "configs": data_files(configs, counts),
+        "configs": data_files(configs, counts, info["fingerprint"]),
     }
 
 

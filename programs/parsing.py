@@ -15,6 +15,7 @@ from typing import NoReturn, TypeVar
 
 from ..errors import InputError
 from .questions import (
+    INTERACTING,
     VIDEO,
     Action,
     ActionEquals,
@@ -30,7 +31,6 @@ from .questions import (
     Object,
     ObjectChoose,
     ObjectEquals,
-    ObjectExists,
     ObjectsOf,
     OrderChoose,
     Question,
@@ -191,11 +191,11 @@ class _Reader:
         window, inside = self.window(over), self.filtered(filtered)
         match [part.name for part in inside]:
             case ["objects"]:
-                return ObjectExists(self.object(what), window)
+                return Interaction(INTERACTING, self.object(what), window)
             case ["relations"]:
-                return RelationExists(self.name(what), window)
+                return RelationExists(self.related(what), window)
             case ["relations", _, "objects"]:
-                return Interaction(self.name(inside[1]), self.object(what), window)
+                return Interaction(self.related(inside[1]), self.object(what), window)
         self.refuse(filtered, "a filter of [objects], [relations] or [relations, NAME, objects]")
 
     def filtered(self, tree: Tree, frame: str = "frame") -> tuple[Tree, ...]:
@@ -213,12 +213,18 @@ class _Reader:
         inside = self.filtered(tree)
         if len(inside) != 3 or inside[0].name != word or inside[2].name != "objects":
             self.refuse(tree, f"Filter(frame, [{word}, NAME, objects])")
-        return self.name(inside[1])
+        return self.related(inside[1])
+
+    def related(self, tree: Tree) -> str:
+        """Read a relation. AGQA never names that of any contact, so that two programs would mean the same."""
+        found = self.name(tree)
+        if found == INTERACTING:
+            self.refuse(tree, "another relation: any contact is Filter(frame, [objects])")
+        return found
 
     def both(self, tree: Tree) -> Both:
         first, second = self.call(tree, tree.name, 2)
-        parts = [self.part(first), self.part(second)]
-        return Both("and" if tree.name == "AND" else "xor", *parts)
+        return Both("and" if tree.name == "AND" else "xor", self.part(first), self.part(second))
 
     def part(self, tree: Tree) -> Interaction:
         what, where = self.call(tree, "Exists", 2)
@@ -235,7 +241,7 @@ class _Reader:
         window, found = self.window(over), self.filtered(filtered)
         match [part.name for part in found]:
             case ["objects"]:
-                return ObjectsOf(None, window)
+                return ObjectsOf(INTERACTING, window)
             case ["actions"]:
                 return ActionsIn(window)
         return ObjectsOf(self.relation(filtered), window)
@@ -250,7 +256,7 @@ class _Reader:
             return EdgeAction(edge, window)
         relation = self.relation(filtered)
         asked, found = self.call(until, "Exists", 2)
-        if self.name(asked) != relation:
+        if self.related(asked) != relation:
             self.refuse(asked, f"the relation of the filter, {relation}")
         self.kind(found, "relations")
         return EdgeObject(edge, relation, window)
@@ -278,7 +284,7 @@ class _Reader:
 
     def what(self, tree: Tree) -> ObjectsOf:
         found = self.query(tree)
-        if not isinstance(found, ObjectsOf) or found.relation is None:
+        if not isinstance(found, ObjectsOf) or found.relation == INTERACTING:
             self.refuse(tree, "Query(class, OnlyItem(Iterate(…, Filter(frame, [relations, NAME, objects]))))")
         return found
 
@@ -327,9 +333,9 @@ class _Reader:
         action = self.action(then)
         match [part.name for part in self.filtered(filtered)]:
             case ["objects"]:
-                return OrderChoose(ObjectExists(self.object(what)), action)
+                return OrderChoose(Interaction(INTERACTING, self.object(what)), action)
             case ["relations"]:
-                return OrderChoose(RelationExists(self.name(what)), action)
+                return OrderChoose(RelationExists(self.related(what)), action)
             case ["actions"]:
                 return OrderChoose(ActionHappens(self.action(what)), action)
         self.refuse(filtered, "a filter of [objects], [relations] or [actions]")
@@ -351,6 +357,8 @@ class _Reader:
         found = self.query(tree)
         if not isinstance(found, ObjectsOf | EdgeObject):
             self.refuse(tree, "an object or a question for one")
+        if found.window != VIDEO:
+            self.refuse(tree, "a question about the whole video: an object is never spoken of by a part of it")
         return found
 
     def action(self, tree: Tree) -> Action:
@@ -375,12 +383,10 @@ def program_of(question: Question) -> str:
         ValueError: AGQA has no program for it.
     """
     match question:
-        case ObjectExists(thing, window):
-            return _exists(_object(thing), _window(window), "objects")
         case RelationExists(relation, window):
             return _exists(relation, _window(window), "relations")
         case Interaction(relation, thing, window):
-            return _exists(_object(thing), _window(window), f"relations, {relation}, objects")
+            return _exists(_object(thing), _window(window), _related(relation))
         case Both(word, first, second):
             parts = [
                 _exists(_object(part.object), _window(part.window), f"relation, {part.relation}, objects")
@@ -412,9 +418,13 @@ def _exists(what: str, window: str, kind: str) -> str:
     return f"Exists({what}, Iterate({window}, Filter(frame, [{kind}])))"
 
 
-def _asked(asked: ObjectExists | RelationExists | ActionHappens) -> tuple[str, str]:
+def _related(relation: str) -> str:
+    return "objects" if relation == INTERACTING else f"relations, {relation}, objects"
+
+
+def _asked(asked: Interaction | RelationExists | ActionHappens) -> tuple[str, str]:
     match asked:
-        case ObjectExists(thing):
+        case Interaction(_, thing):
             return _object(thing), "objects"
         case RelationExists(relation):
             return relation, "relations"
@@ -431,8 +441,7 @@ def _object(thing: Object) -> str:
             return thing
         case EdgeObject():
             return f"Query(class, OnlyItem({_until(thing)}))"
-    kind = f"relations, {thing.relation}, objects" if thing.relation else "objects"
-    return f"Query(class, OnlyItem(Iterate({_window(thing.window)}, Filter(frame, [{kind}]))))"
+    return f"Query(class, OnlyItem(Iterate({_window(thing.window)}, Filter(frame, [{_related(thing.relation)}]))))"
 
 
 def _until(asked: EdgeObject) -> str:

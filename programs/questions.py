@@ -19,6 +19,9 @@ Conjunction = Literal["and", "xor"]
 WindowWord = Literal["video", "before", "after", "while", "between"]
 Class = TypeVar("Class")
 
+INTERACTING = "interacting with"
+"""The relation of whoever has any contact with an object; AGQA's programs leave it out."""
+
 
 class _Hashed:
     """Has room for its hash: questions hold one another and are keys of most tables, so it is computed once."""
@@ -62,7 +65,7 @@ VIDEO = Window("video")
 
 @_value
 class ObjectExists(_Hashed):
-    """Is there the object in the window? Template objExists."""
+    """Is there the object in the window? A sub-question only: AGQA's objExists asks for an interaction."""
 
     object: Object
     window: Window = VIDEO
@@ -78,7 +81,7 @@ class RelationExists(_Hashed):
 
 @_value
 class Interaction(_Hashed):
-    """Does the person have the relation to the object in the window? Template objRelExists."""
+    """Does the person have the relation to the object in the window? Templates objRelExists and objExists."""
 
     relation: str
     object: Object
@@ -107,9 +110,9 @@ class Both(_Hashed):
 
 @_value
 class ObjectsOf(_Hashed):
-    """Which object has the relation to the person (None: any contact)? Templates objWhat and objWhatGeneral."""
+    """Which object does the person have the relation to? Templates objWhat and objWhatGeneral."""
 
-    relation: str | None
+    relation: str
     window: Window = VIDEO
 
 
@@ -187,7 +190,7 @@ class OrderChoose(_Hashed):
         action: Before or after what.
     """
 
-    asked: ObjectExists | RelationExists | ActionHappens
+    asked: Interaction | RelationExists | ActionHappens
     action: Action
 
 
@@ -204,23 +207,21 @@ Action = str | ExtremeAction | ToAction
 Windowed = ObjectExists | RelationExists | Interaction | ActionHappens | ObjectsOf | EdgeObject | ActionsIn | EdgeAction
 Question = Windowed | Both | ExtremeAction | ObjectEquals | ObjectChoose | LengthChoose | ActionEquals | OrderChoose
 
-_ORDERED = {ObjectExists: "objTime", RelationExists: "relTime", ActionHappens: "actTime"}
+_ORDERED = {Interaction: "objTime", RelationExists: "relTime", ActionHappens: "actTime"}
 _IN_WINDOWS = {"before": "actWhatBefore", "after": "actWhatAfterAll"}
 
 
 def template_of(question: Question) -> str:
     """Name AGQA's template of a question; empty if AGQA does not ask it."""
     match question:
-        case ObjectExists():
-            return "objExists"
         case RelationExists():
             return "relExists"
-        case Interaction():
-            return "objRelExists"
+        case Interaction(relation):
+            return "objExists" if relation == INTERACTING else "objRelExists"
         case Both(word):
             return f"{word}ObjRelExists"
         case ObjectsOf(relation):
-            return "objWhat" if relation else "objWhatGeneral"
+            return "objWhatGeneral" if relation == INTERACTING else "objWhat"
         case EdgeObject(edge):
             return f"obj{edge.title()}"
         case ActionsIn(window):
@@ -275,7 +276,7 @@ def notation(part: Question | Object | Action | Window | None) -> str:
         case Both(word, first, second):
             return _call(word, first, second)
         case ObjectsOf(relation, window):
-            return _call("object", *([relation] if relation else []), window)
+            return _call("object", relation, window)
         case EdgeObject(edge, relation, window):
             return _call(f"{edge}Object", relation, window)
         case ActionsIn(window):

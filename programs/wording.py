@@ -1,11 +1,14 @@
 """The text of every sub-question: present tense, one text for one meaning.
 
-Gandhi et al. 2022, Table 1; wordings that the paper does not show are ours (`templates/agqa.yaml`).
+Gandhi et al. 2022, Table 1; wordings that the paper does not show are ours (`templates/agqa.yaml`), or those of the
+authors' engine, as far as their notebooks show it.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from hashlib import sha256
+from typing import Literal
 
 from ..templates.agqa import Vocabulary, load_agqa
 from .questions import (
@@ -30,22 +33,32 @@ from .questions import (
     RelationExists,
     ToAction,
     Window,
+    notation,
 )
+
+Wording = Literal["ours", "engine"]
 
 
 @lru_cache(maxsize=1 << 16)
-def word(question: Question) -> str:
-    """Word a question."""
-    return _Writer(load_agqa()).question(question)
+def word(question: Question, wording: Wording = "ours") -> str:
+    """Word a question.
+
+    Args:
+        question: The question.
+        wording: In our words, or in those of the paper's engine, which are not all grammatical.
+    """
+    return _Writer(load_agqa(), wording == "engine").question(question)
 
 
 class _Writer:
     """Words questions with a vocabulary."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.words = vocabulary
+    def __init__(self, vocabulary: Vocabulary, engine: bool) -> None:
+        self.words, self.engine = vocabulary, engine
 
     def fill(self, name: str, **slots: str) -> str:
+        if self.engine and name in self.words.engine_wordings:
+            return self.words.engine_wordings[name][0].format(**slots)
         return self.words.wordings[name].format(**slots)
 
     def question(self, question: Question) -> str:
@@ -84,6 +97,10 @@ class _Writer:
     def both(self, question: Both) -> str:
         first, second = question.first, question.second
         one, other, when = self.the(first.object), self.the(second.object), self.window(first.window)
+        if first.window != second.window:
+            said = {"r_the_o": self.related(first.relation, one), "s_the_p": self.related(second.relation, other)}
+            whole = self.words.windows["video"]
+            return self.fill(f"{question.word}_apart", **said, t=when or whole, u=self.window(second.window) or whole)
         if first.relation == second.relation:
             join = "and" if question.word == "and" else "but not"
             name = {"and": "r_both", "xor": "r_not"}[question.word]
@@ -95,8 +112,8 @@ class _Writer:
     def order(self, question: OrderChoose) -> str:
         action = self.action(question.action)
         match question.asked:
-            case ObjectExists(thing):
-                return self.fill("object_order", Does=self.does(thing), o=self.a(thing), a=action)
+            case Interaction(relation, thing):
+                return self.fill("object_order", r_o=self.related(relation, self.a(thing)), a=action)
             case RelationExists(relation):
                 return self.fill("relation_order", r_anything=self.anything(relation), a=action)
             case ActionHappens(asked):
@@ -106,7 +123,11 @@ class _Writer:
         if window == VIDEO:
             return ""
         names = dict(zip("ab", map(self.action, window.actions), strict=False))
-        return self.words.windows[window.word].format(**names)
+        choices = self.words.engine_wordings.get(window.word) if self.engine else None
+        if not choices:
+            return self.words.windows[window.word].format(**names)
+        drawn = sha256(notation(window).encode()).digest()[0]
+        return choices[drawn % len(choices)].format(**names)
 
     def action(self, action: Action) -> str:
         match action:
@@ -115,8 +136,9 @@ class _Writer:
             case ExtremeAction(extreme):
                 return self.words.references[extreme]
             case ToAction(verb, thing):
-                said = self.words.to_action.get(verb)
-                return said.format(o=self.a(thing)) if said else self.related(verb, self.a(thing))
+                if self.engine:
+                    return f"{verb} {self.a(thing)}"
+                return self.related(self.words.relation_of(verb), self.a(thing))
 
     def a(self, thing: Object) -> str:
         if isinstance(thing, str):
@@ -130,13 +152,16 @@ class _Writer:
         return self.words.answers[_name(asked)].format(r=self.what(asked), t=self.window(asked.window))
 
     def what(self, asked: ObjectsOf | EdgeObject) -> str:
-        return self.related(asked.relation, "") if asked.relation else ""
+        return self.related(asked.relation, "")
 
     def related(self, relation: str, thing: str) -> str:
+        if self.engine:
+            return f"{relation} {thing}".rstrip()
         return self.words.relation(relation).of(thing)
 
     def anything(self, relation: str) -> str:
-        return self.words.relation(relation).anything
+        known = self.words.relation(relation)
+        return known.bare if self.engine else known.anything
 
     def plural(self, thing: Object) -> bool:
         return isinstance(thing, str) and self.words.thing(thing).plural
@@ -149,6 +174,4 @@ class _Writer:
 
 
 def _name(asked: ObjectsOf | EdgeObject) -> str:
-    if isinstance(asked, EdgeObject):
-        return f"{asked.edge}_object"
-    return "object" if asked.relation else "any_object"
+    return f"{asked.edge}_object" if isinstance(asked, EdgeObject) else "object"

@@ -15,11 +15,18 @@ HEAD = re.compile(r"^\s*---(?:\r\n|\r|\n)([\S\s]*?)(?:\r\n|\r|\n)---[ \t]*(?:\r\
 INSTEAD = ".huggingface.yaml"
 
 
-def data_files(configs: Sequence[Config], counts: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
-    """Return what a head says of the shards of every config that was built."""
+def data_files(
+    configs: Sequence[Config], counts: Mapping[str, Mapping[str, int]], fingerprint: str = ""
+) -> list[dict[str, Any]]:
+    """Return what a head says of the shards of every config that was built.
+
+    `datasets` keeps what it loaded by what the head says, not by the files: without the fingerprint an output built anew
+    in the same folder would be loaded as it was before.
+    """
     return [
         {
             "config_name": config.name,
+            **({"description": f"fingerprint {fingerprint}"} if fingerprint else {}),
             **({"default": True} if config.default else {}),
             "data_files": [
                 {"split": split, "path": f"{config.name}/{split}-*.parquet"} for split in counts[config.name]
@@ -52,6 +59,9 @@ def other_files(folder: Path, configs: Sequence[Config], counts: Mapping[str, Ma
         head = parse_yaml(found[1] if found else "")
     except ValueError as error:
         return f"the head of {CARD} cannot be used ({shortened(str(error))})"
-    if not isinstance(head, dict) or head.get("configs") != data_files(configs, counts):
+    named = head.get("configs") if isinstance(head, dict) else None
+    if isinstance(named, list) and all(isinstance(config, dict) for config in named):
+        named = [{key: value for key, value in config.items() if key != "description"} for config in named]
+    if named != data_files(configs, counts):
         return f"{CARD} names other files than the shards of this output"
     return ""

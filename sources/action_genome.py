@@ -159,17 +159,24 @@ def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: fl
     for relation, things in base.relations.items():
         relations[relation].update(things)
     contacts: dict[str, Frames] = defaultdict(int, base.contacts)
-    seen, names = set(base.seen), load_agqa().of_charades
+    visible: dict[str, Frames] = defaultdict(int)
+    names = load_agqa().of_charades
     for number, frame in enumerate(frames):
         for thing in frame.objects:
             name = names.get(thing.name, thing.name)
-            seen.add(name)
+            visible[name] |= 1 << number
             for relation in _relations(thing, name):
                 relations[relation][name] |= 1 << number
             if set(thing.contact) - NOT_SAID:
                 contacts[name] |= 1 << number
     plain = {name: dict(sorted(things.items())) for name, things in sorted(relations.items())}
-    return replace(base, relations=plain, contacts=dict(sorted(contacts.items())), seen=frozenset(seen))
+    return replace(
+        base,
+        relations=plain,
+        contacts=dict(sorted(contacts.items())),
+        seen=base.seen | visible.keys(),
+        visible=dict(sorted(visible.items())),
+    )
 
 
 def _relations(thing: SeenObject, name: str) -> set[str]:

@@ -28,7 +28,7 @@ from .pickles import read_pickle
 from .scene_graphs import ActionSpan, Frames, SceneGraph, graph_as_json, graph_from_json
 from .tables import is_file_name
 
-VERSION = 1
+VERSION = 2
 """Of what the cache holds."""
 SPLITS = ("train", "test")
 NO_CONTACT = "not contacting"
@@ -297,9 +297,13 @@ class _Converter:
                 objects[thing] = objects.get(thing, 0) | frame
                 if touches:
                     contacts[thing] = contacts.get(thing, 0) | frame
+        visible: dict[str, Frames] = {}
+        for key, vertex in kinds["o"]:
+            thing = self.name(key, vertex)
+            visible[thing] = visible.get(thing, 0) | self.frame(key)
         spans = [self.action(key, vertex) for key, vertex in kinds["c"]]
         spans.sort(key=lambda span: (span.start, span.end, span.phrase))
-        return SceneGraph(self.video, tuple(self.times), relations, contacts, tuple(spans), "agqa")
+        return SceneGraph(self.video, tuple(self.times), relations, contacts, tuple(spans), "agqa", visible=visible)
 
     def number_frames(self, frames: list[tuple[str, dict[str, Any]]]) -> None:
         timed = sorted((self.seconds(key, vertex, "secs"), key) for key, vertex in frames)

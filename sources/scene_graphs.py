@@ -7,7 +7,7 @@ questions from them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Provenance = Literal["agqa", "action_genome", "charades", "drawn"]
@@ -43,6 +43,7 @@ class SceneGraph:
         times: Seconds of each annotated frame, ascending.
         relations: For each relation (attention, spatial, contact or verb) the frames it holds in with each object.
         contacts: The frames in which the person has any contact with each object.
+        visible: The frames in which each object is known to be seen, touched or not.
         actions: Instances of actions, by start.
         provenance: Who says so.
         seen: Objects that are known to be in the video, touched or not: no question has "no" for its answer because
@@ -56,6 +57,7 @@ class SceneGraph:
     actions: tuple[ActionSpan, ...]
     provenance: Provenance
     seen: frozenset[str] = frozenset()
+    visible: Mapping[str, Frames] = field(default_factory=dict)
 
 
 def graph_as_json(graph: SceneGraph) -> dict[str, Any]:
@@ -67,6 +69,7 @@ def graph_as_json(graph: SceneGraph) -> dict[str, Any]:
         "actions": [[span.phrase, span.start, span.end, f"{span.frames:x}"] for span in graph.actions],
         "provenance": graph.provenance,
         "seen": sorted(graph.seen),
+        "visible": _written(graph.visible),
     }
 
 
@@ -80,6 +83,7 @@ def graph_from_json(video_id: str, content: Mapping[str, Any]) -> SceneGraph:
         tuple(ActionSpan(phrase, start, end, int(bits, 16)) for phrase, start, end, bits in content["actions"]),
         content["provenance"],
         frozenset(content["seen"]),
+        _read(content["visible"]),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -14,6 +14,7 @@ TABLE = "agqa"
 FAMILIES = ("attention", "spatial", "contact", "verb")
 ANSWERS = ("yes/no", "choice", "object", "action")
 ANYTHING = "something"
+PERSON = "person"
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,14 @@ class Relation:
         family: "attention", "spatial", "contact" or "verb".
         pattern: What is said after "is", with `{o}` for the object.
         anything: The same of something that is not named.
+        bare: What AGQA says of something that is not named.
     """
 
     name: str
     family: str
     pattern: str
     anything: str
+    bare: str = ""
 
     def of(self, thing: str) -> str:
         """Word the relation of a thing; of none, as after "what", if it is empty."""
@@ -116,11 +119,12 @@ class Vocabulary:
     Attributes:
         objects: By AGQA's name.
         relations: By AGQA's name.
-        to_action: What a program's ToAction says of an object, by its relation, where the relation itself says less.
         actions: By AGQA's phrase.
         kinds: By name.
         rules: By name.
         wordings: Of sub-questions.
+        engine_wordings: Of sub-questions and parts of the video that the paper's engine words in another way; of those
+            with several wordings either may be used.
         references: What stands for an answer that is spoken of.
         answers: What stands for an answer that something is compared with.
         windows: Of parts of the video.
@@ -128,11 +132,11 @@ class Vocabulary:
 
     objects: Mapping[str, Thing]
     relations: Mapping[str, Relation]
-    to_action: Mapping[str, str]
     actions: Mapping[str, ActionWords]
     kinds: Mapping[str, Kind]
     rules: Mapping[str, Rule]
     wordings: Mapping[str, str]
+    engine_wordings: Mapping[str, Sequence[str]]
     references: Mapping[str, str]
     answers: Mapping[str, str]
     windows: Mapping[str, str]
@@ -140,6 +144,13 @@ class Vocabulary:
     def thing(self, name: str) -> Thing:
         """Return an object; one that is not in the table is singular and has the article "a"."""
         return self.objects.get(name) or Thing(name)
+
+    def relation_of(self, verb: str) -> str:
+        """Return the relation that a program's ToAction means by a verb: "putting" is "putting down"."""
+        if verb in self.relations:
+            return verb
+        longer = [name for name in self.relations if name.startswith(f"{verb} ")]
+        return longer[0] if len(longer) == 1 else verb
 
     def relation(self, name: str) -> Relation:
         """Return a relation; one that is not in the table is said as it is."""
@@ -171,7 +182,8 @@ def load_agqa() -> Vocabulary:
 def _relation(name: str, row: Mapping[str, Any]) -> Relation:
     said = row.get("as", name)
     pattern = said if "{o}" in said else f"{said} {{o}}"
-    return Relation(name, row["family"], pattern, row.get("anything") or pattern.replace("{o}", ANYTHING))
+    anything = row.get("anything") or pattern.replace("{o}", ANYTHING)
+    return Relation(name, row["family"], pattern, anything, f"{name} {ANYTHING}" if "as" in row else anything)
 
 
 def _vocabulary(table: Mapping[str, Any]) -> Vocabulary:
@@ -210,7 +222,8 @@ def _vocabulary(table: Mapping[str, Any]) -> Vocabulary:
     for rule in rules.values():
         if absent := {*rule.parents, *(group for child in rule.children for group in child)} - groups:
             _refuse(f"rule {rule.name} names groups that no kind has: {', '.join(sorted(absent))}")
-    texts = {part: dict(table[part]) for part in ("wordings", "references", "answers", "windows", "to_action")}
+    parts = ("wordings", "engine_wordings", "references", "answers", "windows")
+    texts = {part: dict(table[part]) for part in parts}
     return Vocabulary(objects=objects, relations=relations, actions=actions, kinds=kinds, rules=rules, **texts)
 
 

@@ -67,8 +67,10 @@ class Rules:
         obvious: Pairs of relation and object that go without saying.
         alike: For each object those that it may be taken for.
         transitions: Relations whose actions are not compared in length.
+        referred: Relations of actions whose object may be spoken of instead of named.
         never_in_time: Actions that no part of the video is named by.
         doubtful: For each relation those that make a "no" doubtful; `ANY` for any contact.
+        doubtful_actions: For each action without an object the relations that make a "no" doubtful.
         steps: Steps of reasoning of each template.
     """
 
@@ -77,8 +79,10 @@ class Rules:
     obvious: frozenset[tuple[str, str]]
     alike: Mapping[str, frozenset[str]]
     transitions: frozenset[str]
+    referred: frozenset[str]
     never_in_time: frozenset[str]
     doubtful: Mapping[str, frozenset[str]]
+    doubtful_actions: Mapping[str, frozenset[str]]
     steps: Mapping[str, int]
 
 
@@ -127,15 +131,19 @@ def load_rules() -> Rules:
             frozenset((relation, thing) for relation, thing in table["obvious"]),
             {name: frozenset().union(*(group for group in groups if name in group)) - {name} for name in words.objects},
             frozenset(table["transitions"]),
+            frozenset(table["referred"]),
             frozenset(table["never_in_time"]),
             {name: frozenset([others] if others == ANY else others) for name, others in table["doubtful"].items()},
+            {name: frozenset(others) for name, others in table["doubtful_actions"].items()},
             dict(table["steps"]),
         )
     named = {thing for group in groups for thing in group} | rules.unasked_objects | {o for _, o in rules.obvious}
-    relations = rules.unasked_relations | rules.transitions | {r for r, _ in rules.obvious} | {*rules.doubtful}
-    relations = relations.union(*rules.doubtful.values()) - {ANY}
-    unknown = (named - {"person", *words.objects}) | (relations - {*words.relations})
-    unknown |= rules.never_in_time - {*words.actions}
+    relations = (
+        rules.unasked_relations | rules.transitions | rules.referred | {r for r, _ in rules.obvious} | {*rules.doubtful}
+    )
+    relations = relations.union(*rules.doubtful.values(), *rules.doubtful_actions.values()) - {ANY}
+    unknown = (named - {*words.objects}) | (relations - {*words.relations})
+    unknown |= (rules.never_in_time | {*rules.doubtful_actions}) - {*words.actions}
     if unknown:
         raise InputError(f"templates/{RULES}.yaml: unknown words: {', '.join(sorted(unknown))}")
     return rules

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 from ...programs.decomposition import Step
 from ...programs.questions import (
@@ -35,8 +34,7 @@ from ...programs.questions import (
     notation,
 )
 from ...sources.scene_graphs import SceneGraph
-from ...templates.agqa import load_agqa
-from .graph_answers import NO, REASONS, YES, Answer, Teller, answer, conjunction, verdict
+from .graph_answers import COMPLETE, NO, REASONS, YES, Answer, Teller, answer, conjunction, verdict
 
 __all__ = ["REASONS", "Answer", "Conflict", "Filled", "answer", "fill"]
 
@@ -109,9 +107,11 @@ class _Filler:
         self.steps: list[Step] = []
         self.numbers: dict[Question, int] = {}
         for step in steps:
-            if step.question not in self.numbers:
-                self.numbers[step.question] = len(self.steps)
+            number = self.numbers.setdefault(step.question, len(self.steps))
+            if number == len(self.steps):
                 self.steps.append(step)
+            elif len(step.rules) > len(self.steps[number].rules):
+                self.steps[number] = step  # as a root it is composed of more
         self.teller = Teller(graph) if graph else None
         self.reasons = ["no_graph"] * len(self.steps)
         self.values: list[str | None] = [None] * len(self.steps)
@@ -119,7 +119,7 @@ class _Filler:
         self.given = {self.numbers[question]: value for question, value in given.items() if question in self.numbers}
         self.conflicts: list[Conflict] = []
         # That Charades has one object of a verb does not mean that there was no other.
-        self.complete = graph is None or graph.provenance != "charades"
+        self.complete = graph is None or graph.provenance in COMPLETE
         self.recomputed: dict[Question, str] = {}
         self.links: list[list[_Link]] = [[] for _ in self.steps]
         self.by_relation: dict[tuple[str, Window], list[tuple[int, str]]] = defaultdict(list)
@@ -174,9 +174,6 @@ class _Filler:
                 self.values[number] = found.value
                 self.claims[number][found.value] = GRAPH
             return
-        if isinstance(question, ObjectExists) and found.value == YES and self.teller.graph.provenance == "agqa":
-            # AGQA's root asks whether the person interacts with the object, our node whether the object is there.
-            found = self.teller.interacts(question)
         if found.value is not None:
             self.recomputed[question] = found.value
             if found.value != own:
@@ -224,13 +221,12 @@ class _Filler:
         match question:
             case ObjectsOf(relation, window) | EdgeObject(_, relation, window):
                 therefore: list[Question] = [ObjectExists(value), ObjectExists(value, window)]
-                if relation:
-                    therefore += [RelationExists(relation, window), RelationExists(relation)]
-                    therefore += [Interaction(relation, value, window), Interaction(relation, value)]
-                    if isinstance(question, ObjectsOf) and self.complete:
-                        for other, name in self.by_relation.get((relation, window), ()):
-                            if name != value:
-                                yield other, NO, "only object"
+                therefore += [RelationExists(relation, window), RelationExists(relation)]
+                therefore += [Interaction(relation, value, window), Interaction(relation, value)]
+                if isinstance(question, ObjectsOf) and self.complete:
+                    for other, name in self.by_relation.get((relation, window), ()):
+                        if name != value:
+                            yield other, NO, "only object"
                 yield from self.known(therefore, "answer")
                 for node in self.speaking.get(question, ()):
                     yield from self.spoken(node, question, value)
@@ -305,16 +301,7 @@ def _interaction(filler: _Filler, link: _Link) -> Iterator[Implied]:
         if value is not None and value != NO:
             yield child, YES, link.rule
         elif filler.values[child] == NO and not isinstance(question, ObjectsOf):
-            # That AGQA says no of an object means that the person does not interact with it; it may still be there.
-            near = isinstance(question, Interaction) and _is_near(question.relation)
-            if not (near and isinstance(asked, ObjectExists) and child in filler.given):
-                yield parent, NO, link.rule
-
-
-@cache
-def _is_near(relation: str) -> bool:
-    """Return whether a relation is none that AGQA calls interacting."""
-    return relation == "not contacting" or load_agqa().relation(relation).family in ("spatial", "attention")
+            yield parent, NO, link.rule
 
 
 def _localized(filler: _Filler, link: _Link) -> Iterator[Implied]:
@@ -342,10 +329,10 @@ def _between(filler: _Filler, link: _Link) -> Iterator[Implied]:
 
 
 def _edge(filler: _Filler, link: _Link) -> Iterator[Implied]:
-    # The only object or action is the first and the last.
+    # The only object is the first and the last. The only action of a part need not begin or end in it.
     parent, child = link.nodes
-    value = filler.values[child]
-    if value is not None:
+    value, asked = filler.values[child], filler.steps[parent].question
+    if value is not None and (not (isinstance(asked, EdgeAction) and asked.window != VIDEO)):
         yield parent, value, link.rule
 
 
@@ -384,7 +371,7 @@ def _equals(filler: _Filler, link: _Link) -> Iterator[Implied]:
             yield one, found, link.rule
         if name is not None:
             yield other, name, link.rule
-    elif isinstance(question.object, str) and filler.values[one] == NO and one not in filler.given:
+    elif isinstance(question.object, str) and filler.values[one] == NO:
         yield parent, NO, link.rule
 
 
@@ -407,9 +394,8 @@ def _choose(filler: _Filler, link: _Link) -> Iterator[Implied]:
     value, question = filler.values[parent], filler.steps[parent].question
     if isinstance(question, OrderChoose):
         # Not the other way: what is so before the action and not after it may be so at its first frame alone.
-        there_only = isinstance(question.asked, ObjectExists)  # interacted with then; it may be there all the time
         for node, side in ((one, "before"), (other, "after")):
-            if value == side or (value in ("before", "after") and not there_only):
+            if value in ("before", "after"):
                 yield node, verdict(value == side), link.rule
         return
     if not isinstance(question, ObjectChoose):

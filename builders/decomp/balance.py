@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 
 from ...programs.questions import (
+    INTERACTING,
     VIDEO,
     Action,
     ActionEquals,
@@ -25,7 +26,6 @@ from ...programs.questions import (
     Object,
     ObjectChoose,
     ObjectEquals,
-    ObjectExists,
     ObjectsOf,
     OrderChoose,
     Question,
@@ -153,21 +153,21 @@ def _has(view: View, need: Need) -> bool:
 def needs_of(question: Question) -> set[Need]:
     """Return what a video must have for a question to make sense there, whatever its answer."""
     match question:
-        case ObjectExists(thing, window) | Interaction(_, thing, window):
+        case Interaction(_, thing, window):
             return _of_object(thing) | _of_window(window)
         case RelationExists(_, window):
             return _of_window(window)
         case Both(_, first, second):
             return needs_of(first) | needs_of(second)
         case ObjectsOf(relation, window) | EdgeObject(_, relation, window):
-            return _of_window(window) | ({("relation", relation)} if relation else set())
+            return _of_window(window) | ({("relation", relation)} if relation != INTERACTING else set())
         case ObjectEquals(thing, asked):
             return _of_object(thing) | needs_of(asked)
         case LengthChoose(_, one, other) | ActionEquals(_, LengthChoose(_, one, other)):
             return _of_action(one) | _of_action(other)
         case OrderChoose(ActionHappens(asked_action), action):
             return _of_action(asked_action) | _of_action(action)
-        case OrderChoose(ObjectExists(thing), action):
+        case OrderChoose(Interaction(_, thing), action):
             named = {("object", thing)} if isinstance(thing, str) else _of_object(thing)
             return _of_action(action) | named
         case OrderChoose(RelationExists(relation), action):

@@ -33,8 +33,9 @@ def drawn_graph(video: SampleVideo) -> SceneGraph:
         action = words.get(MERGED.get(cue.action, cue.action))
         if action:
             spans.append(ActionSpan(action.phrase, cue.start, cue.end, frames_of(times, cue.start, cue.end)))
-    seen = {thing for name, _ in video.stage.stations for thing in _table()["furniture"][name]}
-    graph = graph_of(video.id, times, spans, "drawn", seen)
+    furniture = {thing for name, _ in video.stage.stations for thing in _table()["furniture"][name]}
+    shown = {*furniture, *_table()["always"]}
+    graph = graph_of(video.id, times, spans, "drawn", shown)
     relations: dict[str, dict[str, Frames]] = defaultdict(dict)
     for relation, things in graph.relations.items():
         relations[relation] = dict(things)
@@ -43,7 +44,13 @@ def drawn_graph(video: SampleVideo) -> SceneGraph:
         relations[relation][thing] = relations[relation].get(thing, 0) | 1 << number
         contacts[thing] |= 1 << number
     plain = {name: dict(sorted(things.items())) for name, things in sorted(relations.items())}
-    return replace(graph, relations=plain, contacts=dict(sorted(contacts.items())), seen=graph.seen | {*contacts})
+    return replace(
+        graph,
+        relations=plain,
+        contacts=dict(sorted(contacts.items())),
+        seen=graph.seen | {*contacts},
+        visible=dict.fromkeys(sorted(shown), (1 << len(times)) - 1),
+    )
 
 
 def _facts(video: SampleVideo, times: tuple[float, ...]) -> Iterator[tuple[str, str, int]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 from ...programs.questions import (
+    INTERACTING,
     VIDEO,
     Action,
     ActionEquals,
@@ -24,7 +25,6 @@ from ...programs.questions import (
     Object,
     ObjectChoose,
     ObjectEquals,
-    ObjectExists,
     ObjectsOf,
     OrderChoose,
     Question,
@@ -35,6 +35,7 @@ from ...programs.questions import (
 )
 from ...templates.agqa import ActionWords, load_agqa
 from ...templates.agqa_making import Rules, load_rules
+from .graph_answers import TIME_MARGIN
 from .views import Part, View
 
 MOST_STEPS = 8
@@ -71,11 +72,11 @@ def steps_of(question: Question) -> int:
             extra = _action_steps(a) + _action_steps(b)
         case OrderChoose(about, action):
             extra = _action_steps(action)
-            extra += _object_steps(about.object) if isinstance(about, ObjectExists) else 0
+            extra += _object_steps(about.object) if isinstance(about, Interaction) else 0
             extra += _action_steps(about.action) if isinstance(about, ActionHappens) else 0
         case ExtremeAction():
             extra = 0
-        case ObjectExists(thing, window) | Interaction(_, thing, window):
+        case Interaction(_, thing, window):
             extra = _object_steps(thing) + _window_steps(window)
         case _:
             extra = _window_steps(question.window)
@@ -107,8 +108,8 @@ class _Judge:
 
     def keeps(self, question: Question, value: str) -> bool:
         match question:
-            case ObjectExists(thing, window):
-                return self.keeps_object(question, thing, window, value)
+            case Interaction(relation, thing, window) if relation == INTERACTING:
+                return self.keeps_object(thing, window, value)
             case RelationExists(relation, window):
                 return self.keeps_relation(relation, window, value)
             case Interaction():
@@ -139,7 +140,7 @@ class _Judge:
 
     # Parts of questions.
 
-    def askable(self, thing: Object, relation: str | None, window: Window) -> str | None:
+    def askable(self, thing: Object, relation: str, window: Window) -> str | None:
         """Return an object that may be asked about; None if it may not."""
         name = self.view.thing(thing)
         if name is None or name in self.rules.unasked_objects or name not in load_agqa().objects:
@@ -154,11 +155,11 @@ class _Judge:
     def sure_reference(self, thing: ObjectsOf | EdgeObject) -> bool:
         """Return whether a reader would find the same object."""
         part = self.view.part(VIDEO)
-        if part is None or thing.relation is None:
+        if part is None or thing.relation == INTERACTING:
             return False
         if isinstance(thing, EdgeObject):
             return len(self.view.having(thing.relation, part[1])) > 1
-        return not self.view.doubtful(thing.relation, part[1], self.view.tell(thing).value or "")
+        return not self.view.teller.likely(thing.relation, part[1], besides=self.view.tell(thing).value or "")
 
     def words(self, action: Action) -> ActionWords | None:
         span = self.view.span(action)
@@ -171,18 +172,16 @@ class _Judge:
         """Return the objects of the actions that a part of the video is named by, which it would give away."""
         return {name for words in self.done_in(window) for name in (words.object, words.besides) if name}
 
-    def sayable(self, relation: str | None, window: Window) -> bool:
+    def sayable(self, relation: str, window: Window) -> bool:
         """Return whether a relation may be asked about in a part of the video."""
-        if relation is None:
-            return True
         if relation in self.rules.unasked_relations or relation not in load_agqa().relations:
             return False
         return relation not in {words.verb for words in self.done_in(window)}
 
     # Questions about objects and relations.
 
-    def keeps_object(self, question: ObjectExists, thing: Object, window: Window, value: str) -> bool:
-        part, name = self.view.part(window), self.askable(thing, None, window)
+    def keeps_object(self, thing: Object, window: Window, value: str) -> bool:
+        part, name = self.view.part(window), self.askable(thing, INTERACTING, window)
         if part is None or name is None:
             return False
         contact = self.view.graph.contacts.get(name, 0)
@@ -195,13 +194,12 @@ class _Judge:
         if part is None or not self.sayable(relation, window) or _is_single(relation):
             return False
         if value == YES:
-            return bool(self.view.held.get(relation, 0) & part[0])
+            return bool(self.view.teller.held.get(relation, 0) & part[0])
         return self.absent(relation, part)
 
     def absent(self, relation: str, part: Part) -> bool:
-        return not any(frames & part[1] for frames in self.view.verbs.get(relation, {}).values()) and not (
-            self.view.doubtful(relation, part[1])
-        )
+        done = self.view.teller.done.get(relation, {}).values()
+        return not any(frames & part[1] for frames in done) and not self.view.teller.likely(relation, part[1])
 
     def keeps_interaction(self, question: Interaction, value: str) -> bool:
         relation, window = question.relation, question.window
@@ -240,12 +238,12 @@ class _Judge:
     def keeps_objects_of(self, question: ObjectsOf, value: str) -> bool:
         relation, window = question.relation, question.window
         part = self.view.part(window)
-        if part is None or not self.sayable(relation, window) or (relation and _is_single(relation)):
+        if part is None or not self.sayable(relation, window) or _is_single(relation):
             return False
         if self.askable(value, relation, window) is None:
             return False
         found = [self.view.having(relation, frames) for frames in part]
-        return found[0] == found[1] == {value} and not (relation and self.view.doubtful(relation, part[1], value))
+        return found[0] == found[1] == {value} and not self.view.teller.likely(relation, part[1], besides=value)
 
     def keeps_edge_object(self, question: EdgeObject, value: str) -> bool:
         relation, window = question.relation, question.window
@@ -289,13 +287,20 @@ class _Judge:
 
     def keeps_edge_action(self, question: EdgeAction, value: str) -> bool:
         words, window = load_agqa().actions.get(value), question.window
-        part = self.view.part(window)
+        part, first = self.view.part(window), question.edge == "first"
         if part is None or words is None or len(self.view.phrases) < 2:
             return False
-        if window.word == ("before" if question.edge == "first" else "after"):
+        if window.word == ("before" if first else "after") or not self.clear_edges(window, first):
             return False
         # An annotator may have missed what came before a thing was taken, and what came after it was put down.
-        return words.verb != ("taking" if question.edge == "first" else "putting down")
+        return words.verb != ("taking" if first else "putting down")
+
+    def clear_edges(self, window: Window, first: bool) -> bool:
+        """Return whether no other action starts (ends) so near a limit of a part that it may as well lie in it."""
+        named = [self.view.span(action) for action in window.actions]
+        limits = [moment for span in named if span for moment in (span.start, span.end)]
+        moments = (span.start if first else span.end for span in self.view.graph.actions if span not in named)
+        return not any(abs(moment - limit) <= TIME_MARGIN for moment in moments for limit in limits)
 
     def keeps_extreme(self, value: str) -> bool:
         known, words = load_agqa().actions, load_agqa().actions.get(value)
@@ -323,14 +328,14 @@ class _Judge:
         if done is None or span is None or part is None:
             return False
         match question.asked:
-            case ObjectExists(thing):
-                name = self.askable(thing, None, side)
+            case Interaction(_, thing):
+                name = self.askable(thing, INTERACTING, side)
                 found = self.view.graph.contacts.get(name, 0) if name else 0
             case RelationExists(relation):
                 sayable = self.sayable(relation, side) and not _is_single(relation)
-                found = self.view.held.get(relation, 0) if sayable else 0
+                found = self.view.teller.held.get(relation, 0) if sayable else 0
                 away = ((1 << len(self.view.graph.times)) - 1) & ~part[0]
-                if self.view.doubtful(relation, away):
+                if self.view.teller.likely(relation, away):
                     return False
             case ActionHappens(action):
                 asked = self.words(action)

@@ -7,13 +7,16 @@ has none here. `docs/decomp.md` lists where we had to choose.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from ...programs.questions import (
+    INTERACTING,
+    VIDEO,
     Action,
     ActionEquals,
     ActionHappens,
@@ -36,26 +39,22 @@ from ...programs.questions import (
     Window,
 )
 from ...sources.scene_graphs import ActionSpan, Frames, SceneGraph
-from ...templates.agqa import load_agqa
+from ...templates.agqa import ANYTHING, PERSON, load_agqa
+from ...templates.agqa_making import ANY, load_rules
 
 LENGTH_MARGIN = 7.0
 """Seconds by which one action must be longer than another to be called so."""
 EDGE_MARGIN = 5.0
 """Seconds by which an action must start before, or end behind, all others to be called the first or the last."""
-LOOK_ALIKES: tuple[frozenset[str], ...] = (
-    frozenset({"door", "doorway", "doorknob"}),
-    frozenset({"paper", "picture"}),
-    frozenset({"blanket", "clothes"}),
-    frozenset({"bag", "box"}),
-    frozenset({"laptop", "television"}),
-    frozenset({"dish", "food"}),
-)
-"""Objects that annotators take for one another, beyond those that AGQA joins in one."""
+TIME_MARGIN = 1.0
+"""Seconds by which times that people annotated may be off."""
+COMPLETE = ("agqa", "drawn")
+"""Provenances of graphs in which what is not there is not so."""
 
 REASONS: Mapping[str, str] = {
     "no_graph": "The video has no graph, and no other answer decides the question.",
     "unknown_word": "The question names an object, relation or action that the vocabulary and the graph do not have.",
-    "not_annotated": "Charades annotates actions alone; that something is not among them does not mean no.",
+    "not_annotated": "It is not annotated, and the annotations leave open whether it is so.",
     "no_such_action": "An action that the question refers to does not happen.",
     "several_instances": "An action that the question refers to happens several times.",
     "empty_window": "No annotated frame lies in the part of the video that is asked about.",
@@ -96,7 +95,7 @@ def answer(question: Question, graph: SceneGraph) -> Answer:
 
     Args:
         question: A question or sub-question of any type.
-        graph: Of the video. With provenance "charades" a "no" is only given where `Teller._denied` allows it.
+        graph: Of the video. A "no" is only given where `Teller.denied` allows it.
     """
     return Teller(graph).answer(question)
 
@@ -119,14 +118,17 @@ class Teller:
         self.spans: dict[str, list[ActionSpan]] = defaultdict(list)
         for span in graph.actions:
             self.spans[span.phrase].append(span)
-        self.seen: dict[str, Frames] = dict(graph.contacts)
+        self.relations: dict[str, Mapping[str, Frames]] = {**graph.relations, INTERACTING: graph.contacts}
+        self.seen: dict[str, Frames] = dict(graph.visible)
         self.held: dict[str, Frames] = {}
-        for relation, objects in graph.relations.items():
+        for relation, objects in self.relations.items():
             frames = 0
             for name, bits in objects.items():
                 frames |= bits
                 self.seen[name] = self.seen.get(name, 0) | bits
             self.held[relation] = frames
+        self.done = _done(graph)
+        self.near = _near(graph.times)
         self.answers: dict[Question, Answer] = {}
         self.frames: dict[Window, tuple[Frames, ...] | str] = {}
         self.by_type: dict[type, Callable[[Any], str]] = {
@@ -171,7 +173,7 @@ class Teller:
     def _thing(self, thing: Object) -> str:
         """Return the object that is named, or spoken of by another question's answer."""
         if isinstance(thing, str):
-            if thing not in self.words.objects and thing not in self.seen:
+            if thing not in self.words.objects and thing not in self.seen and thing not in self.graph.seen:
                 raise _UndecidedError("unknown_word")
             return thing
         found = self.answer(thing).value
@@ -181,9 +183,9 @@ class Teller:
 
     def _relation(self, relation: str) -> Mapping[str, Frames]:
         """Return the frames in which each object has the relation."""
-        if relation not in self.graph.relations and relation not in self.words.relations:
+        if relation not in self.relations and relation not in self.words.relations:
             raise _UndecidedError("unknown_word")
-        return self.graph.relations.get(relation, {})
+        return self.relations.get(relation, {})
 
     def _phrases(self, action: Action) -> list[str]:
         """Return the phrases that an action is annotated by: one, or for a replaced object all that fit."""
@@ -194,11 +196,11 @@ class Teller:
                     raise _UndecidedError("unresolved_reference")
                 return [found]
             case ToAction(verb, thing):
-                name, known = self._thing(thing), self.words.actions
+                name, known, meant = self._thing(thing), self.words.actions, self.words.relation_of(verb)
                 fits = [
                     known[phrase]
                     for phrase in self.spans
-                    if phrase in known and known[phrase].object == name and _is_verb(known[phrase].verb, verb)
+                    if phrase in known and known[phrase].object == name and known[phrase].verb == meant
                 ]
                 # "Putting something on a table" is putting the table somewhere only if nothing else is.
                 return [words.phrase for words in fits if not words.loose] or [words.phrase for words in fits]
@@ -210,11 +212,11 @@ class Teller:
         """Return the relation and the object that make an action; None if it has none."""
         match action:
             case ToAction(verb, thing):
-                relations = sorted(relation for relation in _charades_verbs() if _is_verb(relation, verb))
-                return (relations or [verb])[0], self._thing(thing)
+                return self.words.relation_of(verb), self._thing(thing)
             case str():
                 words = self.words.actions.get(action)
-                return (words.verb, words.object) if words and words.verb and words.object else None
+                if words and words.verb and words.object:
+                    return words.verb, ANYTHING if words.loose else words.object
         return None
 
     def _instances(self, action: Action) -> list[ActionSpan]:
@@ -277,51 +279,94 @@ class Teller:
 
     # Questions for yes and no.
 
-    def _denied(self, relation: str | None, thing: str | None, frames: Frames) -> str:
-        """Return no, where what is annotated allows it.
+    def denied(self, relation: str | None, thing: str | None, frames: Frames) -> str:
+        """Return no, where what is annotated allows it: every "no" that a graph gives comes from here.
 
-        AGQA's graphs and drawn videos are taken as complete. Charades annotates actions: what is not annotated is taken
-        as not done for the verbs of its classes, if it is annotated at another time of the video (then it was looked
-        for), or if neither a look-alike has the relation nor any other object in these frames. It never tells that an
-        object is not there, nor anything about where the person is or what they touch.
+        AGQA's graphs and drawn videos are complete. Charades annotates actions, Action Genome besides what the person
+        touches and where they are to it. Neither says that an object is not there, for nobody annotated what merely
+        stands in the room; nor is a relation denied while something goes on that brings it along (`doubtful` in
+        `agqa_making.yaml`: who throws a pillow holds it), or that it may be taken for. All that within a second, for
+        times may be off by as much.
 
         Args:
             relation: What is denied; None for an object being there at all.
-            thing: Of which object; None for any.
+            thing: Of which object; `ANYTHING` for one that the annotation does not name; None for all of them.
             frames: When.
         """
-        if self.graph.provenance != "charades":
+        if self.graph.provenance in COMPLETE:
             return NO
-        if relation is None or relation not in _charades_verbs():
+        if relation is None or not self._is_annotated(relation):
             raise _UndecidedError("not_annotated")
-        objects = self.graph.relations.get(relation, {})
-        if thing is None or objects.get(thing):
+        part, objects = self._widened(frames), self._relation(relation)
+        if thing is None or thing == ANYTHING:
+            if self.held.get(relation, 0) & part or self.likely(relation, part):
+                raise _UndecidedError("not_annotated")
             return NO
-        alike: set[str] = set().union(*(group for group in LOOK_ALIKES if thing in group))
-        if self.held.get(relation, 0) & frames or any(objects.get(other) for other in alike):
+        alike = load_rules().alike.get(thing, frozenset())
+        if any(objects.get(name, 0) & part for name in (thing, ANYTHING, *alike)) or self.likely(relation, part, thing):
+            raise _UndecidedError("not_annotated")
+        # What is annotated at another time was looked for. What never is may have gone unnoticed beside another object.
+        if not objects.get(thing) and (self.held.get(relation, 0) & part or any(objects.get(name) for name in alike)):
             raise _UndecidedError("not_annotated")
         return NO
 
-    def _object_exists(self, question: ObjectExists) -> str:
-        frames = self.seen.get(name := self._thing(question.object), 0)
-        return self._over(question.window, lambda part: YES if part & frames else self._denied(None, name, part))
+    def _is_annotated(self, relation: str) -> bool:
+        """Return whether the relation is one that annotators looked for."""
+        if relation in _charades_verbs():
+            return True
+        return self.graph.provenance == "action_genome" and self.words.relation(relation).family != "verb"
 
-    def interacts(self, question: ObjectExists) -> Answer:
-        """Answer whether the person interacts with an object, as AGQA means its question."""
-        frames = self.graph.contacts.get(self._thing(question.object), 0)
-        return self._told(
-            lambda: self._over(question.window, lambda part: YES if part & frames else self._denied(None, None, part))
+    def _widened(self, frames: Frames) -> Frames:
+        """Return frames and those around them."""
+        found, left = 0, frames
+        while left:
+            low = left & -left
+            found |= self.near[low.bit_length() - 1]
+            left ^= low
+        return found
+
+    def likely(self, relation: str, part: Frames, thing: str | None = None, besides: str = "") -> bool:
+        """Return whether what is annotated in a part makes a relation likely that is not annotated.
+
+        Who opens a bag may hold it, who opens a door does not: of all objects only those count that an action has the
+        relation to.
+
+        Args:
+            relation: The relation.
+            part: When.
+            thing: To which object, or to one that is taken for it; None for any.
+            besides: An object that does not count.
+        """
+        rules = load_rules()
+        others = rules.doubtful.get(relation, frozenset())
+        alike = frozenset((thing, ANYTHING)) | rules.alike.get(thing, frozenset()) if thing else None
+        if ANY in others:
+            touched = {name for name, frames in self.graph.contacts.items() if frames & part} - {besides}
+            return bool(touched if alike is None else touched & alike)
+        fitting = objects_of(relation) if alike is None else alike
+        return any(
+            frames & part
+            for verb in others
+            for name, frames in self.done.get(verb, {}).items()
+            if name != besides and (not fitting or name in fitting)
         )
+
+    def _object_exists(self, question: ObjectExists) -> str:
+        name = self._thing(question.object)
+        if name == PERSON or (question.window == VIDEO and name in self.graph.seen):
+            return self._over(question.window, lambda part: YES)
+        frames = self.seen.get(name, 0)
+        return self._over(question.window, lambda part: YES if part & frames else self.denied(None, name, part))
 
     def _relation_exists(self, question: RelationExists) -> str:
         self._relation(name := question.relation)
         frames = self.held.get(name, 0)
-        return self._over(question.window, lambda part: YES if part & frames else self._denied(name, None, part))
+        return self._over(question.window, lambda part: YES if part & frames else self.denied(name, None, part))
 
     def _interaction(self, question: Interaction) -> str:
         name, relation = self._thing(question.object), question.relation
         frames = self._relation(relation).get(name, 0)
-        return self._over(question.window, lambda part: YES if part & frames else self._denied(relation, name, part))
+        return self._over(question.window, lambda part: YES if part & frames else self.denied(relation, name, part))
 
     def _action_happens(self, question: ActionHappens) -> str:
         spans = [span for phrase in self._phrases(question.action) for span in self.spans.get(phrase, ())]
@@ -332,12 +377,22 @@ class Teller:
         def judge(part: Frames) -> str:
             if part & frames:
                 return YES
-            # An action that happens at another time is annotated with its times. One that never does may be a class
-            # that the annotators did not think of, just as a verb with its object may be.
-            parts = None if spans else self._parts_of(question.action)
-            return self._denied(*parts, part) if parts else NO
+            parts = self._parts_of(question.action)
+            if parts:
+                return self.denied(*parts, part)
+            return self._not_done(question.action, part)
 
         return self._over(question.window, judge)
+
+    def _not_done(self, action: Action, frames: Frames) -> str:
+        """Return no for an action without an object."""
+        others = load_rules().doubtful_actions.get(action, frozenset()) if isinstance(action, str) else frozenset()
+        part = self._widened(frames)
+        if self.graph.provenance not in COMPLETE and any(
+            bits & part for verb in others for bits in self.done.get(verb, {}).values()
+        ):
+            raise _UndecidedError("not_annotated")
+        return NO
 
     def _both(self, question: Both) -> str:
         first, second = self.answer(question.first), self.answer(question.second)
@@ -348,14 +403,11 @@ class Teller:
 
     # Questions for objects.
 
-    def _having(self, relation: str | None, part: Frames) -> set[str]:
-        """Return the objects that have a relation (None: any contact) in some frame."""
-        if relation is None:
-            objects = self.graph.contacts
-        else:
-            objects = self._relation(relation)
-            if self.graph.provenance == "charades" and relation not in _charades_verbs():
-                raise _UndecidedError("not_annotated")
+    def _having(self, relation: str, part: Frames) -> set[str]:
+        """Return the objects that have a relation in some frame."""
+        objects = self._relation(relation)
+        if self.graph.provenance not in COMPLETE and relation != INTERACTING and not self._is_annotated(relation):
+            raise _UndecidedError("not_annotated")
         return {name for name, frames in objects.items() if frames & part}
 
     def _objects_of(self, question: ObjectsOf) -> str:
@@ -412,14 +464,33 @@ class Teller:
         return self._over(window, lambda part: _only({span.phrase for span in self._others(window, part)}, "action"))
 
     def _edge_action(self, question: EdgeAction) -> str:
+        first = question.edge == "first"
+
         def judge(part: Frames) -> str:
             when: dict[str, float] = {}
             for span in self._others(question.window, part):
-                at = span.start if question.edge == "first" else -span.end
-                when[span.phrase] = min(at, when.get(span.phrase, at))
+                at, frame = (span.start, span.frames & -span.frames) if first else (span.end, _top(span.frames))
+                # AGQA's first action of a part starts in it, its last one ends in it.
+                if frame & part and self._is_within(question.window, at):
+                    at = at if first else -at
+                    when[span.phrase] = min(at, when.get(span.phrase, at))
             return _ahead(when, EDGE_MARGIN)
 
         return self._over(question.window, judge)
+
+    def _is_within(self, window: Window, moment: float) -> bool:
+        """Return whether a moment, in seconds, lies in a part of the video."""
+        each = [self._instances(action) for action in window.actions]
+        match window.word:
+            case "before":
+                return moment <= each[0][0].start
+            case "after":
+                return moment >= each[0][0].end
+            case "while":
+                return any(span.start <= moment <= span.end for span in each[0])
+            case "between":
+                return max(span.end for span in each[0]) <= moment <= each[1][0].start
+        return True
 
     def _extreme_action(self, question: ExtremeAction) -> str:
         sign = -1 if question.word == "longest" else 1
@@ -449,13 +520,12 @@ class Teller:
         before, after = _below(during), self.all & ~_until(during)
         other: Frames = 0  # what must not be on the other side either
         match question.asked:
-            case ObjectExists(thing):
-                frames = self.graph.contacts.get(name := self._thing(thing), 0)
-                other = self.seen.get(name, 0)  # the questions it is composed of ask whether the object is there
+            case Interaction(relation, thing):
+                frames = self._relation(relation).get(self._thing(thing), 0)
             case RelationExists(relation):
                 frames = 0
                 for name in self._having(relation, self.all):
-                    frames |= self.graph.relations[relation][name]
+                    frames |= self.relations[relation][name]
             case ActionHappens(action):
                 asked = self._single(action)
                 frames = asked.frames
@@ -476,9 +546,34 @@ def verdict(true: bool) -> str:
     return YES if true else NO
 
 
-def _is_verb(relation: str | None, verb: str) -> bool:
-    """Return whether a program's ToAction means a relation: "putting" is "putting down"."""
-    return relation is not None and (relation == verb or relation.startswith(f"{verb} "))
+def _done(graph: SceneGraph) -> Mapping[str, Mapping[str, Frames]]:
+    """Return for each relation the frames in which it holds, or is done however loosely, with each object."""
+    found: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
+    for relation, objects in graph.relations.items():
+        for name, frames in objects.items():
+            found[relation][name] |= frames
+    for span in graph.actions:
+        words = load_agqa().actions.get(span.phrase)
+        if words and words.verb and words.object:
+            found[words.verb][words.object] |= span.frames
+    return {relation: dict(objects) for relation, objects in found.items()}
+
+
+def _near(times: Sequence[float]) -> list[Frames]:
+    """Return for each frame those that are not further from it than times may be off."""
+    found = []
+    for time in times:
+        low, high = bisect_left(times, time - TIME_MARGIN), bisect_right(times, time + TIME_MARGIN)
+        found.append((1 << high) - (1 << low))
+    return found
+
+
+@cache
+def objects_of(relation: str) -> frozenset[str]:
+    """Return the objects that actions have a relation to, and what is not named; none if no action has it."""
+    known = load_agqa().actions.values()
+    found = {words.object for words in known if words.verb == relation and words.object and not words.loose}
+    return frozenset(found | {ANYTHING}) if found else frozenset()
 
 
 @cache
@@ -495,6 +590,11 @@ def _below(frames: Frames) -> Frames:
 def _until(frames: Frames) -> Frames:
     """Return the frames up to the last of a set, and with it."""
     return (1 << frames.bit_length()) - 1
+
+
+def _top(frames: Frames) -> Frames:
+    """Return the last frame of a set."""
+    return 1 << frames.bit_length() - 1 if frames else 0
 
 
 def _during(frames: Frames) -> Frames:

@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...programs.questions import (
+    INTERACTING,
     VIDEO,
     Action,
     ActionEquals,
@@ -28,7 +29,6 @@ from ...programs.questions import (
     LengthChoose,
     Object,
     ObjectEquals,
-    ObjectExists,
     ObjectsOf,
     OrderChoose,
     Question,
@@ -37,6 +37,7 @@ from ...programs.questions import (
     Window,
 )
 from ...templates.agqa import load_agqa
+from ...templates.agqa_making import load_rules
 from .views import View
 
 INDIRECT_OBJECT, INDIRECT_ACTION = 0.25, 0.15
@@ -110,20 +111,20 @@ class Proposer:
         words = load_agqa().actions[phrase]
         # "turning the object that they were holding on or off" cannot be read.
         ends = bool(words.verb) and load_agqa().relation(words.verb or "").pattern.endswith("{o}")
-        if ends and words.verb and words.object and not words.loose and words.verb in load_agqa().to_action:
+        if ends and words.verb and words.object and not words.loose and words.verb in load_rules().referred:
             reference = self.reference(words.object, words.verb)
             if reference:
                 indirect_to = ToAction(words.verb, reference)
                 return indirect_to if self.view.span(indirect_to) else phrase
         return self.pick(indirect) or phrase
 
-    def thing(self, name: str, relation: str | None, window: Window) -> Object:
+    def thing(self, name: str, relation: str, window: Window) -> Object:
         """Name an object, or refer to it by something else that is done with it."""
         if window == VIDEO or not self.happens(INDIRECT_OBJECT):
             return name
         return self.reference(name, relation) or name
 
-    def reference(self, name: str, relation: str | None) -> ObjectsOf | EdgeObject | None:
+    def reference(self, name: str, relation: str) -> ObjectsOf | EdgeObject | None:
         """Draw a question that the object is the answer of, by another relation."""
         relations = self.view.graph.relations
         others = [verb for verb, objects in relations.items() if name in objects and verb != relation]
@@ -148,8 +149,8 @@ class Proposer:
     def exists(self) -> Question | None:
         """Ask for an object that is there."""
         window = self.window()
-        name = self.pick(sorted(self.view.having(None, (self.view.part(window) or (0, 0))[0])))
-        return ObjectExists(self.thing(name, None, window), window) if name else None
+        name = self.pick(sorted(self.view.having(INTERACTING, (self.view.part(window) or (0, 0))[0])))
+        return Interaction(INTERACTING, self.thing(name, INTERACTING, window), window) if name else None
 
     def relation_exists(self) -> Question | None:
         """Ask for a relation that holds."""
@@ -227,7 +228,7 @@ class Proposer:
         name = self.pick(names)
         if name is None:
             return None
-        return OrderChoose(ObjectExists(name) if what == "object" else RelationExists(name), action)
+        return OrderChoose(Interaction(INTERACTING, name) if what == "object" else RelationExists(name), action)
 
 
 _EXTREMES = (ExtremeAction("longest"), ExtremeAction("shortest"))
@@ -251,7 +252,7 @@ _MAKERS: Mapping[str, Callable[[Proposer], Question | None]] = {
     "relExists": Proposer.relation_exists,
     "andObjRelExists": lambda of: of.both("and"),
     "xorObjRelExists": lambda of: of.both("xor"),
-    "objWhatGeneral": lambda of: ObjectsOf(None, of.window()),
+    "objWhatGeneral": lambda of: ObjectsOf(INTERACTING, of.window()),
     "objWhat": Proposer.objects_of,
     "objWhatChoose": Proposer.objects_of,
     "actWhatBefore": lambda of: of.actions_in("before"),

@@ -25,7 +25,6 @@ from ...programs.questions import (
     Object,
     ObjectChoose,
     ObjectEquals,
-    ObjectExists,
     ObjectsOf,
     OrderChoose,
     Question,
@@ -81,12 +80,11 @@ class _Writer:
 
     def slots(self, question: Question) -> dict[str, str]:
         match question:
-            case ObjectExists(thing):
-                return {"o": self.a(thing)}
             case RelationExists(relation):
                 return self.anything(relation)
             case Interaction(relation, thing):
-                return self.related("r_o", relation, self.a(thing))
+                said = self.a(thing)
+                return {"o": said} | self.related("r_o", relation, said)
             case Both(_, one, other):
                 first = self.related("r_o", one.relation, self.a(one.object))
                 return first | self.related("s_p", other.relation, self.a(other.object))
@@ -102,7 +100,7 @@ class _Writer:
                 return self.slots_of_order(asked_of) | {"a": self.action(action)}
         return {}
 
-    def slots_of_order(self, asked: ObjectExists | RelationExists | ActionHappens) -> dict[str, str]:
+    def slots_of_order(self, asked: Interaction | RelationExists | ActionHappens) -> dict[str, str]:
         if isinstance(asked, ActionHappens):
             said = self.action(asked.action)
             return {"b": said, "b_base": self.frames.tense(said, past=False)}
@@ -119,8 +117,6 @@ class _Writer:
         return {"r_any": said, "r_any_base": _fill(base, "something")}
 
     def what(self, asked: ObjectsOf | EdgeObject) -> dict[str, str]:
-        if not asked.relation:
-            return {}
         pattern = self.words.relation(asked.relation).pattern
         tenses = {f"r_{name}": self.frames.relation(pattern, asked.relation, past) for name, past in _TENSES}
         return {name: _fill(text, "") for name, text in ({"r": pattern} | tenses).items()}
@@ -144,7 +140,7 @@ class _Writer:
     def a(self, thing: Object) -> str:
         if isinstance(thing, str):
             return f"{self.words.thing(thing).article} {thing}"
-        name = f"{thing.edge}_object" if isinstance(thing, EdgeObject) else "object" if thing.relation else "any_object"
+        name = f"{thing.edge}_object" if isinstance(thing, EdgeObject) else "object"
         return self.draw(self.frames.references[name]).format(**self.what(thing))
 
 
@@ -161,7 +157,7 @@ def _has_reference(question: Question) -> bool:
             things: tuple[Object, ...] = (one.object, other.object)
         case ObjectChoose(first, second):
             things = (first, second)
-        case ObjectExists(thing) | Interaction(_, thing) | ObjectEquals(thing):
+        case Interaction(_, thing) | ObjectEquals(thing):
             things = (thing,)
         case _:
             things = ()
@@ -174,8 +170,6 @@ def _window_of(question: Question) -> Window:
             return first.window
         case ObjectEquals(_, asked) | ObjectChoose(_, _, asked):
             return asked.window
-        case (
-            ObjectExists() | RelationExists() | Interaction() | ObjectsOf() | EdgeObject() | ActionsIn() | EdgeAction()
-        ):
+        case RelationExists() | Interaction() | ObjectsOf() | EdgeObject() | ActionsIn() | EdgeAction():
             return question.window
     return VIDEO

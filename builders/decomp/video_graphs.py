@@ -169,16 +169,15 @@ def graphs_of(video_id: str, roots: Sequence[Root], graph: SceneGraph | None) ->
     keys: dict[Question, str] = {}
     for root in ordered:
         keys.setdefault(root.question, root.key)
-    taken, nodes = [], dict[Question, Step]()
+    taken: list[Graph] = []
     for root in ordered:
         found = graph_of(root.question)
         for number, step in enumerate(found.steps):
-            if step.question not in nodes:
-                nodes[step.question] = step
-                keys.setdefault(step.question, f"{root.key}_{number}")
+            keys.setdefault(step.question, f"{root.key}_{number}")
         taken.append(found)
     given = {root.question: root.answer for root in reversed(ordered)}
-    return VideoGraphs(video_id, ordered, tuple(taken), keys, fill(list(nodes.values()), given, graph))
+    steps = [step for found in taken for step in found.steps]
+    return VideoGraphs(video_id, ordered, tuple(taken), keys, fill(steps, given, graph))
 
 
 def sub_questions(graphs: Iterator[Row]) -> Counter[str]:

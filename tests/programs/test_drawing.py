@@ -6,7 +6,7 @@ import re
 
 from stressreel.programs.decomposition import decompose
 from stressreel.programs.drawing import as_dot, as_json, as_tree, texts_of
-from stressreel.programs.questions import EdgeObject, Interaction, ObjectEquals, ObjectExists, Window
+from stressreel.programs.questions import EdgeAction, EdgeObject, ObjectEquals, ObjectExists, Window
 
 AFTER = Window("after", ("taking a picture of something",))
 FIGURE = ObjectEquals("phone", EdgeObject("first", "touching", AFTER))
@@ -32,8 +32,8 @@ def test_a_root_that_is_alone() -> None:
 
 
 def test_one_sub_question_is_singular() -> None:
-    assert as_tree(decompose(EdgeObject("first", "touching"))).endswith("\n2 sub-questions")
-    assert as_tree(decompose(Interaction("touching", "phone"))[:2]).endswith("\n1 sub-question")
+    assert as_tree(decompose(EdgeObject("first", "touching"))).endswith("\n3 sub-questions")
+    assert as_tree(decompose(EdgeAction("first"))).endswith("\n1 sub-question")
 
 
 def test_json_has_children_before_parents() -> None:

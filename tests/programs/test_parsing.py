@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stressreel.errors import InputError
 from stressreel.programs.parsing import DEEPEST, parse_program, program_of, read_tree
 from stressreel.programs.questions import (
+    INTERACTING,
     TEMPLATES,
     VIDEO,
     ActionHappens,
@@ -33,13 +34,13 @@ from tests.support.compositional import roots
 
 LENGTH = "Subtract(Query(end, action), Query(start, action))"
 WRITTEN: dict[str, Question] = {
-    "Exists(phone, Iterate(video, Filter(frame, [objects])))": ObjectExists("phone"),
+    "Exists(phone, Iterate(video, Filter(frame, [objects])))": Interaction(INTERACTING, "phone"),
     "Exists(touching, Iterate(Localize(after, opening a door), Filter(frame, [relations])))": RelationExists(
         "touching", Window("after", ("opening a door",))
     ),
     "Exists(dish, Iterate(Localize(between, [opening a door, holding a phone]), Filter(frame, [relations, touching, "
     "objects])))": Interaction("touching", "dish", Window("between", ("opening a door", "holding a phone"))),
-    "Query(class, OnlyItem(Iterate(video, Filter(frame, [objects]))))": ObjectsOf(None),
+    "Query(class, OnlyItem(Iterate(video, Filter(frame, [objects]))))": ObjectsOf(INTERACTING),
     "Equals(phone, OnlyItem(IterateUntil(forward, video, Exists(touching, Filter(frame, [relations])), Filter(frame, "
     "[relations, touching, objects]))))": ObjectEquals("phone", EdgeObject("first", "touching")),
     f"Superlative(min, Filter(video, [actions]), {LENGTH})": ExtremeAction("shortest"),
@@ -49,6 +50,9 @@ WRITTEN: dict[str, Question] = {
     ),
 }
 REFUSED = {
+    "Exists(phone, Iterate(video, Filter(frame, [relations, interacting with, objects])))": "another relation",
+    "Exists(Query(class, OnlyItem(Iterate(Localize(after, standing up), Filter(frame, [relations, in, objects])))), "
+    "Iterate(video, Filter(frame, [objects])))": "a question about the whole video",
     "": "at character 0: there is no program",
     "phone": "at character 0: here should be one of Exists",
     "Exists(phone": "at character 12: 1 bracket(s) are not closed",
@@ -114,7 +118,8 @@ def test_damaged_programs_are_read_or_refused(question: Question, data: st.DataO
 
 
 @pytest.mark.parametrize(
-    "question", [ActionHappens("opening a door"), ObjectEquals("phone", ObjectsOf("holding", VIDEO))]
+    "question",
+    [ActionHappens("opening a door"), ObjectExists("phone"), ObjectEquals("phone", ObjectsOf("holding", VIDEO))],
 )
 def test_sub_questions_that_agqa_does_not_ask_have_no_program(question: Question) -> None:
     with pytest.raises(ValueError, match="AGQA has no program"):

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
+from datasets import load_dataset
 from stressreel.records.card_head import data_files, other_files
 from stressreel.records.output import FinishedOutput
 from stressreel.records.schema import Column, Config
@@ -45,3 +48,15 @@ def test_nothing_takes_the_place_of_the_card(tmp_path: Path) -> None:
     card(tmp_path, GOOD)
     (tmp_path / ".huggingface.yaml").write_text(GOOD)
     assert ".huggingface.yaml takes the place" in other_files(tmp_path, [NUMBERS], COUNTS)
+
+
+def test_an_output_built_anew_in_its_folder_is_loaded_anew(tmp_path: Path) -> None:
+    out, found = tmp_path / "out", []
+    (out / "numbers").mkdir(parents=True)
+    for rows, fingerprint in ((3, "aa"), (2, "bb")):
+        pq.write_table(pa.table({"number": list(range(rows))}), out / "numbers" / "test-00000-of-00001.parquet")
+        head = yaml.safe_dump({"configs": data_files([NUMBERS], COUNTS, fingerprint)})
+        (out / "README.md").write_text(f"---\n{head}---\n", encoding="utf-8")
+        assert other_files(out, [NUMBERS], COUNTS) == ""
+        found.append(load_dataset(str(out), "numbers", split="test").num_rows)
+    assert found == [3, 2]

@@ -12,6 +12,7 @@ from agqa_files import row, write_graphs
 from stressreel.programs.decomposition import kind_of
 from stressreel.programs.parsing import program_of
 from stressreel.programs.questions import (
+    INTERACTING,
     VIDEO,
     Action,
     ActionEquals,
@@ -26,7 +27,6 @@ from stressreel.programs.questions import (
     Object,
     ObjectChoose,
     ObjectEquals,
-    ObjectExists,
     ObjectsOf,
     OrderChoose,
     Question,
@@ -60,7 +60,7 @@ def questions() -> Iterator[Question]:
     """Every template with everything that it may hold."""
     for window in windows():
         for thing in OBJECTS:
-            yield ObjectExists(thing, window)
+            yield Interaction(INTERACTING, thing, window)
             yield Interaction("holding", thing, window)
             one, other = Interaction("holding", thing, window), Interaction("holding", "dish", window)
             yield from (Both(word, one, other) for word in ("and", "xor"))
@@ -69,7 +69,7 @@ def questions() -> Iterator[Question]:
             for edge in ("first", "last"):
                 yield ObjectEquals(thing, EdgeObject(edge, "holding", window))
         yield RelationExists("touching", window)
-        yield from (ObjectsOf(relation, window) for relation in (None, "holding"))
+        yield from (ObjectsOf(relation, window) for relation in (INTERACTING, "holding"))
         yield from (EdgeObject(edge, "touching", window) for edge in ("first", "last"))
         yield ObjectChoose("box", "dish", EdgeObject("last", "holding", window))
         if window.word in ("before", "after"):
@@ -82,7 +82,7 @@ def questions() -> Iterator[Question]:
                 yield LengthChoose(word, action, SITTING)
                 yield ActionEquals(action, LengthChoose(word, action, SITTING))
         yield from (OrderChoose(asked, action) for asked in (RelationExists("holding"), ActionHappens(SITTING)))
-        yield from (OrderChoose(ObjectExists(thing), action) for thing in OBJECTS)
+        yield from (OrderChoose(Interaction(INTERACTING, thing), action) for thing in OBJECTS)
 
 
 def answer_of(question: Question, number: int) -> str:

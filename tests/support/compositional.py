@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from stressreel.programs.questions import (
+    INTERACTING,
     VIDEO,
     Action,
     ActionEquals,
@@ -20,7 +21,6 @@ from stressreel.programs.questions import (
     Object,
     ObjectChoose,
     ObjectEquals,
-    ObjectExists,
     ObjectsOf,
     OrderChoose,
     Question,
@@ -28,11 +28,11 @@ from stressreel.programs.questions import (
     ToAction,
     Window,
 )
-from stressreel.templates.agqa import load_agqa
+from stressreel.templates.agqa import PERSON, load_agqa
 
 WORDS = load_agqa()
-OBJECTS, RELATIONS, ACTIONS = sorted(WORDS.objects), sorted(WORDS.relations), sorted(WORDS.actions)
-VERBS = (*WORDS.to_action, *RELATIONS)
+OBJECTS, ACTIONS = sorted({*WORDS.objects} - {PERSON}), sorted(WORDS.actions)
+RELATIONS = sorted({*WORDS.relations} - {INTERACTING})
 KINDS = (
     *("object exists", "relation exists", "interaction", "both", "objects", "edge object", "actions", "edge action"),
     *("extreme", "equals", "choose", "length", "length equals", "object order", "relation order", "action order"),
@@ -64,7 +64,7 @@ class _Maker:
             case "extreme":
                 return ExtremeAction(self.one_of("longest", "shortest"))
             case "to":
-                return ToAction(self.one_of(*VERBS), self.reference())
+                return ToAction(self.relation(), self.reference())
         return str(self.one_of(*ACTIONS))
 
     def window(self) -> Window:
@@ -81,7 +81,7 @@ class _Maker:
     def question(self) -> Question:
         match self.one_of(*KINDS):
             case "object exists":
-                return ObjectExists(self.object(), self.window())
+                return Interaction(INTERACTING, self.object(), self.window())
             case "relation exists":
                 return RelationExists(self.relation(), self.window())
             case "interaction":
@@ -91,7 +91,7 @@ class _Maker:
                 parts = [Interaction(relation, self.object(), window) for _ in range(2)]
                 return Both(self.one_of("and", "xor"), *parts)
             case "objects":
-                return ObjectsOf(self.one_of(None, self.relation()), self.window())
+                return ObjectsOf(self.one_of(INTERACTING, self.relation()), self.window())
             case "edge object":
                 return self.edge_object()
             case "actions":
@@ -111,7 +111,7 @@ class _Maker:
                 compared = self.length()
                 return ActionEquals(compared.first, compared)
             case "object order":
-                return OrderChoose(ObjectExists(self.object()), self.action())
+                return OrderChoose(Interaction(INTERACTING, self.object()), self.action())
             case "relation order":
                 return OrderChoose(RelationExists(self.relation()), self.action())
         return OrderChoose(ActionHappens(self.action()), self.action())

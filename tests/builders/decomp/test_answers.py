@@ -12,6 +12,7 @@ from stressreel.builders.decomp.graph_answers import REASONS
 from stressreel.programs.decomposition import Step, decompose, kind_of
 from stressreel.programs.parsing import parse_program
 from stressreel.programs.questions import (
+    INTERACTING,
     VIDEO,
     Action,
     ActionEquals,
@@ -128,8 +129,8 @@ ACTS = {SIT: "...xx....."}
         (ObjectsOf("holding"), "(several_objects)"),
         (ObjectsOf("wiping"), "(no_object)"),
         (ObjectsOf("holding", during("after", SIT)), "dish"),
-        (ObjectsOf(None, during("after", SIT)), "dish"),
-        (ObjectsOf(None), "(several_objects)"),
+        (ObjectsOf(INTERACTING, during("after", SIT)), "dish"),
+        (ObjectsOf(INTERACTING), "(several_objects)"),
         (EdgeObject("first", "holding"), "phone"),
         (EdgeObject("last", "holding"), "dish"),
         (EdgeObject("first", "holding", during("after", SIT)), "dish"),
@@ -148,10 +149,10 @@ ACTS = {SIT: "...xx....."}
         (ObjectExists(ObjectsOf("behind")), "yes"),
         (ObjectExists(ObjectsOf("holding")), "(unresolved_reference)"),
         (Interaction("holding", EdgeObject("first", "holding"), during("after", SIT)), "no"),
-        (OrderChoose(ObjectExists("phone"), SIT), "before"),
-        (OrderChoose(ObjectExists("dish"), SIT), "after"),
-        (OrderChoose(ObjectExists("chair"), SIT), "(at_the_same_time)"),
-        (OrderChoose(ObjectExists("mirror"), SIT), "(neither_side)"),  # there, but without contact
+        (OrderChoose(Interaction(INTERACTING, "phone"), SIT), "before"),
+        (OrderChoose(Interaction(INTERACTING, "dish"), SIT), "after"),
+        (OrderChoose(Interaction(INTERACTING, "chair"), SIT), "(at_the_same_time)"),
+        (OrderChoose(Interaction(INTERACTING, "mirror"), SIT), "(neither_side)"),  # there, but without contact
         (OrderChoose(RelationExists("holding"), SIT), "(both_sides)"),
         (OrderChoose(RelationExists("behind"), SIT), "before"),
     ],
@@ -286,6 +287,7 @@ PHONE = {"holding a phone": ".xx......."}
         (Interaction("opening", "door"), "(not_annotated)"),  # a doorknob is opened
         (Interaction("touching", "phone"), "(not_annotated)"),
         (ActionHappens(RUN), "no"),
+        (ActionHappens("standing up"), "(not_annotated)"),  # who sat may have stood up
         (ActionHappens("holding a bag"), "(not_annotated)"),
         (ActionHappens("holding a phone", during("after", SIT)), "no"),
         (ObjectsOf("holding"), "phone"),
@@ -298,6 +300,51 @@ PHONE = {"holding a phone": ".xx......."}
 def test_charades_denies_what_it_would_have_annotated(question: Question, expected: str) -> None:
     held = {"opening": {"doorknob": "x"}}
     assert told(question, held, {**PHONE, **ACTS}, provenance="charades") == expected
+
+
+THROW = "throwing a pillow somewhere"
+THROWN = {
+    THROW: "....xx....",
+    "holding a pillow": "x.........",
+    "going from standing to sitting": ".x........",
+}
+
+
+@pytest.mark.parametrize("provenance", ["charades", "action_genome"])
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (RelationExists("holding", during("while", THROW)), "(not_annotated)"),  # who throws it holds it
+        (Interaction("holding", "pillow", during("while", THROW)), "(not_annotated)"),
+        (Interaction("holding", "broom", during("while", THROW)), "no"),
+        (ActionHappens("holding a pillow", during("while", THROW)), "(not_annotated)"),
+        (ActionHappens(THROW, during("before", "going from standing to sitting")), "no"),
+        # Times are a second off.
+        (Interaction("holding", "pillow", during("after", "holding a pillow")), "(not_annotated)"),
+        (ObjectExists("broom"), "(not_annotated)"),
+        (ObjectExists("person", during("while", THROW)), "yes"),
+        (Both("xor", Interaction("throwing", "pillow"), Interaction("holding", "bed")), "(not_annotated)"),
+    ],
+)
+def test_what_the_annotations_leave_open_is_not_denied(question: Question, expected: str, provenance: str) -> None:
+    assert told(question, None, THROWN, provenance=provenance) == expected
+
+
+@pytest.mark.parametrize(
+    ("acts", "question", "expected"),
+    [
+        # Started before the part began, or ended after it was over.
+        ({SIT: "..xx......", LAUGH: ".xxxxxx..."}, EdgeAction("first", during("after", SIT)), "(no_action)"),
+        ({SIT: "..xx......", LAUGH: ".xxx......", RUN: "......x..."}, EdgeAction("first", during("after", SIT)), RUN),
+        ({SIT: "......xx..", LAUGH: ".xxxxxx..."}, EdgeAction("last", during("before", SIT)), "(no_action)"),
+        ({SIT: "......xx..", LAUGH: "....xxxx..", RUN: "x........."}, EdgeAction("last", during("before", SIT)), RUN),
+        ({SIT: "..xxxxx...", LAUGH: "xxxx......", RUN: "....x....."}, EdgeAction("first", during("while", SIT)), RUN),
+    ],
+)
+def test_the_first_action_of_a_part_starts_in_it_and_the_last_ends_in_it(
+    acts: dict[str, str], question: Question, expected: str
+) -> None:
+    assert told(question, None, acts) == expected
 
 
 # What follows from other answers.
@@ -430,12 +477,11 @@ def test_conflicts_are_named_and_roots_stay() -> None:
 
 
 def test_a_root_about_interacting_does_not_deny_that_the_object_is_there() -> None:
-    near = Interaction("behind", "mirror")
-    found, answers = filled({ObjectExists("mirror"): "no"}, near, of=graph(HELD, provenance="agqa"))
-    assert answers[near].value == "yes"
-    assert answers[ObjectExists("mirror")].value == "no"
-    assert found.recomputed == {ObjectExists("mirror"): "no"}
-    assert [one.kind for one in found.conflicts] == ["against_root"]
+    root, near = Interaction(INTERACTING, "mirror"), Interaction("behind", "mirror")
+    found, answers = filled({root: "no"}, near, of=graph(HELD, provenance="agqa"))
+    assert [answers[asked].value for asked in (root, near, ObjectExists("mirror"))] == ["no", "yes", "yes"]
+    assert found.recomputed == {root: "no"}
+    assert found.conflicts == ()
 
 
 def test_nothing_is_said_of_parts_that_are_not_there() -> None:
@@ -484,7 +530,10 @@ def random_question(rng: random.Random) -> Question:
         *(Both("and", first, second), Both("xor", first, second), asked, ActionsIn(when), EdgeAction(edge, when)),  # type: ignore[arg-type]
         *(ExtremeAction("longest"), ObjectEquals(thing(), asked), ObjectChoose("phone", "bag", asked), compared),  # type: ignore[arg-type]
         *(ActionEquals(compared.first, compared), OrderChoose(RelationExists(relation), action())),
-        *(OrderChoose(ActionHappens(action()), action()), OrderChoose(ObjectExists(rng.choice(OBJECTS)), action())),
+        *(
+            OrderChoose(ActionHappens(action()), action()),
+            OrderChoose(Interaction(INTERACTING, rng.choice(OBJECTS)), action()),
+        ),
     ]
     return rng.choice(found)
 

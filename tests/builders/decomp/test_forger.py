@@ -8,6 +8,7 @@ with nothing but the rows; `annotations` the answers, and of AGQA the roots' own
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,9 @@ def unanswered(forged: Forgery) -> None:
 def program(forged: Forgery) -> None:
     """Let a root be written otherwise: the same template, another object."""
     row = asked(forged, template="objExists")
-    row["agqa_program"] = row["agqa_program"].replace("phone", "broom", 1)
+    named = re.match(r"Exists\((\w+)", row["agqa_program"])
+    other = "phone" if named and named[1] == "broom" else "broom"
+    row["agqa_program"] = re.sub(r"^Exists\(\w+", f"Exists({other}", row["agqa_program"])
 
 
 def edge(change: Callable[[Row], object]) -> Change:

@@ -7,7 +7,7 @@ from stressreel.builders.decomp.answers import fill
 from stressreel.builders.decomp.hierarchies import PublishedGraphs, order_of
 from stressreel.errors import InputError
 from stressreel.programs.decomposition import decompose
-from stressreel.programs.questions import Interaction, ObjectExists, Window
+from stressreel.programs.questions import INTERACTING, Interaction, Window
 from stressreel.sources.agqa_hierarchies import Hierarchy, HierarchyNode
 
 
@@ -54,6 +54,6 @@ def test_a_question_composed_of_itself_is_told() -> None:
 def test_what_is_asked_before_an_action_says_that_it_happens() -> None:
     """Also where the action is asked as an interaction, in the same words."""
     window = Window("before", ("opening a door",))
-    root = ObjectExists("phone", window)
+    root = Interaction(INTERACTING, "phone", window)
     filled = fill(decompose(root), {root: "no"}, None)
     assert filled.answers[Interaction("opening", "door")].value == "yes"

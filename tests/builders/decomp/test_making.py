@@ -17,6 +17,7 @@ from stressreel.builders.decomp.root_wording import word_root
 from stressreel.builders.decomp.views import view_of
 from stressreel.programs.parsing import parse_program
 from stressreel.programs.questions import (
+    INTERACTING,
     TEMPLATES,
     VIDEO,
     ActionEquals,
@@ -30,7 +31,6 @@ from stressreel.programs.questions import (
     LengthChoose,
     ObjectChoose,
     ObjectEquals,
-    ObjectExists,
     ObjectsOf,
     OrderChoose,
     Question,
@@ -86,12 +86,12 @@ CASES: list[tuple[str, Question, tuple[tuple[str, float, float], ...], str | Non
         None,
     ),
     ("the action's object", Interaction("closing", "door", AFTER), (DOOR, ("closing a door", 40, 44)), None),
-    ("the action's object exists", ObjectExists("door", AFTER), (DOOR, ("closing a door", 40, 44)), None),
+    ("the action's object exists", Interaction(INTERACTING, "door", AFTER), (DOOR, ("closing a door", 40, 44)), None),
     ("the action's verb", RelationExists("opening", AFTER), (DOOR, ("opening a box", 40, 44)), None),
     ("nobody asks for clothes", Interaction("holding", "clothes"), (("holding some clothes", 5, 9),), None),
     ("obvious", Interaction("sitting on", "floor"), (("sitting on the floor", 5, 9),), None),
-    ("a look-alike is there", ObjectExists("box"), (BAG,), None),
-    ("a look-alike is there later", ObjectExists("box", BEFORE), (("holding a box", 30, 40), DOOR), "no"),
+    ("a look-alike is there", Interaction(INTERACTING, "box"), (BAG,), None),
+    ("a look-alike is there later", Interaction(INTERACTING, "box", BEFORE), (("holding a box", 30, 40), DOOR), "no"),
     ("a look-alike is held then", Interaction("holding", "box", AFTER), (("holding a box", 5, 9), DOOR, BAG), None),
     ("a verb of one object", RelationExists("talking on"), (("talking on a phone", 5, 9),), None),
     ("another verb makes it likely", RelationExists("holding"), (("throwing a bag somewhere", 5, 9), DOOR), None),
@@ -163,16 +163,16 @@ CASES: list[tuple[str, Question, tuple[tuple[str, float, float], ...], str | Non
         (("holding a phone", 15, 30), DOOR),
         None,
     ),
-    ("object after", OrderChoose(ObjectExists("bag"), "opening a door"), (DOOR, BAG), "after"),
+    ("object after", OrderChoose(Interaction(INTERACTING, "bag"), "opening a door"), (DOOR, BAG), "after"),
     (
         "object on both sides",
-        OrderChoose(ObjectExists("bag"), "opening a door"),
+        OrderChoose(Interaction(INTERACTING, "bag"), "opening a door"),
         (DOOR, BAG, ("holding a bag", 2, 9)),
         None,
     ),
     (
         "the action's own object",
-        OrderChoose(ObjectExists("door"), "opening a door"),
+        OrderChoose(Interaction(INTERACTING, "door"), "opening a door"),
         (DOOR, ("closing a door", 40, 44)),
         None,
     ),
@@ -224,14 +224,14 @@ def test_rules(question: Question, spans: tuple[tuple[str, float, float], ...], 
 
 
 def test_an_object_that_is_seen_is_not_missing() -> None:
-    assert judged(ObjectExists("laptop"), PHONE, DOOR) == "no"
-    assert judged(ObjectExists("laptop"), PHONE, DOOR, seen=("laptop",)) is None
-    assert judged(ObjectExists("laptop", BEFORE), PHONE, DOOR, seen=("laptop",)) is None
+    assert judged(Interaction(INTERACTING, "laptop"), PHONE, DOOR) == "no"
+    assert judged(Interaction(INTERACTING, "laptop"), PHONE, DOOR, seen=("laptop",)) is None
+    assert judged(Interaction(INTERACTING, "laptop", BEFORE), PHONE, DOOR, seen=("laptop",)) is None
 
 
 def test_charades_never_denies_an_object() -> None:
-    assert judged(ObjectExists("laptop"), PHONE, provenance="charades") is None
-    assert judged(ObjectExists("phone"), PHONE, provenance="charades") == "yes"
+    assert judged(Interaction(INTERACTING, "laptop"), PHONE, provenance="charades") is None
+    assert judged(Interaction(INTERACTING, "phone"), PHONE, provenance="charades") == "yes"
 
 
 def made_of_sample(split: str = "train", **changes: object) -> Made:
@@ -275,7 +275,7 @@ def test_another_seed_draws_others() -> None:
 
 
 def test_questions_of_one_video() -> None:
-    made = list(make_questions(graph(PHONE, BAG, DOOR), Making(), [ObjectExists("laptop")]))
+    made = list(make_questions(graph(PHONE, BAG, DOOR), Making(), [Interaction(INTERACTING, "laptop")]))
     assert {"objRelExists", "objFirst", "actFirst", "actTime"} <= {each.template for each in made}
     assert made[-1].answer == "no"
 
@@ -339,7 +339,7 @@ def test_needs() -> None:
 
 
 def test_steps() -> None:
-    assert steps_of(ObjectExists("phone")) == 1
+    assert steps_of(Interaction(INTERACTING, "phone")) == 1
     assert steps_of(Interaction("holding", ObjectsOf("watching"), Window("between", ("a", "b")))) == 1 + 1 + 3
     assert steps_of(RelationExists("holding", Window("before", (ExtremeAction("longest"),)))) == 1 + 2 + 2
 
