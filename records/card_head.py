@@ -20,8 +20,8 @@ def data_files(
 ) -> list[dict[str, Any]]:
     """Return what a head says of the shards of every config that was built.
 
-    `datasets` keeps what it loaded by what the head says, not by the files: without the fingerprint an output built anew
-    in the same folder would be loaded as it was before.
+    `datasets` keeps what it loaded by what the head says, not by the files: without the fingerprint an output built
+    anew in the same folder would be loaded as it was before.
     """
     return [
         {

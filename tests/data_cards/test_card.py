@@ -128,9 +128,8 @@ def test_the_head_says_licence_size_and_tasks(output):
     ("rows", "name"), [(999, "n<1K"), (1000, "1K<n<10K"), (114_342, "100K<n<1M"), (10**7, "n>10M")]
 )
 def test_sizes(rows, name):
-    assert hub_fields(
-        [], {"counts": {"questions": {"train": rows - 1, "test": 1}, "pairs": {"train": 1}}, "fingerprint": ""}
-    )["size_categories"] == [name]
+    counts = {"questions": {"train": rows - 1, "test": 1}, "pairs": {"train": 1}}
+    assert hub_fields([], {"counts": counts, "fingerprint": ""})["size_categories"] == [name]
 
 
 def test_load_dataset_opens_every_config(output, tmp_path):
