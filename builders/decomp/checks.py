@@ -6,13 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ...metrics.question_graphs import named_object
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...templates.agqa import load_agqa
 from ..decord_checks import check_decord
 from .answers import GRAPH, ROOT
-from .graph_answers import REASONS
+from .graph_answers import REASONS, verdict
 from .settings import settings_of
 from .source_checks import check_annotations, check_source
 from .tables import QUESTIONS, VIDEOS
@@ -24,7 +25,7 @@ YES, NO = "yes", "no"
 CONFLICT = "conflict"
 SOURCES = ("", GRAPH, ROOT, "published", "same", "answer", "only object")
 NOT_PUBLISHED = "not_published"
-IMPLYING = ("Interaction", "After", "Before", "While")
+IMPLYING = ("Interaction", "After", "Before", "While")  # whatever number of children there are
 
 
 def is_published(output: FinishedOutput) -> bool:
@@ -174,13 +175,13 @@ def check_texts(output: FinishedOutput) -> Iterator[str]:
 
 
 def check_answers(output: FinishedOutput) -> Iterator[str]:
-    """Answers follow: And, Xor and Choose from their children, and no "yes" is composed of a "no".
+    """No question's answer contradicts those of the questions that it is composed of, by any rule of any graph.
 
-    A root's answer is the source's, and may contradict what is annotated. Such contradictions are counted on the card;
-    here they are problems where no root takes part.
+    Where roots are AGQA's, two of them may contradict each other, which is not ours to mend; so may published answers.
     """
     if is_published(output):
-        return  # published answers contradict one another, which is not ours to mend
+        return
+    given = settings_of(output.info).collection == "agqa"
     for video in by_video(output):
         for graph in video.graphs:
             nodes = video.nodes(graph)
@@ -190,33 +191,51 @@ def check_answers(output: FinishedOutput) -> Iterator[str]:
                 if not all(0 <= place < len(nodes) for place in (edge["parent"], *edge["children"])):
                     continue
                 parent, children = nodes[edge["parent"]], [nodes[child] for child in edge["children"]]
-                if any(row["is_root"] for row in (parent, *children)):
-                    continue
-                if problem := contradiction(edge["rule"], parent["answer"], [row["answer"] for row in children]):
+                if given and parent["is_root"]:
+                    children = [{**row, "answer": None} if row["is_root"] else row for row in children]
+                if problem := contradiction(edge["rule"], parent, children):
                     yield f"{graph['root']}: {parent['key']}: {problem}"
 
 
-def contradiction(rule: str, parent: str | None, children: Sequence[str | None]) -> str:
+def contradiction(rule: str, parent: Row, children: Sequence[Row]) -> str:
     """Describe what is contradictory between the answers of a parent and its children; empty if nothing is.
 
     Args:
         rule: The composition rule.
-        parent: The parent's answer; None if it is not known.
-        children: The children's answers in order.
+        parent: The parent's row.
+        children: The children's rows in order.
     """
-    if parent is None:
+    answer, answers = parent["answer"], [row["answer"] for row in children]
+    if answer is None or (len(children) != 2 - (rule in ("First", "Last")) and rule not in IMPLYING):
         return ""
-    if rule in IMPLYING and parent == YES and NO in children:
-        return f"yes by {rule}, with a child that is no"
-    if rule in ("And", "Xor", "Choose") and None not in children and len(children) == 2:
-        first, second = children
-        if rule == "And" and (parent == YES) != (first == second == YES):
-            return f"And of {first} and {second} is {parent}"
-        if rule == "Xor" and (parent == YES) != (first == YES and second == NO):
-            return f"the first but not the second of {first} and {second} is {parent}"
-        if rule == "Choose" and first == second and {first, second} <= {YES, NO}:
-            return f"a choice between two that are both {first} is {parent}"
-    return ""
+    said = f"{rule} of {' and '.join(map(str, answers))} is {answer}"
+    match rule:
+        case "Interaction" | "After" | "Before" | "While" | "Between" | "Longer Choose" | "Shorter Choose":
+            wrong = answer != NO and NO in answers
+        case "And" | "Xor":
+            needed = [YES, YES if rule == "And" else NO]
+            missed = [one is not None and one != need for one, need in zip(answers, needed, strict=True)]
+            wrong = any(missed) if answer == YES else answers == needed
+        case "Choose":
+            options = list(parent["options"])
+            expected = [verdict(answer == option) for option in options]
+            wrong = len(options) == 2 and any(
+                one is not None and one != other for one, other in zip(answers, expected, strict=True)
+            )
+        case "Equals":
+            wrong = _differs(parent, children)
+        case _:  # the only one is the first and the last
+            wrong = children[0]["kind"].startswith("Object") and answers[0] not in (None, answer)
+    return said if wrong else ""
+
+
+def _differs(parent: Row, children: Sequence[Row]) -> bool:
+    """Return whether an Equals contradicts what is compared: an object and a question for one."""
+    first, second = children
+    if second["answer"] is None or parent["kind"] != "Object Equals":
+        return False
+    name = named_object(parent["program"]) or first["answer"]
+    return name is not None and (parent["answer"] == YES) != (name == second["answer"])
 
 
 def check_videos(output: FinishedOutput) -> Iterator[str]:
