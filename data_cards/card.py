@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedErro
 
 from ..records.card_head import data_files
 from ..records.checks import Check
+from ..records.documents import read_own
 from ..records.files import write_atomic
 from ..records.notes import CARD, marked, notes_of
 from ..records.output import FinishedOutput
@@ -105,7 +106,7 @@ def _differing(output: FinishedOutput, name: str, render: Callable[[], str], wha
     file = output.path / name
     if not file.is_file():
         yield f"there is no {name}; `stressreel card` writes it"
-    elif file.read_text(encoding="utf-8") != render():
+    elif read_own(file) != render():
         kept = " and keeps what stands between the marks at its end" if name == CARD else ""
         yield f"{name} is not {what} of this content; `stressreel card` writes it again{kept}"
 

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import InputError, StressreelError, UsageError
-from .documents import parse_json, shortened
+from .documents import LARGEST_OWN, parse_json, read_own, shortened
 from .files import user_cache, write_atomic
 from .inside import FORBIDDEN, inside, refuse_foreign_entries
 from .objects import Found, Objects, address, objects_at
@@ -216,27 +216,27 @@ def open_output(path: Path) -> FinishedOutput:
         raise (InputError if path.exists() else UsageError)(
             f"{path} is not the output of a build: it has no build.json. Give the folder that --out named."
         )
-    return FinishedOutput(path, _info(file.read_bytes(), str(file)))
+    return FinishedOutput(path, _info(read_own(file, errors="replace"), str(file)))
 
 
 def _open_address(path: Path) -> FinishedOutput:
     objects = objects_at(path)
-    content = objects.get("build.json")
+    content = objects.get("build.json", LARGEST_OWN)
     if content is None:
         if objects.head(".build/plan.json"):
             raise InputError(f"{objects.url} holds a build that was not finished: run the same build command again.")
         raise UsageError(f"{objects.url} is not the output of a build: it has no build.json. Give what --out named.")
-    return _open_remote(objects, _info(content, f"{objects.url}/build.json"))
+    return _open_remote(objects, _info(content.decode("utf-8-sig", "replace"), f"{objects.url}/build.json"))
 
 
-def _info(content: bytes, place: str) -> dict[str, Any]:
+def _info(content: str, place: str) -> dict[str, Any]:
     """Read the content of a `build.json`.
 
     Raises:
         InputError: It is damaged.
     """
     try:
-        info = parse_json(content.decode("utf-8-sig"))
+        info = parse_json(content)
         counts = counts_of(info["counts"])
         for each in (info, info.get("source")):
             check_folders(each.get("video_folders", []) if isinstance(each, dict) else [])
