@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 
 from ..errors import InputError, OutputError
 from .files import output_error, regular, sync_and_rename, temporary_path
+from .pages import check_pages, chunks_of
 from .schema import Config, Row
 
 SHARD_BYTES = 500_000_000
@@ -267,6 +269,7 @@ def _batches(
     these fit even if each were as long as all of them.
     """
     about = file.metadata.row_group(index)
+    file.check_pages(index)
     size = max(about.num_rows, 1)
     if any(pa.types.is_binary(kind) for kind in _leaf_types(file.schema_arrow, columns)):
         size = max(1, min(size, BATCH_BYTES // max(about.total_byte_size, 1)))
@@ -370,9 +373,22 @@ def open_shard(path: Path) -> Iterator[Any]:
             metadata = file.metadata
             _check_size(metadata, size)
         with pq.ParquetFile(path, metadata=metadata, read_dictionary=text_columns(metadata.schema)) as file:
+            file.check_pages = _pages_of(path, metadata)
             yield file
     except PARQUET_FAULTS as error:
         raise ShardError(path, error) from error
+
+
+def _pages_of(path: Path, metadata: Any) -> Callable[[int], None]:
+    """Return what checks the pages of a row group, for which the footer is read once."""
+    chunks = cache(partial(chunks_of, path))
+
+    def check(index: int) -> None:
+        about = metadata.row_group(index)
+        with open(path, "rb") as file:
+            check_pages(file, chunks()[index], about.num_rows, about.total_byte_size)
+
+    return check
 
 
 def _check_size(metadata: Any, size: int) -> None:
