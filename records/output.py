@@ -18,7 +18,7 @@ from .files import user_cache, write_atomic
 from .inside import FORBIDDEN, inside, refuse_foreign_entries
 from .objects import Found, Objects, address, objects_at
 from .schema import Row
-from .shards import read_footer, read_rows
+from .shards import check_claims, read_footer, read_rows, unpacked_bytes
 
 LONGEST_FOLDER = 200  # characters
 AT_ONCE = 4  # copies from object storage
@@ -75,10 +75,18 @@ class FinishedOutput:
         """List the shards of a split, in order, which say that they have the rows that were built.
 
         Raises:
-            InputError: They say otherwise, or one cannot be read (then a `ShardError`).
+            InputError: They say otherwise, or more than fits in them; or one cannot be read (then a `ShardError`).
         """
         found = self.shards(config, split)
-        self.check_count(config, split, sum(read_footer(path).num_rows for path in found))
+        rows = packed = 0
+        for path in found:
+            footer = read_footer(path)
+            rows, packed = rows + footer.num_rows, packed + unpacked_bytes(footer)
+        self.check_count(config, split, rows)
+        try:
+            check_claims(rows, packed, sum(path.stat().st_size for path in found))
+        except ValueError as error:  # many small shards, each with what a small one may have
+            raise InputError(f"{self.path}, table {config}, split {split}: {error}.") from error
         return found
 
     @property

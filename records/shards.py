@@ -350,6 +350,11 @@ def values(array: Any) -> list[Any]:
     ]
 
 
+def unpacked_bytes(metadata: Any) -> int:
+    """Sum what the row groups of a shard have before packing, as its metadata say."""
+    return sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
+
+
 def read_footer(path: Path) -> Any:
     """Read a shard's metadata (pyarrow's `FileMetaData`).
 
@@ -410,10 +415,18 @@ def _check_size(metadata: Any, size: int) -> None:
                 f"at most {MOST_ROWS:,} and {MOST_BYTES:,}"
             )
         packed += max(group.total_byte_size, 0)
-    if metadata.num_rows > LEAST_ROWS + ROWS_A_BYTE * size or packed > LEAST_PACKED + PACKING * size:
+    check_claims(metadata.num_rows, packed, size)
+
+
+def check_claims(rows: int, packed: int, size: int) -> None:
+    """Hold the rows of a shard, or of several together, against their size, and the bytes of these before packing.
+
+    Raises:
+        ValueError: They are more than it can have.
+    """
+    if rows > LEAST_ROWS + ROWS_A_BYTE * size or packed > LEAST_PACKED + PACKING * size:
         raise ValueError(
-            f"it has {size:,} bytes, and claims {metadata.num_rows:,} rows in {packed:,} bytes, more than can be "
-            "packed in so few"
+            f"it has {size:,} bytes, and claims {rows:,} rows in {packed:,} bytes, more than can be packed in so few"
         )
 
 
