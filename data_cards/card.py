@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +13,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedErro
 
 from ..records.card_head import data_files
 from ..records.checks import Check
+from ..records.documents import read_own
 from ..records.files import write_atomic
+from ..records.markdown import Written, as_block, as_code, as_text, without_tags
 from ..records.notes import CARD, marked, notes_of
 from ..records.output import FinishedOutput
 from ..records.schema import Column, Config
@@ -105,7 +106,7 @@ def _differing(output: FinishedOutput, name: str, render: Callable[[], str], wha
     file = output.path / name
     if not file.is_file():
         yield f"there is no {name}; `stressreel card` writes it"
-    elif file.read_text(encoding="utf-8") != render():
+    elif read_own(file) != render():
         kept = " and keeps what stands between the marks at its end" if name == CARD else ""
         yield f"{name} is not {what} of this content; `stressreel card` writes it again{kept}"
 
@@ -184,43 +185,6 @@ def environment(folder: Path) -> Environment:
     }
     found.filters |= filters
     return found
-
-
-class Written(str):
-    """Markdown that is shown as it is."""
-
-
-TAG = re.compile(r"<(?=[A-Za-z!/?])")  # what HTML begins with
-BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-LEADING = re.compile(r"^(?:(?=[#>+=-])|([0-9]+)(?=[.)](?:\s|$)))")
-ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
-
-
-def without_tags(value: Any) -> Any:
-    """Take the meaning of HTML from what a template puts in, as annotations could hold some; also that of the marks."""
-    return TAG.sub("&lt;", value) if isinstance(value, str) and not isinstance(value, Written) else value
-
-
-def as_text(text: object) -> Written:
-    """Write a text of an output so that Markdown shows it as it is, in one line, a cell of a table or a list.
-
-    Neither HTML nor marks, links, pictures or addresses in it come to life.
-    """
-    plain = BLANK.sub(" ", str(text)).strip()
-    plain = re.sub(r"&(?=[#A-Za-z])", "&amp;", plain)
-    plain = LEADING.sub(lambda match: f"{match[1] or ''}\\", SPECIAL.sub(r"\\\g<0>", plain))
-    return Written(ADDRESS.sub(lambda match: f"&#{ord(match[0])};", TAG.sub("&lt;", plain)))
-
-
-def as_code(text: object) -> Written:
-    """Write a text of an output as code in a line, where nothing of Markdown or HTML is read."""
-    return Written("`" + BLANK.sub(" ", str(text)).replace("`", "'").replace("|", "\\|") + "`")
-
-
-def as_block(text: object) -> Written:
-    """Write a text of an output as it stands in a block of code, which it does not end; marks lose their meaning."""
-    return Written(str(text).replace("`" * 3, "'" * 3).replace("<!--", "&lt;!--"))
 
 
 def column_kind(column: Column) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, OutputError
-from ..records.documents import parse_json
+from ..records.documents import parse_json, read_own
 from ..records.inside import inside
 from ..records.output import FinishedOutput
 from ..version import __version__
@@ -63,7 +63,7 @@ def _files_of(path: Path) -> frozenset[str] | None:
     if not path.is_file():
         return None
     try:
-        about = parse_json(path.read_text(encoding="utf-8"))
+        about = parse_json(read_own(path))
     except ValueError:  # not UTF-8, not JSON
         return None
     if not isinstance(about, dict) or not str(about.get("exported_by", "")).startswith("stressreel "):

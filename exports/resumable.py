@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import InputError, OutputError
-from ..records.documents import parse_json
+from ..records.documents import parse_json, read_own
 from ..records.files import remove_temporaries, write_json
 from ..records.inside import inside
 from .folder import ABOUT
@@ -142,7 +142,7 @@ def _read(path: Path, kind: str) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        about = parse_json(path.read_text(encoding="utf-8"))
+        about = parse_json(read_own(path))
     except ValueError:  # not UTF-8, not JSON
         return None
     if not isinstance(about, dict) or not str(about.get("exported_by", "")).startswith("stressreel "):

@@ -17,7 +17,7 @@ import yaml
 from ..errors import InputError, UsageError
 from ..metrics.inputs import ALL, choose_split, read_columns
 from ..records.output import FinishedOutput
-from ..records.shards import read_footer
+from ..records.shards import measure, read_footer
 
 SHOWN = 5
 Doc = dict[str, Any]
@@ -174,11 +174,13 @@ def lost_rows(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) ->
 
 
 def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
-    """Refuse an output without the videos of its tasks: a harness has to show some.
+    """Refuse an output without the videos of its tasks: a harness has to show some, and reads tables without limits.
 
     Raises:
-        InputError: It has none, or rows of a table with videos are missing.
+        InputError: It has none, rows of a table with videos are missing, or a table unpacks to more than tables have.
     """
+    for path in [path for table in {task.table for task in tasks if not task.docs} for path in output.shards(table)]:
+        measure(path)
     for table in {table: None for task in tasks for table in task.video_tables}:
         if table in output.info["counts"]:
             read_columns(output, table, ("sha256",), ALL)

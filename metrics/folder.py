@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, UsageError
-from ..records.documents import parse_json, shortened
-from ..records.files import regular, write_atomic
+from ..records.documents import parse_json, read_own, shortened
+from ..records.files import write_atomic
 from ..records.results import dump
 from ..records.shards import PARQUET_FAULTS, open_shard, whole
 from .bootstrap import Tally
@@ -82,7 +82,7 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
-        earlier = parse_json(regular(folder / SCORES).read_text(encoding="utf-8"))
+        earlier = parse_json(read_own(folder / SCORES))
         figures = [name for name in earlier["figures"] if name == Path(name).name and FIGURE.fullmatch(name)]
         mine, theirs = (_of_what(each, by_name=beside) for each in (scored, earlier))
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -135,7 +135,7 @@ def read_scores(path: Path) -> Scored:
             "or two predictions files and --on OUT."
         )
     try:
-        about = parse_json((folder / SCORES).read_text(encoding="utf-8"))
+        about = parse_json(read_own(folder / SCORES))
         for keys in COMPARED:
             _text_at(about, keys)
         with open_shard(folder / SUMS) as file:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..records.markdown import as_code, as_text
 from ..records.results import Estimate, Result, Table, cell_json, markdown_table, rows_json, text_table
 from .bootstrap import FEW, FEWEST, Tally
 
@@ -80,8 +81,8 @@ def as_markdown(scores: Scores, pictures: Sequence[str]) -> str:
     lines = [
         f"# Scores: {scores.benchmark}, {about['config']}, {scores.split}",
         "",
-        f"Predictions `{predictions['file']}` on "
-        + (f"version {output['dataset_version']}" if "dataset_version" in output else f"`{output['file']}`")
+        f"Predictions {as_code(predictions['file'])} on "
+        + (f"version {output['dataset_version']}" if "dataset_version" in output else as_code(output["file"]))
         + f", fingerprint `{output['fingerprint'][:16]}`.",
         answers_line(scores),
         interval_line(about["interval"]),
@@ -91,7 +92,7 @@ def as_markdown(scores: Scores, pictures: Sequence[str]) -> str:
     for table in scores.as_tables():
         lines += [markdown_table(table), ""]
     for note in scores.footnotes:
-        lines += [f"* {note}"]
+        lines += [f"* {as_text(note)}"]
     return "\n".join(lines).rstrip() + "\n"
 
 

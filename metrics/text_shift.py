@@ -20,7 +20,7 @@ from ..extras import named
 from ..language.hub import model_files, quiet
 from ..language.wordnet import load_wordnet
 from ..language.words import tokenize
-from ..records.documents import parse_json
+from ..records.documents import parse_json, read_own
 from .meteor import nltk_meteor
 
 FILE = "text_shift.json"
@@ -312,7 +312,7 @@ def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        report: dict[str, Any] = parse_json(file.read_text(encoding="utf-8"))
+        report: dict[str, Any] = parse_json(read_own(file))
         return report if report["fingerprint"] == fingerprint else None
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file} is damaged ({type(error).__name__}: {error}). Score again, or remove it.") from error

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .documents import parse_yaml, read_text, shortened
+from .documents import parse_yaml, read_own, shortened
 from .notes import CARD
 from .schema import Config
 
@@ -54,7 +54,7 @@ def other_files(folder: Path, configs: Sequence[Config], counts: Mapping[str, Ma
         return f"there is no {CARD}"
     if (folder / INSTEAD).exists():
         return f"{INSTEAD} takes the place of what {CARD} says"
-    found = HEAD.match(read_text(folder / CARD))
+    found = HEAD.match(read_own(folder / CARD))
     try:
         head = parse_yaml(found[1] if found else "")
     except ValueError as error:

@@ -18,6 +18,8 @@ from ..errors import InputError, UsageError
 from .files import regular
 
 LARGEST_TEXT = 500_000_000  # bytes; the largest released annotations have 20 million
+LARGEST_OWN = 50_000_000  # bytes of a file that stressreel writes and reads whole, such as build.json
+MOST_VALUES = 15_000_000  # in JSON, counted by what begins or divides them; they take 100 bytes each at worst
 LARGEST_YAML = 200_000  # characters; options of a command need a thousand
 DEEPEST = 50  # lists and objects in one another; build.json has 6
 SHOWN = 80
@@ -42,12 +44,13 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
-def read_text(path: Path, *, largest: int = LARGEST_TEXT) -> str:
+def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict") -> str:
     """Read UTF-8 with or without a byte order mark, any line ends.
 
     Args:
         path: The file.
         largest: Bytes that it may have.
+        errors: What becomes of bytes that are not UTF-8, as `bytes.decode` takes it.
 
     Raises:
         UsageError: There is no such file.
@@ -60,15 +63,21 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT) -> str:
         kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
         raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
     if len(content) > largest:
-        raise InputError(f"{path} has more than {largest:,} bytes, which is no file of this kind. Check the path.")
+        size = path.stat().st_size
+        raise InputError(f"{path} has {size:,} bytes, and no file of this kind more than {largest:,}. Check the path.")
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise InputError(
             f"{path.name}, line {line}: expected UTF-8, got byte 0x{error.object[error.start]:02x}. "
             "Save the file as UTF-8."
         ) from error
+
+
+def read_own(path: Path, *, errors: str = "strict") -> str:
+    """Read a text that stressreel writes, and others may have made anything of; its line ends become those of Unix."""
+    return read_text(path, largest=LARGEST_OWN, errors=errors).replace("\r\n", "\n")
 
 
 def once(pairs: Pairs) -> dict[str, Any]:
@@ -95,8 +104,11 @@ def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, 
 
     Raises:
         ValueError: It is not JSON (then a `json.JSONDecodeError`), nested too deeply, or has numbers of thousands of
-            digits.
+            digits, or values without number.
     """
+    count = sum(map(text.count, "[{,"))
+    if count > MOST_VALUES:
+        raise ValueError(f"it has {count:,} values, and no file of this kind more than {MOST_VALUES:,}")
     if mend and HALF.search(text):
         text = ESCAPES.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
     try:

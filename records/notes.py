@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from .documents import read_own
 from .files import write_atomic
 
 CARD = "README.md"
@@ -21,7 +22,7 @@ def notes_of(card: Path) -> str:
     """
     if not card.is_file():
         return ""
-    text = card.read_text(encoding="utf-8", errors="replace")
+    text = read_own(card, errors="replace")
     begin = BEGINS.search(text)
     notes, end, _ = text[begin.end() :].rpartition(END) if begin else ("", "", "")
     return notes.strip("\n") if end else ""
@@ -34,7 +35,7 @@ def marked(notes: str) -> str:
 
 def holds_notes_alone(card: Path) -> bool:
     """Return whether a file is what `keep_notes_alone` leaves."""
-    return card.is_file() and card.read_text(encoding="utf-8", errors="replace") == marked(notes_of(card)) + "\n"
+    return card.is_file() and read_own(card, errors="replace") == marked(notes_of(card)) + "\n"
 
 
 def keep_notes_alone(card: Path) -> None:

@@ -110,14 +110,19 @@ class Objects:
             raise OutputError(f"{self.url} cannot be written: there is no such bucket or container.") from error
         return done["e_tag"] or ""
 
-    def get(self, key: str) -> bytes | None:
+    def get(self, key: str, largest: int | None = None) -> bytes | None:
         """Read an object; None if it is not there.
 
         Raises:
-            InputError: It cannot be read.
+            InputError: It cannot be read, or has more than `largest` bytes.
         """
         with suppress(FileNotFoundError), self._explained(key):
-            return bytes(_obstore().get(_store(self.url), key).bytes())
+            found = _obstore().get(_store(self.url), key)
+            size = found.meta["size"]
+            if size > (largest or size):
+                what = f"{self.url}/{key}"
+                raise InputError(f"{what} has {size:,} bytes, and no file of this kind more than {largest:,}.")
+            return bytes(found.bytes())
         return None
 
     def fetch(self, key: str, path: Path) -> None:

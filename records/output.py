@@ -13,12 +13,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import InputError, StressreelError, UsageError
-from .documents import parse_json, shortened
+from .documents import LARGEST_OWN, parse_json, read_own, shortened
 from .files import user_cache, write_atomic
 from .inside import FORBIDDEN, inside, refuse_foreign_entries
 from .objects import Found, Objects, address, objects_at
 from .schema import Row
-from .shards import read_footer, read_rows
+from .shards import check_claims, read_footer, read_rows, unpacked_bytes
 
 LONGEST_FOLDER = 200  # characters
 AT_ONCE = 4  # copies from object storage
@@ -75,10 +75,18 @@ class FinishedOutput:
         """List the shards of a split, in order, which say that they have the rows that were built.
 
         Raises:
-            InputError: They say otherwise, or one cannot be read (then a `ShardError`).
+            InputError: They say otherwise, or more than fits in them; or one cannot be read (then a `ShardError`).
         """
         found = self.shards(config, split)
-        self.check_count(config, split, sum(read_footer(path).num_rows for path in found))
+        rows = packed = 0
+        for path in found:
+            footer = read_footer(path)
+            rows, packed = rows + footer.num_rows, packed + unpacked_bytes(footer)
+        self.check_count(config, split, rows)
+        try:
+            check_claims(rows, packed, sum(path.stat().st_size for path in found))
+        except ValueError as error:  # many small shards, each with what a small one may have
+            raise InputError(f"{self.path}, table {config}, split {split}: {error}.") from error
         return found
 
     @property
@@ -216,27 +224,27 @@ def open_output(path: Path) -> FinishedOutput:
         raise (InputError if path.exists() else UsageError)(
             f"{path} is not the output of a build: it has no build.json. Give the folder that --out named."
         )
-    return FinishedOutput(path, _info(file.read_bytes(), str(file)))
+    return FinishedOutput(path, _info(read_own(file, errors="replace"), str(file)))
 
 
 def _open_address(path: Path) -> FinishedOutput:
     objects = objects_at(path)
-    content = objects.get("build.json")
+    content = objects.get("build.json", LARGEST_OWN)
     if content is None:
         if objects.head(".build/plan.json"):
             raise InputError(f"{objects.url} holds a build that was not finished: run the same build command again.")
         raise UsageError(f"{objects.url} is not the output of a build: it has no build.json. Give what --out named.")
-    return _open_remote(objects, _info(content, f"{objects.url}/build.json"))
+    return _open_remote(objects, _info(content.decode("utf-8-sig", "replace"), f"{objects.url}/build.json"))
 
 
-def _info(content: bytes, place: str) -> dict[str, Any]:
+def _info(content: str, place: str) -> dict[str, Any]:
     """Read the content of a `build.json`.
 
     Raises:
         InputError: It is damaged.
     """
     try:
-        info = parse_json(content.decode("utf-8-sig"))
+        info = parse_json(content)
         counts = counts_of(info["counts"])
         for each in (info, info.get("source")):
             check_folders(each.get("video_folders", []) if isinstance(each, dict) else [])

@@ -10,6 +10,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError, one_line
+from .markdown import as_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -213,14 +214,18 @@ def text_table(table: Table) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """Set a table in Markdown."""
+    """Set a table in Markdown; texts in it are shown as they are."""
     texts = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(table.headings))]
     lines = [
-        "| " + " | ".join(heading.replace("|", "\\|") for heading in table.headings) + " |",
+        "| " + " | ".join(map(_markdown_cell, table.headings)) + " |",
         "|" + "|".join("---" if text else "--:" for text in texts) + "|",
-        *("| " + " | ".join(cell_text(cell).replace("|", "\\|") for cell in row) + " |" for row in table.rows),
+        *("| " + " | ".join(map(_markdown_cell, row)) + " |" for row in table.rows),
     ]
-    return "\n".join([f"## {table.title}", "", *lines, *(["", table.note] if table.note else [])])
+    return "\n".join([f"## {_markdown_cell(table.title)}", "", *lines, *(["", table.note] if table.note else [])])
+
+
+def _markdown_cell(cell: Cell) -> str:
+    return as_text(cell) if isinstance(cell, str) else cell_text(cell)
 
 
 def html_table(table: Table) -> str:

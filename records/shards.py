@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 
 from ..errors import InputError, OutputError
 from .files import output_error, regular, sync_and_rename, temporary_path
+from .pages import check_pages, chunks_of
 from .schema import Config, Row
 
 SHARD_BYTES = 500_000_000
@@ -267,6 +269,7 @@ def _batches(
     these fit even if each were as long as all of them.
     """
     about = file.metadata.row_group(index)
+    file.check_pages(index)
     size = max(about.num_rows, 1)
     if any(pa.types.is_binary(kind) for kind in _leaf_types(file.schema_arrow, columns)):
         size = max(1, min(size, BATCH_BYTES // max(about.total_byte_size, 1)))
@@ -347,6 +350,11 @@ def values(array: Any) -> list[Any]:
     ]
 
 
+def unpacked_bytes(metadata: Any) -> int:
+    """Sum what the row groups of a shard have before packing, as its metadata say."""
+    return sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
+
+
 def read_footer(path: Path) -> Any:
     """Read a shard's metadata (pyarrow's `FileMetaData`).
 
@@ -370,9 +378,22 @@ def open_shard(path: Path) -> Iterator[Any]:
             metadata = file.metadata
             _check_size(metadata, size)
         with pq.ParquetFile(path, metadata=metadata, read_dictionary=text_columns(metadata.schema)) as file:
+            file.check_pages = _pages_of(path, metadata)
             yield file
     except PARQUET_FAULTS as error:
         raise ShardError(path, error) from error
+
+
+def _pages_of(path: Path, metadata: Any) -> Callable[[int], None]:
+    """Return what checks the pages of a row group, for which the footer is read once."""
+    chunks = cache(partial(chunks_of, path))
+
+    def check(index: int) -> None:
+        about = metadata.row_group(index)
+        with open(path, "rb") as file:
+            check_pages(file, chunks()[index], about.num_rows, about.total_byte_size)
+
+    return check
 
 
 def _check_size(metadata: Any, size: int) -> None:
@@ -394,10 +415,18 @@ def _check_size(metadata: Any, size: int) -> None:
                 f"at most {MOST_ROWS:,} and {MOST_BYTES:,}"
             )
         packed += max(group.total_byte_size, 0)
-    if metadata.num_rows > LEAST_ROWS + ROWS_A_BYTE * size or packed > LEAST_PACKED + PACKING * size:
+    check_claims(metadata.num_rows, packed, size)
+
+
+def check_claims(rows: int, packed: int, size: int) -> None:
+    """Hold the rows of a shard, or of several together, against their size, and the bytes of these before packing.
+
+    Raises:
+        ValueError: They are more than it can have.
+    """
+    if rows > LEAST_ROWS + ROWS_A_BYTE * size or packed > LEAST_PACKED + PACKING * size:
         raise ValueError(
-            f"it has {size:,} bytes, and claims {metadata.num_rows:,} rows in {packed:,} bytes, more than can be "
-            "packed in so few"
+            f"it has {size:,} bytes, and claims {rows:,} rows in {packed:,} bytes, more than can be packed in so few"
         )
 
 

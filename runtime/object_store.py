@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, OutputError
-from ..records.documents import parse_json
+from ..records.documents import LARGEST_OWN, parse_json
 from ..records.files import canonical_json, sha256_file, user_cache, write_atomic
 from ..records.fingerprint import FILE as UNITS
 from ..records.inside import inside
@@ -160,7 +160,7 @@ class RemoteOutput(Output):
         if done is None:
             self.done.unlink(missing_ok=True)
         else:
-            self.done.write_bytes(self.objects.get("build.json") or b"")
+            self.done.write_bytes(self.objects.get("build.json", LARGEST_OWN) or b"")
         known = super().start(plan)
         journal = RemoteJournal.read(known.path)
         if done is None:
@@ -190,7 +190,7 @@ class RemoteOutput(Output):
         # From here on a kill leaves what says that this is ours, and half cleared.
         mark = {"hash": CLEARED, "tables": sorted(tables), "reports": sorted(reports)}
         self.objects.put(PLAN, json.dumps(mark).encode())
-        if card := self.objects.get(CARD):
+        if card := self.objects.get(CARD, LARGEST_OWN):
             write_atomic(self.path / CARD, card)
             keep_notes_alone(self.path / CARD)
         self.objects.remove("build.json", CARD, "croissant.json", UNITS, *reports)
@@ -360,7 +360,7 @@ def claim_objects(objects: Objects) -> Iterator[RemoteOutput]:
 def finished(objects: Objects) -> dict[str, Any] | None:
     """Return the content of the `build.json` of a build of stressreel; None if there is none, or somebody else's."""
     try:
-        found = parse_json((objects.get("build.json") or b"").decode())
+        found = parse_json((objects.get("build.json", LARGEST_OWN) or b"").decode())
         stated = {name: str(found[name]) for name in ("builder", "plan_sha256", "fingerprint")}
         return {**found, **stated, "counts": counts_of(found["counts"])}
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -393,7 +393,7 @@ def check_conditions(objects: Objects) -> float:
 
 
 def _parsed(objects: Objects, key: str, missing: dict[str, Any] | None = None) -> dict[str, Any]:
-    content = objects.get(key)
+    content = objects.get(key, LARGEST_OWN)
     if content is None and missing is not None:
         return missing
     try:

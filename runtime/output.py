@@ -22,7 +22,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from ..errors import MismatchError, OutputError
-from ..records.documents import parse_json
+from ..records.documents import LARGEST_OWN, parse_json, read_own
 from ..records.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
 from ..records.fingerprint import FILE as UNITS
 from ..records.inside import refuse_foreign_entries
@@ -82,7 +82,9 @@ class Journal:
         start = 0
         try:
             with open(regular(path), "rb") as handle:
-                for line in handle:
+                while line := handle.readline(LARGEST_OWN):
+                    if len(line) == LARGEST_OWN:
+                        raise ValueError(f"a line has {LARGEST_OWN:,} bytes or more")
                     if not line.endswith(b"\n"):
                         break
                     self._take(parse_json(line.decode()), (path, start, len(line)))
@@ -362,7 +364,7 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        content = parse_json(file.read_text(encoding="utf-8"))
+        content = parse_json(read_own(file))
         return {**content, **{key: content[key] for key in keys}}
     except (ValueError, LookupError, TypeError) as error:
         raise _damaged(file, error) from error

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..errors import InputError
 from ..metrics.text_shift import FILE as TEXT_SHIFT
 from ..metrics.text_shift import read_report
+from ..records.documents import read_own
 from ..records.files import sha256_file
 from ..records.fingerprint import FILE as UNITS
 from ..records.output import FinishedOutput
@@ -56,7 +57,7 @@ def files_of(output: FinishedOutput) -> list[File]:
     """
     shards = [path for config in output.info["counts"] for path in output.shards(config)]
     card = output.path / CARD
-    figures = FIGURE.findall(card.read_text(encoding="utf-8")) if card.is_file() else []
+    figures = FIGURE.findall(read_own(card)) if card.is_file() else []
     names = [BUILD, CARD, CROISSANT, UNITS, *figures, *(path.relative_to(output.path).as_posix() for path in shards)]
     if read_report(output.path, output.info["fingerprint"]):
         names.append(TEXT_SHIFT)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import HubError, InputError
-from ..records.documents import parse_json, read_text
+from ..records.documents import LARGEST_OWN, parse_json, read_own
 from ..version import __version__
 from .contents import BUILD, HashedFile
 
@@ -28,8 +28,6 @@ T = TypeVar("T")
 DATASET = "dataset"
 WAITS_S = (1.0, 2.0, 4.0, 8.0)
 """Seconds between the attempts of one request."""
-
-LARGEST_BUILD = 100_000_000  # bytes of a build.json that is fetched
 
 
 @dataclass(frozen=True)
@@ -144,13 +142,13 @@ def build_at(api: HfApi, name: str, snapshot: Snapshot) -> dict[str, Any] | None
         HubError: The Hub refuses or fails.
     """
     there = snapshot.files.get(BUILD)
-    if there is None or there.size > LARGEST_BUILD:
+    if there is None or there.size > LARGEST_OWN:
         return None
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
         with explaining(name):
             path = api.hf_hub_download(name, BUILD, repo_type=DATASET, revision=snapshot.commit, local_dir=folder)
         try:
-            found = parse_json(read_text(Path(path)))
+            found = parse_json(read_own(Path(path)))
             fits = isinstance(found["fingerprint"], str) and isinstance(found["counts"], dict)
         except (InputError, ValueError, KeyError, TypeError):
             return None

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from ..records.files import regular
 from ..records.objects import local_copy
+from .boxes import check_samples
 
 Frame = av.VideoFrame
 
@@ -68,8 +69,11 @@ def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
     if isinstance(source, Path):
         path = regular(local_copy(source))
         what = f"file:{os.path.abspath(path)}"
+        with open(path, "rb") as file:
+            check_samples(file)
     else:
         what = source
+        check_samples(source)
     try:
         container = _opened(what)
     except FFmpegError as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, UsageError
-from ...records.documents import parse_json, shortened
+from ...records.documents import parse_json, read_text, shortened
 
 ANSWER, EXPLANATION = "answer", "explanation"
 
@@ -36,7 +36,7 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
     if not file.is_file():
         raise UsageError(f"there is no audit {file}. Give a JSON file with `audits`, or the folder of audit.json.")
     try:
-        content = parse_json(file.read_text(encoding="utf-8"))
+        content = parse_json(read_text(file))
         found: dict[str, list[dict[str, Any]]] = {}
         for audit in content["audits"]:
             asked = EXPLANATION if audit.get("part") == EXPLANATION else ANSWER

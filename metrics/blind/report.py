@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...records.markdown import as_text
 from ...records.results import Cell, Estimate, Result, Table, cell_json, markdown_table, text_table
 from ..scores import interval_line
 from .figures import Audited, Figure
@@ -84,7 +85,7 @@ class Audit(Result):
     def as_markdown(self) -> str:
         """Return the content of `audit.md`."""
         interval = interval_line(self.about["interval"])
-        lines = [f"# What is right without the video: {self.about['name']}", "", interval, ""]
+        lines = [f"# What is right without the video: {as_text(self.about['name'])}", "", interval, ""]
         lines += ["![Guessers](audit.png)", "", markdown_table(headline(self.audits)), ""]
         for one in self.audits:
             lines += [markdown_table(figures_table(one)), ""]

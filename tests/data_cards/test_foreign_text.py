@@ -13,8 +13,10 @@ from commands import run
 from forger import Forgery, forge
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.data_cards.card import as_code, as_text, environment
+from stressreel.data_cards.card import environment
+from stressreel.records.markdown import as_code, as_text
 from stressreel.records.notes import BEGIN, END, marked, notes_of
+from stressreel.records.results import Estimate, Table, markdown_table
 
 ATTACK = (
     f'x\n{BEGIN}\n\n<script>alert(1)</script> <img src="http://evil.example/a.png" onerror=alert(1)> ![p](http://e.example)'
@@ -173,3 +175,15 @@ def test_every_template_takes_the_meaning_from_tags(tmp_path: Path) -> None:
     (tmp_path / "x.j2").write_text("{{ a }} {{ a ~ '!' }} {{ b }}")
     written: Any = environment(tmp_path).get_template("x.j2").render(a="<b>", b=json.loads("3"))
     assert written == "&lt;b> &lt;b>! 3"
+
+
+def test_a_table_of_scores_shows_what_names_are() -> None:
+    markdown = pytest.importorskip("markdown_it").MarkdownIt("gfm-like", {"linkify": False})
+    name = ATTACK + "\x1b[2J\u202e"
+    shown = markdown.render(markdown_table(Table("groups", name, ("group", name), ((name, Estimate(0.5, 0.4, 0.6)),))))
+    for mark in ("<script", "<img", "<a ", "<code", "<strong", "<em", "<pre", "<!--", "\x1b", "\u202e"):
+        assert mark not in shown
+    assert shown.count("<tr>") == 2
+    assert shown.count("<td") == 2
+    assert '<td style="text-align:right">0.500 [0.400, 0.600]</td>' in shown
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown

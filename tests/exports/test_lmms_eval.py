@@ -13,6 +13,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from commands import refuses, run
@@ -238,6 +240,18 @@ def test_missing_and_truncated_shards_are_said(
     (out / table / whole.name).write_bytes(whole.read_bytes()[:-100])
     done = run("stressreel", "export", "lmms-eval", out, "--to", tmp_path / "tasks")
     refuses(done, f"{table}/{whole.name} cannot be read", "it is damaged or no shard of this build")
+
+
+def test_a_table_that_a_harness_cannot_hold_is_not_exported(outputs: dict[str, Path], tmp_path: Path) -> None:
+    out = shutil.copytree(outputs["clavi"], tmp_path / "out")
+    path = next((out / "questions").glob("test-*.parquet"))
+    table = pq.read_table(path)
+    rows = pa.array([0] * table.num_rows, pa.int32())
+    column = pa.DictionaryArray.from_arrays(rows, pa.array(["x" * (1_200_000_000 // table.num_rows)]))
+    pq.write_table(table.append_column("more", column), path, compression="zstd", store_schema=False)
+    for harness in ("lmms-eval", "inspect"):
+        refuses(run("stressreel", "export", harness, out, "--to", tmp_path / harness), "questions/test-00000-of-00001")
+        assert not (tmp_path / harness).exists()
 
 
 def test_questions_whose_clips_were_skipped_are_left_out_and_counted(

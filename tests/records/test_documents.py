@@ -76,7 +76,7 @@ def test_text_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read"):
         read_text(tmp_path)
     (tmp_path / "large").write_bytes(b"x" * 11)
-    with pytest.raises(InputError, match="more than 10 bytes"):
+    with pytest.raises(InputError, match="has 11 bytes, and no file of this kind more than 10"):
         read_text(tmp_path / "large", largest=10)
     (tmp_path / "latin").write_bytes(b"a\n\xe9")
     with pytest.raises(InputError, match=r"latin, line 2: expected UTF-8, got byte 0xe9"):
@@ -103,3 +103,8 @@ def test_values_are_shown_shortened(value: object) -> None:
 )
 def test_halves_of_characters_are_replaced(text: str, value: object) -> None:
     assert parse_json(text) == value
+
+
+def test_json_of_values_without_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="has 15,000,001 values, and no file of this kind more than 15,000,000"):
+        parse_json("[" + "[]," * 7_500_000 + "1]")

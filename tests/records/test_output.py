@@ -1,15 +1,22 @@
 from __future__ import annotations
 
 import json
+import resource
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from stressreel.errors import InputError
+from stressreel.data_cards.card import _differing
+from stressreel.errors import InputError, StressreelError
+from stressreel.metrics.folder import _earlier_figures
+from stressreel.metrics.inputs import read_columns
+from stressreel.records.notes import notes_of
 from stressreel.records.objects import Found, Objects
 from stressreel.records.output import RemoteOutput, fitting, open_output
 from stressreel.records.schema import Column, Config
-from stressreel.records.shards import shard_path, write_shard
+from stressreel.records.shards import read_rows, shard_path, write_shard
+from stressreel.runtime.output import Journal, read_state
 
 NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"), Column("name", "string", "its name")))
 INFO: dict[str, Any] = {
@@ -100,3 +107,39 @@ def test_videos_are_looked_for_below_the_folder_that_a_user_gives(tmp_path: Path
 def test_what_does_not_fit_together_is_said_in_words(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot be used as it is \(KeyError: "), fitting(tmp_path):
         raise KeyError("fingerprint")
+
+
+@pytest.mark.parametrize(
+    "file", ["build.json", "README.md", "croissant.json", "scores.json", ".build/plan.json", ".build/journal.jsonl"]
+)
+def test_a_text_that_no_build_writes_is_refused_before_it_is_read(tmp_path: Path, file: str) -> None:
+    output = open_output(finish(tmp_path, INFO))
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    with open(path, "wb") as handle:
+        handle.truncate(60_000_000_000)
+    read: dict[str, Callable[[], object]] = {
+        "build.json": lambda: open_output(tmp_path),
+        "README.md": lambda: notes_of(path),
+        "croissant.json": lambda: list(_differing(output, file, str, "")),
+        "scores.json": lambda: _earlier_figures(tmp_path, {}, beside=True, force=False),
+        ".build/plan.json": lambda: read_state(path, ()),
+        ".build/journal.jsonl": lambda: Journal.read(path),
+    }
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(StressreelError, match=r"60,000,000,000 bytes|holds something|50,000,000 bytes or more"):
+        read[file]()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
+    assert path.stat().st_size == 60_000_000_000
+
+
+def test_small_shards_do_not_add_up_to_what_none_may_hold(tmp_path: Path) -> None:
+    output = open_output(finish(tmp_path, {**INFO, "counts": {"texts": {"test": 40}}}))
+    column = Config("texts", "texts", (Column("text", "string", "a text"),))
+    for index in range(40):
+        write_shard(tmp_path / shard_path("texts", "test", index, 40), column, [({"text": "x" * 9_000_000}, 1)])
+        assert len(list(read_rows(tmp_path / shard_path("texts", "test", index, 40)))) == 1
+    with pytest.raises(InputError, match=r"table texts, split test: it has .* bytes, and claims 40 rows in 360,"):
+        list(output.whole("texts"))
+    with pytest.raises(InputError, match="more than can be packed"):
+        read_columns(output, "texts", ["text"], "all")

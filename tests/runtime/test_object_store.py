@@ -14,7 +14,7 @@ import pytest
 import stressreel
 from buckets import Bucket, serving
 from commands import Ran, info, refuses, run, start, wait_until
-from stressreel.errors import OutputError, UsageError
+from stressreel.errors import InputError, OutputError, UsageError
 from stressreel.records import objects as module
 from stressreel.records.objects import Lost, Objects, address, local_copy, objects_at
 from stressreel.runtime import object_store
@@ -97,6 +97,13 @@ def test_objects_are_put_read_listed_and_removed(place: Objects, tmp_path: Path)
     assert (tmp_path / "g").read_bytes() == b"22"
     place.remove("x/a", "x/b", "x/none")
     assert keys(place) == set()
+
+
+def test_what_is_too_large_is_not_fetched(place: Objects) -> None:
+    place.put("build.json", b"x" * 11)
+    assert place.get("build.json", 11) == b"x" * 11
+    with pytest.raises(InputError, match=r"build\.json has 11 bytes, and no file of this kind more than 10\."):
+        place.get("build.json", 10)
 
 
 def test_a_lost_answer_is_not_a_lost_race(place: Objects) -> None:

@@ -1,0 +1,143 @@
+"""What the pages of a Parquet file say of themselves: pyarrow believes their headers, whatever the footer says.
+
+A page of thirty bytes can be a list of a billion numbers. So headers are looked at before pyarrow has the pages, in the
+part of Thrift's compact protocol that they are written in; what pyarrow might read in another way is refused. Its own
+`FileMetaData` is no help: on some damaged footers `row_group(i).column(j)` ends the process.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+Chunk = tuple[int, int]
+"""Where the pages of a column begin and end in a file."""
+
+LARGEST_FOOTER = 10_000_000  # bytes
+MOST_PAGES = 10_000  # of a row group, which closes at 10,000 rows or 32 MB
+MOST_MORE = 30_000_000  # values of a row group beyond one for each row and column, as lists have
+MOST = 2**31 - 1  # of what pages state; of more, pyarrow takes the last 32 bits
+COUNTED = {0: 5, 2: 7, 3: 8}  # where pages have their number of values: of data, a dictionary, data of version 2
+
+STRUCT, DEEPEST = 12, 10
+TYPES = {
+    **dict.fromkeys(((2,), (4,), (5,), (7,), (4, 1), (4, 4), (4, 1, 3, 8), (4, 1, 3, 13)), STRUCT),
+    **{(4, 1, 3, 2): 5, (4, 1, 3, 3): 8, (4, 1, 3, 16, 2): 6, (4, 1, 3, 16, 3): 6, (4, 1, 3, 17, 2): 5},
+    (4, 1, 3, 11): 6,  # of another type, it would count as absent
+}
+"""Types in the lists of a footer, by the numbers of fields: pyarrow reads these, whatever type a list states; and of a
+field that may be left out."""
+
+
+def chunks_of(path: Path) -> list[list[Chunk]]:
+    """Find where the columns of each row group lie.
+
+    Raises:
+        ValueError, TypeError, LookupError: The footer is damaged, or no shard has such a one.
+    """
+    with open(path, "rb") as file:
+        size = file.seek(0, io.SEEK_END)
+        file.seek(size - 8)
+        length = int.from_bytes(file.read(4), "little")
+        if length > LARGEST_FOOTER:
+            raise ValueError(f"its footer has {length:,} bytes; that of a shard has at most {LARGEST_FOOTER:,}")
+        file.seek(size - 8 - length)
+        footer = _struct(io.BytesIO(file.read(length)))
+    if "parquet-mr" in str(footer.get(6)).lower():
+        raise ValueError("it was written by parquet-mr, of which early versions are read past the ends of columns")
+    return [[_chunk(column[3], size) for column in group[1]] for group in footer[4]]
+
+
+def _chunk(about: dict[int, Any], size: int) -> Chunk:
+    start = min(about[9], about.get(11) or about[9])
+    end = start + about[7]
+    if not 0 <= start <= end <= size:
+        raise ValueError("a column lies outside of it")
+    return start, end
+
+
+def check_pages(file: BinaryIO, chunks: Sequence[Chunk], rows: int, unpacked: int) -> None:
+    """Refuse a row group whose pages hold more than it says.
+
+    Args:
+        file: The file.
+        chunks: The columns of the row group.
+        rows: The rows that it says it has.
+        unpacked: The bytes that it says it unpacks to.
+
+    Raises:
+        ValueError, LookupError, TypeError: They do, or are damaged.
+    """
+    most, pages, found = len(chunks) * rows + MOST_MORE, 0, 0
+    for chunk in chunks:
+        for values, taken in _pages(file, *chunk):
+            pages, found, unpacked = pages + 1, found + values, unpacked - taken
+            if unpacked < 0:
+                raise ValueError("its pages unpack to more than it says")
+            if pages > MOST_PAGES or found > most:
+                raise ValueError(f"{rows:,} rows have {found:,} values or more in {pages:,} pages")
+
+
+def _pages(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the number of values of each page, and the bytes that it unpacks to."""
+    while start < end:
+        file.seek(start)
+        header = _struct(file, (0,))
+        unpacked, packed, values = sizes = header[2], header[3], header[COUNTED[header[1]]][1]
+        if not 0 <= min(sizes) <= max(sizes) <= MOST:
+            raise ValueError("a page is damaged")
+        yield values, unpacked
+        start = file.tell() + packed
+
+
+def _struct(file: BinaryIO, path: tuple[int, ...] = ()) -> dict[int, Any]:
+    """Read a struct of Thrift, by the numbers of its fields.
+
+    Args:
+        file: Where it begins.
+        path: The numbers of the fields that it stands in.
+    """
+    found: dict[int, Any] = {}
+    number = 0
+    while head := file.read(1)[0]:
+        number = number + (head >> 4) if head >> 4 else _integer(file)
+        if number in found or not 0 <= number < 2**15 or len(path) > DEEPEST:
+            raise ValueError("a field comes twice, or too deep")
+        found[number] = head & 15 == 1 if head & 15 in (1, 2) else _value(file, head & 15, (*path, number))
+    return found
+
+
+def _value(file: BinaryIO, kind: int, path: tuple[int, ...]) -> Any:
+    if kind in (4, 5, 6) and kind == TYPES.get(path, kind):
+        return _integer(file)
+    if kind == 8:
+        length = _varint(file)
+        text = file.read(min(length, 100))  # the beginning of it is enough
+        file.seek(length - len(text), io.SEEK_CUR)
+        return text
+    if kind == 9:
+        head = file.read(1)[0]
+        length = head >> 4 if head >> 4 < 15 else _varint(file)
+        if head & 15 in (9, 10) or head & 15 != TYPES.get(path, head & 15):
+            raise ValueError("a list holds something else")
+        return [_value(file, head & 15, path) for _ in range(length)]
+    if kind == STRUCT:
+        return _struct(file, path)
+    return file.read({1: 1, 2: 1, 3: 1, 7: 8}[kind])
+
+
+def _integer(file: BinaryIO) -> int:
+    number = _varint(file)
+    return (number >> 1) ^ -(number & 1)
+
+
+def _varint(file: BinaryIO) -> int:
+    found = 0
+    for shift in range(0, 70, 7):
+        byte = file.read(1)[0]
+        found |= (byte & 127) << shift
+        if byte < 128:
+            return found
+    raise ValueError("a number has more than ten bytes")

@@ -1,0 +1,49 @@
+"""What MP4 and QuickTime files say how many samples they have, which FFmpeg makes room for before it reads any.
+
+A file of a kilobyte can claim so many that they take gigabytes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import BinaryIO
+
+MOST_MORE = 10_000_000  # samples of a file beyond one for each of its bytes
+MOST_EDITED = 5_000_000  # samples times edits, if there are more than `FEW_EDITS`: each edit can take all of them
+FEW_EDITS = 10
+LARGEST_BOX = 100_000_000  # bytes that are looked through
+COUNTS = re.compile(rb"(?:st(?:sz|z2).{8}|(elst).{4}|trun.{4})(.{4})", re.DOTALL)
+NAME = re.compile(rb"[A-Za-z0-9_ ]{4}")
+
+
+def check_samples(file: BinaryIO) -> None:
+    """Refuse a file that claims more samples than its bytes can hold; one of another format has no such boxes.
+
+    Args:
+        file: The file; it is left at its beginning.
+
+    Raises:
+        ValueError: It does.
+    """
+    size = file.seek(0, io.SEEK_END)
+    samples = edits = start = 0
+    while start + 8 <= size:
+        file.seek(start)
+        head = file.read(16)
+        length = int.from_bytes(head[:4]) if head[:4] != b"\0\0\0\1" else int.from_bytes(head[8:])
+        if head[4:8] != b"mdat" and NAME.fullmatch(head[4:8]):  # FFmpeg looks into no others
+            file.seek(start)
+            for edited, count in COUNTS.findall(file.read(min(length or size, LARGEST_BOX))):
+                if edited:
+                    edits = max(edits, int.from_bytes(count))
+                else:
+                    samples += int.from_bytes(count)
+        if length < 8:  # it goes on to the end
+            break
+        start += length
+    file.seek(0)
+    if samples > size + MOST_MORE or (edits > FEW_EDITS and samples * edits > MOST_EDITED):
+        raise ValueError(
+            f"it has {size:,} bytes, and claims {samples:,} samples and up to {edits:,} edits; so few cannot hold them"
+        )
