@@ -185,11 +185,13 @@ class _Filler:
         contradicted = set()
         for number, value, rule in sorted(implied):
             claims = self.claims[number]
-            # What never happens does not happen in a part of the video that is not there either; that is no answer.
-            if value in claims or (value == NO and self.reasons[number] in _NOWHERE):
+            if value in claims:
                 continue
             if not claims:
-                changed.append(number)
+                # What never happens does not happen in a part of the video that is not there either; that is no answer,
+                # but it contradicts a "yes".
+                if value != NO or self.reasons[number] not in _NOWHERE:
+                    changed.append(number)
             else:
                 self.contradict(number, value, rule)
                 contradicted.add(number)
@@ -331,9 +333,12 @@ def _between(filler: _Filler, link: _Link) -> Iterator[Implied]:
 def _edge(filler: _Filler, link: _Link) -> Iterator[Implied]:
     # The only object is the first and the last. The only action of a part need not begin or end in it.
     parent, child = link.nodes
-    value, asked = filler.values[child], filler.steps[parent].question
-    if value is not None and (not (isinstance(asked, EdgeAction) and asked.window != VIDEO)):
-        yield parent, value, link.rule
+    value, other, asked = filler.values[child], filler.values[parent], filler.steps[parent].question
+    if value is None or (isinstance(asked, EdgeAction) and asked.window != VIDEO):
+        return
+    yield parent, value, link.rule
+    if other is not None:
+        yield child, other, link.rule
 
 
 def _both(filler: _Filler, link: _Link) -> Iterator[Implied]:
@@ -408,7 +413,7 @@ def _choose(filler: _Filler, link: _Link) -> Iterator[Implied]:
         if value is not None and name == value and name != other_name:
             yield rest, NO, link.rule
             # Of two objects the one that they touch need not be the only one that they touch; but one is the first.
-            if isinstance(question.question, EdgeObject):
+            if isinstance(question.question, EdgeObject) or filler.values[node] == NO:
                 yield node, YES, link.rule
 
 
