@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..records.functions import public
 from ..records.results import Result, Table
 
 if TYPE_CHECKING:
     from ..programs.decomposition import Step
+    from ..programs.wording import Wording
 
 
 @dataclass(frozen=True)
@@ -20,10 +21,12 @@ class Decomposition(Result):
     Attributes:
         steps: Its questions: children before parents, the root last.
         question: The root's own words; None if they are made from the program.
+        wording: How the others are worded.
     """
 
     steps: Sequence[Step]
     question: str | None = None
+    wording: Wording = "ours"
 
     def as_tables(self) -> tuple[Table, ...]:
         """Return the questions, and the edges, by the numbers of their questions."""
@@ -39,28 +42,31 @@ class Decomposition(Result):
         """Return the template, the questions in order, and the edges by their numbers."""
         from ..programs.drawing import as_json
 
-        return as_json(self.steps, self.question)
+        return as_json(self.steps, self.question, self.wording)
 
     def __str__(self) -> str:
         """Write the graph as a tree."""
         from ..programs.drawing import as_tree
 
-        return as_tree(self.steps, self.question)
+        return as_tree(self.steps, self.question, self.wording)
 
     def render(self, form: str) -> str:
         """Write the graph as "text", "json", "markdown" or "dot", for Graphviz."""
         from ..programs.drawing import as_dot
 
-        return as_dot(self.steps, self.question) if form == "dot" else super().render(form)
+        return as_dot(self.steps, self.question, self.wording) if form == "dot" else super().render(form)
 
 
 @public
-def decompose(program: str, *, question: str | None = None) -> Decomposition:
+def decompose(
+    program: str, *, question: str | None = None, wording: Literal["ours", "engine"] = "ours"
+) -> Decomposition:
     """Take one question apart, whose `program` is written as in AGQA 2.0, and show its graph of sub-questions.
 
     Args:
         program: The question's program.
         question: The question's own words; by default they are made from the program.
+        wording: Word sub-questions in our English, or as the engine of AGQA-Decomp's authors does.
 
     Raises:
         InputError: It is no program.
@@ -68,4 +74,4 @@ def decompose(program: str, *, question: str | None = None) -> Decomposition:
     from ..programs.decomposition import decompose as take_apart
     from ..programs.parsing import parse_program
 
-    return Decomposition(take_apart(parse_program(program)), question)
+    return Decomposition(take_apart(parse_program(program)), question, wording)

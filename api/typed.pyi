@@ -264,6 +264,7 @@ def build_decomp(
     action_genome: Path | str | None = None,
     videos: Path | str | None = None,
     embed: Literal['auto', 'yes', 'no'] = 'auto',
+    wording: Literal['ours', 'engine'] = 'ours',
     max_questions_per_video: int = 40,
     seed: int = 0,
     split: Literal['train', 'test', 'all'] = 'all',
@@ -298,6 +299,8 @@ def build_decomp(
             actions.
         videos: Folder of the videos, if not beside the annotations.
         embed: Put the videos into the dataset, or their ids alone; auto: those of the sample, which may be shown.
+        wording: Word sub-questions in our English, or as the engine of AGQA-Decomp's authors does; roots stay as
+            they are.
         max_questions_per_video: Make so many questions about a video at most, drawn over the templates.
         seed: Seed of every draw.
         split: Splits to build.

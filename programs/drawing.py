@@ -7,25 +7,26 @@ from typing import Any
 
 from .decomposition import Step
 from .questions import Question, notation, template_of
-from .wording import word
+from .wording import Wording, word
 
 
-def texts_of(steps: Sequence[Step], root: str | None) -> dict[Question, str]:
+def texts_of(steps: Sequence[Step], root: str | None, wording: Wording = "ours") -> dict[Question, str]:
     """Return the text of every question; the root's own one if it is given."""
-    texts = {step.question: word(step.question) for step in steps}
+    texts = {step.question: word(step.question, wording) for step in steps}
     if root:
         texts[steps[-1].question] = root
     return texts
 
 
-def as_tree(steps: Sequence[Step], root: str | None = None) -> str:
+def as_tree(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
     """Write a graph as a tree; a question that several are composed of is written out where it comes first.
 
     Args:
         steps: As `decompose` returns them.
         root: The root's own words.
+        wording: Of the others.
     """
-    texts = texts_of(steps, root)
+    texts = texts_of(steps, root, wording)
     by_question = {step.question: step for step in steps}
     number = {step.question: place for place, step in enumerate(steps)}
     lines: list[str] = []
@@ -48,9 +49,9 @@ def as_tree(steps: Sequence[Step], root: str | None = None) -> str:
     return "\n".join(lines)
 
 
-def as_json(steps: Sequence[Step], root: str | None = None) -> dict[str, Any]:
+def as_json(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> dict[str, Any]:
     """Return a graph as JSON values: its template, its questions in order, and its edges by their numbers."""
-    texts = texts_of(steps, root)
+    texts = texts_of(steps, root, wording)
     number = {step.question: place for place, step in enumerate(steps)}
     return {
         "template": template_of(steps[-1].question),
@@ -65,9 +66,9 @@ def as_json(steps: Sequence[Step], root: str | None = None) -> dict[str, Any]:
     }
 
 
-def as_dot(steps: Sequence[Step], root: str | None = None) -> str:
+def as_dot(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
     """Write a graph for Graphviz."""
-    texts = texts_of(steps, root)
+    texts = texts_of(steps, root, wording)
     number = {step.question: place for place, step in enumerate(steps)}
     lines = ["digraph questions {", "  node [shape=box, style=rounded];"]
     for step in steps:

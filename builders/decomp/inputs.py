@@ -138,7 +138,7 @@ def _of_charades(settings: DecompSettings) -> _Found:
                 payload = {"roots": roots, "graph": graph_as_json(graph)}
                 units.append(unit_of(graph.video_id, split, payload, settings, float(len(roots))))
     notes["videos_without_questions"] = len(annotations.videos) - len(units)
-    return _Found(units, MadeReader(), source_named(settings), [folder], hashes, notes)
+    return _Found(units, MadeReader(settings.wording), source_named(settings), [folder], hashes, notes)
 
 
 def _of_agqa(settings: DecompSettings) -> _Found:
@@ -161,7 +161,7 @@ def _of_agqa(settings: DecompSettings) -> _Found:
             notes["questions"] += count
             notes["videos_without_scene_graph"] += split in graphs and video not in graphs[split].spans
     places = [path.parent if path.is_file() else path]
-    reader = AgqaReader({split: str(file) for split, file in files.items()}, stamps, graphs)
+    reader = AgqaReader({split: str(file) for split, file in files.items()}, stamps, graphs, settings.wording)
     missing = [f"there are no scene graphs of {split}" for split in files if settings.graphs and split not in graphs]
     return _Found(units, reader, AGQA, places, hashes, notes, missing)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...programs.parsing import parse_program
+from ...programs.wording import Wording
 from ...records.plan import Unit
 from ...sources.agqa import QuestionRow, read_rows
 from ...sources.agqa_graphs import GraphFile
@@ -20,12 +21,18 @@ from .video_graphs import Root, VideoGraphs, graphs_of
 
 @dataclass(frozen=True)
 class MadeReader:
-    """Reads questions that were made; a unit holds them, and the scene graph."""
+    """Reads questions that were made; a unit holds them, and the scene graph.
+
+    Attributes:
+        wording: How sub-questions are worded.
+    """
+
+    wording: Wording
 
     def read(self, unit: Unit) -> VideoGraphs:
         """Return the questions and graphs of a unit's video."""
         roots = [root_of_json(row) for row in unit.payload["roots"]]
-        return graphs_of(unit.id, roots, graph_from_json(unit.id, unit.payload["graph"]))
+        return graphs_of(unit.id, roots, graph_from_json(unit.id, unit.payload["graph"]), self.wording)
 
 
 def root_of_json(row: Mapping[str, Any]) -> Root:
@@ -41,18 +48,20 @@ class AgqaReader:
         files: The file of each split.
         stamps: What these looked like when they were indexed.
         graphs: The scene graphs of each split, if there are any.
+        wording: How sub-questions are worded.
     """
 
     files: Mapping[str, str]
     stamps: Mapping[str, str]
     graphs: Mapping[str, GraphFile]
+    wording: Wording
 
     def read(self, unit: Unit) -> VideoGraphs:
         """Return the questions and graphs of a unit's video."""
         spans = [(begin, end) for begin, end in unit.payload["spans"]]
         rows = read_rows(Path(self.files[unit.split]), spans, self.stamps[unit.split])
-        graphs = self.graphs.get(unit.split)
-        return graphs_of(unit.id, [root_of_row(row) for row in rows], graphs.read(unit.id) if graphs else None)
+        graphs, roots = self.graphs.get(unit.split), [root_of_row(row) for row in rows]
+        return graphs_of(unit.id, roots, graphs.read(unit.id) if graphs else None, self.wording)
 
 
 def root_of_row(row: QuestionRow) -> Root:

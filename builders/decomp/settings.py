@@ -19,6 +19,11 @@ def of_charades(settings: Any) -> bool:
     return settings.charades is not None
 
 
+def of_programs(settings: Any) -> bool:
+    """Whether questions are taken apart here, and not published graphs."""
+    return settings.release_hierarchies is None
+
+
 def of_agqa(settings: Any) -> bool:
     """Whether the questions are AGQA's."""
     return settings.agqa is not None
@@ -36,6 +41,7 @@ class DecompSettings(BuildSettings):
         action_genome: Folder of Action Genome's annotations.
         videos: Folder of the videos.
         embed: Whether the videos go into the dataset; "auto" for those of the sample only, once decided "yes" or "no".
+        wording: How sub-questions are worded.
         most_per_video: Most questions that are made about a video; None for all.
         collection: Which of the three it is; `decided` says it.
     """
@@ -73,6 +79,11 @@ class DecompSettings(BuildSettings):
     )
     embed: Literal["auto", "yes", "no"] = option(
         "auto", "Put the videos into the dataset, or their ids alone; auto: those of the sample, which may be shown."
+    )
+    wording: Literal["ours", "engine"] = option(
+        "ours",
+        "Word sub-questions in our English, or as the engine of AGQA-Decomp's authors does; roots stay as they are.",
+        counts=of_programs,
     )
     most_per_video: int | None = option(
         40,

@@ -8,6 +8,7 @@ from itertools import islice
 from ...errors import InputError
 from ...programs.parsing import parse_program
 from ...programs.questions import notation
+from ...programs.wording import Wording
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ..remade import differing_rows
@@ -37,16 +38,17 @@ def check_programs(output: FinishedOutput) -> Iterator[str]:
     made = Making(seed=settings.seed) if settings.collection == "charades" else None
     for split in output.splits("questions"):
         for video in by_video(output, split):
-            yield from (f"{video.video_id}: {problem}" for problem in islice(_differing(video, split, made), SHOWN))
+            found = _differing(video, split, made, settings.wording)
+            yield from (f"{video.video_id}: {problem}" for problem in islice(found, SHOWN))
 
 
-def _differing(video: VideoRows, split: str, made: Making | None) -> Iterator[str]:
+def _differing(video: VideoRows, split: str, made: Making | None, wording: Wording) -> Iterator[str]:
     try:
         roots = [_root(row) for row in video.questions.values() if row["is_root"]]
     except InputError as error:
         yield f"a root's program cannot be read: {error}"
         return
-    again = graphs_of(video.video_id, roots, None)
+    again = graphs_of(video.video_id, roots, None, wording)
     for row in again.rows():
         found = video.questions.get(row["key"])
         if found is None:

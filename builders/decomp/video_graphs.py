@@ -18,7 +18,7 @@ from ...programs.questions import (
     notation,
     template_of,
 )
-from ...programs.wording import word
+from ...programs.wording import Wording, word
 from ...records.schema import Row
 from ...sources.scene_graphs import SceneGraph
 from ...templates.agqa import load_agqa
@@ -66,6 +66,7 @@ class VideoGraphs:
         graphs_by_root: What each root is taken apart into.
         keys: The key of every question that is asked of the video; of a question that several roots ask, the first's.
         filled: Answers.
+        wording: How sub-questions are worded.
     """
 
     video_id: str
@@ -73,6 +74,7 @@ class VideoGraphs:
     graphs_by_root: tuple[Graph, ...]
     keys: Mapping[Question, str]
     filled: Filled
+    wording: Wording = "ours"
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of config `questions`: of each graph the questions that are new, children before parents."""
@@ -99,7 +101,7 @@ class VideoGraphs:
         return {
             "key": root.key if root else self.keys[question],
             "video_id": self.video_id,
-            "question": root.text if root else word(question),
+            "question": root.text if root else word(question, self.wording),
             "answer": answer.value,
             "reason": answer.reason,
             "decided_by": decided_by,
@@ -154,7 +156,7 @@ def options_of(question: Question, answer: str) -> tuple[str, ...]:
     return ()
 
 
-def graphs_of(video_id: str, roots: Sequence[Root], graph: SceneGraph | None) -> VideoGraphs:
+def graphs_of(video_id: str, roots: Sequence[Root], graph: SceneGraph | None, wording: Wording = "ours") -> VideoGraphs:
     """Take a video's questions apart and answer what they are taken apart into.
 
     A sub-question that is itself a root of the video is that root: one meaning is asked once. Two roots may mean the
@@ -164,6 +166,7 @@ def graphs_of(video_id: str, roots: Sequence[Root], graph: SceneGraph | None) ->
         video_id: The video.
         roots: Its questions, in any order.
         graph: What is annotated of it; None if nothing is known but the questions.
+        wording: How sub-questions are worded.
     """
     ordered = tuple(sorted(roots, key=lambda root: in_order(root.key)))
     keys: dict[Question, str] = {}
@@ -177,7 +180,7 @@ def graphs_of(video_id: str, roots: Sequence[Root], graph: SceneGraph | None) ->
         taken.append(found)
     given = {root.question: root.answer for root in reversed(ordered)}
     steps = [step for found in taken for step in found.steps]
-    return VideoGraphs(video_id, ordered, tuple(taken), keys, fill(steps, given, graph))
+    return VideoGraphs(video_id, ordered, tuple(taken), keys, fill(steps, given, graph), wording)
 
 
 def sub_questions(graphs: Iterator[Row]) -> Counter[str]:

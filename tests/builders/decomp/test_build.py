@@ -56,6 +56,14 @@ class TestSample:
         assert done.code == 0, done.out
         assert "not checked" not in done.out.replace("decord is not installed", "")
 
+    def test_the_engines_words_are_verified_too(self, drawn: Path, tmp_path: Path) -> None:
+        build(tmp_path / "out", "--charades", "sample", "--split", "test", "--embed", "no", "--wording", "engine")
+        ours = {row["canonical_id"]: row["question"] for row in rows(drawn, "questions", "test")}
+        theirs = {row["canonical_id"]: row["question"] for row in rows(tmp_path / "out", "questions", "test")}
+        assert ours.keys() == theirs.keys()
+        assert 0 < sum(ours[name] != theirs[name] for name in ours) < len(ours) / 2
+        assert run("stressreel", "verify", tmp_path / "out").code == 0
+
     def test_a_split_is_that_of_the_whole(self, drawn: Path, tmp_path: Path) -> None:
         build(tmp_path / "test", "--charades", "sample", "--split", "test", "--embed", "no")
         for table in ("questions", "graphs"):
