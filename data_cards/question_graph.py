@@ -7,14 +7,14 @@ from math import ceil
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..metrics.question_paths import RIGHT, UNASKED, UNKNOWN, WRONG, QuestionPath, Step
+from ..metrics.question_paths import RIGHT, UNANSWERED, UNASKED, UNKNOWN, WRONG, QuestionPath, Step
 from .plots import BLUE, GREY, INK, PALE, WIDTH_IN, _png, _short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FILLS = {RIGHT: "#dcefdc", WRONG: "#f6d3d6", UNKNOWN: "#f1f3f5", UNASKED: "#ffffff"}
+FILLS = {RIGHT: "#dcefdc", WRONG: "#f6d3d6", UNKNOWN: "#f1f3f5", UNANSWERED: "#fbf6e3", UNASKED: "#ffffff"}
 PATH = "#c8385a"
 IN_A_ROW = 4
 LINE_IN, PAD_IN, GAP_IN = 0.155, 0.10, 0.55
@@ -99,11 +99,11 @@ def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
 def _lines(step: Step, box_in: float) -> list[str]:
     """Break what a box says into lines."""
     width = max(8, int(box_in / LETTER_IN))
-    said = "not answered" if step.prediction is None else f"“{_short(step.prediction, 30)}”"
+    said = step.verdict if step.prediction is None else f"“{_short(step.prediction, 30)}”"
     if step.verdict == WRONG:
         said += f", right: {_short(str(step.node.answer), 30)}"
-    elif step.verdict != RIGHT:
-        said = step.verdict if step.prediction is None else f"{said}, {step.verdict}"
+    elif step.verdict != RIGHT and step.prediction is not None:
+        said += f", {step.verdict}"
     texts = (step.node.kind, _short(step.node.text, MOST_LETTERS), said)
     return [line for text in texts for line in wrap(text, width)]
 

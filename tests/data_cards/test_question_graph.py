@@ -65,6 +65,7 @@ def test_boxes_are_coloured_by_verdict_and_the_error_path_is_marked(drawn: list[
         "right": 4,  # phone, touching, photographing, taking
         "wrong": 4,  # picture, touching after, first, root
         "right answer not known": 0,
+        "not answered": 0,
         "not scored": 2,
     }
     arrows = [text.arrow_patch for text in axes.texts if getattr(text, "arrow_patch", None) is not None]
