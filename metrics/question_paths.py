@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import InputError
 from .internal_consistency import consistency
@@ -128,6 +129,37 @@ def _verdict(node: Node, right: bool | None) -> str:
     if node.kind in BANNED:
         return UNASKED
     return UNKNOWN if right is None else RIGHT if right else WRONG
+
+
+def question_path_json(path: QuestionPath) -> dict[str, Any]:
+    """Return a question's graph with verdicts and contradictions as JSON values; edges are by place in `nodes`."""
+    contradictory = {parent for parent, _ in path.contradictions}
+    return {
+        "root": path.root,
+        "nodes": [
+            {
+                "key": step.node.key,
+                "question": step.node.text,
+                "kind": step.node.kind,
+                "answer": step.node.answer,
+                "prediction": step.prediction,
+                "verdict": step.verdict,
+                "contradictory": place in contradictory,
+                "on_error_path": step.on_path,
+            }
+            for place, step in enumerate(path.steps)
+        ],
+        "edges": [
+            {
+                "parent": parent,
+                "rule": rule,
+                "children": list(children),
+                "contradictory": (parent, rule) in path.contradictions,
+            }
+            for parent, rule, children in path.edges
+        ],
+        "goes_wrong_at": [path.steps[place].node.key for place in path.origins],
+    }
 
 
 def step_text(step: Step) -> str:

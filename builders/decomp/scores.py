@@ -19,7 +19,7 @@ from ...metrics.question_graphs import (
     constant_predictions,
     most_common_predictions,
 )
-from ...metrics.question_paths import question_path, question_path_text
+from ...metrics.question_paths import question_path, question_path_json, question_path_text
 from ...metrics.scores import Scores
 from ...metrics.scoring import Explanation, Scoring
 from ...records.output import FinishedOutput
@@ -138,7 +138,7 @@ def explain(output: FinishedOutput, question: str, predictions: Predictions) -> 
             video = graphs_of_video(rows)
             given = match(predictions, list(video.nodes), partial=True).given
             path = question_path(video, question, {key: str(value) for key, value in given.items()})
-            return Explanation(question_path_text(path), question_graph_png(path))
+            return Explanation(question_path_text(path), question_path_json(path), question_graph_png(path))
     raise InputError(
         f"no root of {output.path} has the key {question!r}. Roots are the rows of config `questions` whose `is_root` "
         "is true; their keys have no underscore and number behind them."

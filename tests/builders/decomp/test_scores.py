@@ -162,6 +162,35 @@ def test_one_question_is_shown(drawn: Path, tmp_path: Path) -> None:
     assert not (drawn / "a.png").exists()
 
 
+def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
+    answers = {row["key"]: "yes" for row in asked(drawn, "test")}
+    graph = next(row for row in rows(drawn, "graphs", "test") if row["template"] == "objLastChoose")
+    unanswered = next(key for key in graph["nodes"] if key in answers and key != graph["root"])
+    del answers[unanswered]
+    file, picture = write(tmp_path / "a.jsonl", answers), tmp_path / "graph.png"
+    given = ("--predictions", file, "--question", graph["root"], "--picture", picture, "--json")
+    done = run("stressreel", "score", drawn, *given)
+    assert done.code == 0, done.err
+    assert picture.is_file()
+    found = json.loads(done.out)
+    assert found["root"] == graph["root"]
+    assert [node["key"] for node in found["nodes"]] == graph["nodes"]
+    edges = [{name: edge[name] for name in ("parent", "rule", "children")} for edge in found["edges"]]
+    assert edges == graph["edges"]
+    by_key = {row["key"]: row for row in rows(drawn, "questions")}
+    for node in found["nodes"]:
+        row = by_key[node["key"]]
+        right = {True: "right", False: "wrong"}[row["answer"] == "yes"]
+        wanted = "not scored" if row["banned"] else "right answer not known" if row["answer"] is None else right
+        assert node["verdict"] == ("not answered" if node["key"] == unanswered else wanted)
+    contradictory = {edge["parent"] for edge in found["edges"] if edge["contradictory"]}
+    assert [node["contradictory"] for node in found["nodes"]] == [
+        place in contradictory for place in range(len(found["nodes"]))
+    ]
+    assert found["nodes"][-1]["on_error_path"]
+    assert found["goes_wrong_at"]
+
+
 def test_groups_of_scores_are_those_of_the_table(drawn: Path) -> None:
     assert {row["group"] for row in asked(drawn)} <= set(SCORED_GROUPS)
     assert all(GROUP_OF[row["kind"]] == row["group"] for row in rows(drawn, "questions"))
