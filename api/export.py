@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +15,7 @@ from ..records.results import Result, Table
 from .files import check_outside
 
 if TYPE_CHECKING:
+    from ..benchmark import Benchmark
     from ..exports.tasks import Task
     from ..records.output import FinishedOutput
 
@@ -84,7 +85,13 @@ class Files(Result):
 
 @public
 def export_lmms_eval(
-    out: Path | str, *, to: Path | str, name: Group = None, split: TestSplit = None, force: bool = False
+    out: Path | str,
+    *,
+    to: Path | str,
+    name: Group = None,
+    split: TestSplit = None,
+    videos: Path | str | None = None,
+    force: bool = False,
 ) -> Tasks:
     """Write `out` as tasks of lmms-eval: YAML, and the Python that shows videos and reads answers.
 
@@ -95,22 +102,30 @@ def export_lmms_eval(
         to: Folder for the tasks: new or empty.
         name: What the names of tasks begin with: <name>_<table>.
         split: The split to ask.
+        videos: Folder of the source videos, where `out` holds none and shows them as they are.
         force: Write over an earlier export in the folder; other files stay.
 
     Raises:
-        UsageError: There is no such output or split, the folder lies in the output, or the name is not allowed.
-        InputError: The output cannot be read, or the folder holds something else.
+        UsageError: There is no such output, split or folder of videos, the folder lies in the output, or the name is
+            not allowed.
+        InputError: The output cannot be read, videos are missing, or the folder holds something else.
         OutputError: The folder cannot be written.
     """
     from ..exports.lmms_eval import commands, write_tasks
 
-    output, tasks, group, by_table = _write_tasks(Path(out), Path(to), name, split, force, write_tasks)
+    output, tasks, group, by_table = _write_tasks(out, Path(to), name, split, videos, force, write_tasks)
     return Tasks(Path(to), group, tuple(tasks), tuple(commands(output, tasks, Path(to), group, by_table=by_table)))
 
 
 @public
 def export_inspect(
-    out: Path | str, *, to: Path | str, name: Group = None, split: TestSplit = None, force: bool = False
+    out: Path | str,
+    *,
+    to: Path | str,
+    name: Group = None,
+    split: TestSplit = None,
+    videos: Path | str | None = None,
+    force: bool = False,
 ) -> Tasks:
     """Write `out` as tasks of inspect-ai: Python, and the samples as JSON lines.
 
@@ -121,21 +136,29 @@ def export_inspect(
         to: Folder for the tasks: new or empty.
         name: What the names of tasks begin with: <name>_<table>.
         split: The split to ask.
+        videos: Folder of the source videos, where `out` holds none and shows them as they are.
         force: Write over an earlier export in the folder; other files stay.
 
     Raises:
-        UsageError: There is no such output or split, the folder lies in the output, or the name is not allowed.
-        InputError: The output cannot be read, or the folder holds something else.
+        UsageError: There is no such output, split or folder of videos, the folder lies in the output, or the name is
+            not allowed.
+        InputError: The output cannot be read, videos are missing, or the folder holds something else.
         OutputError: The folder cannot be written.
     """
     from ..exports.inspect_ai import commands, write_tasks
 
-    output, tasks, group, by_table = _write_tasks(Path(out), Path(to), name, split, force, write_tasks)
+    output, tasks, group, by_table = _write_tasks(out, Path(to), name, split, videos, force, write_tasks)
     return Tasks(Path(to), group, tuple(tasks), tuple(commands(output, tasks, Path(to), by_table=by_table)))
 
 
 def _write_tasks(
-    out: Path, folder: Path, name: str | None, split: str | None, force: bool, write: Callable[..., None]
+    out: Path | str,
+    folder: Path,
+    name: str | None,
+    split: str | None,
+    videos: Path | str | None,
+    force: bool,
+    write: Callable[..., None],
 ) -> tuple[FinishedOutput, list[Task], str, bool]:
     """Write a folder of tasks.
 
@@ -147,16 +170,38 @@ def _write_tasks(
     from ..exports.folder import earlier_files
     from ..records.output import reading
 
-    with reading(out) as output:
-        check_outside(folder, out)
+    with reading(Path(out)) as output:
+        check_outside(folder, Path(out))
         earlier = earlier_files(folder, force=force)
         group = name if name is not None else f"stressreel_{output.info['builder']}"
         if not NAME.fullmatch(group):
             raise UsageError(f"--name {group!r}: letters, digits and _ only.")
         benchmark = benchmark_of(output)
         tasks = tasks_of(benchmark, output, split)
-        write(output, tasks, folder, group, earlier)
+        found = None if videos is None else _source_videos(benchmark, output, tasks, Path(videos))
+        write(output, tasks, folder, group, earlier, found)
     return output, tasks, group, scoring_of(benchmark).by_table
+
+
+def _source_videos(
+    benchmark: Benchmark, output: FinishedOutput, tasks: Sequence[Task], folder: Path
+) -> Mapping[str, Path] | None:
+    """Find the videos of tasks in a folder; None if the output holds them.
+
+    Raises:
+        UsageError: There is no such folder, or the videos of the output are made in its build.
+        InputError: Some are missing.
+    """
+    from ..asking.clips import FolderClips, holds_videos
+    from ..asking.questions import questions_of_output
+
+    if holds_videos(output, benchmark.configs(output.info), {name for task in tasks for name in task.video_tables}):
+        return None
+    questions = list(questions_of_output(output, tasks))
+    clips = None if benchmark.clips is None else benchmark.clips(output, questions, folder)
+    if not isinstance(clips, FolderClips):
+        raise UsageError(f"--videos: what {output.path} shows is made in its build. Build it with videos.")
+    return clips.paths
 
 
 @public

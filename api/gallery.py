@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Annotated, Literal
 
+from ..errors import UsageError
 from ..records.functions import FirstIndex, public
 from ..records.options import Option
 from ..records.results import Result
@@ -55,6 +56,7 @@ def gallery(
     out: Path | str,
     *,
     to: Path | str,
+    split: Annotated[str | None, Option("", shown="all")] = None,
     limit: Annotated[int | None, Option("", minimum=1, shown="all")] = None,
     embed: Literal["none", "thumbnails", "videos"] = "videos",
     scores: Path | str | None = None,
@@ -73,10 +75,12 @@ def gallery(
     Args:
         out: The output.
         to: Folder: new or empty.
-        limit: Show so many items, spread evenly over the output.
+        split: Show this split alone.
+        limit: Show so many items, spread evenly over those that would be shown.
         embed: What is copied of the videos: nothing, a picture of each, or the files too.
-        scores: Folder that `stressreel score` wrote: show its tables, and filter by what the model got wrong.
-        predictions: The answers to show.
+        scores: Folder that `stressreel score` wrote: show its tables and what the model answered, and filter by what it
+            got wrong.
+        predictions: The answers to show, with the items that they answer.
         config: The table that `predictions` answer.
         first_index: Number of the first option in `predictions` that are numbers.
         audit: What models that see no video choose: audit.json, or its folder.
@@ -85,8 +89,9 @@ def gallery(
         progress: Show progress.
 
     Raises:
-        UsageError: There is no such output, file or table, or the folder lies in the output.
-        InputError: One cannot be read or is of another output, or the folder holds something else.
+        UsageError: There is no such output, file, table or split, or the folder lies in the output.
+        InputError: One cannot be read or is of another output, there is nothing to show, or the folder holds something
+            else.
         OutputError: The folder cannot be written.
     """
     import webbrowser
@@ -102,6 +107,9 @@ def gallery(
     folder = Path(to)
     with reading(Path(out)) as output:
         check_outside(folder, Path(out))
+        splits = list(dict.fromkeys(name for counts in output.info["counts"].values() for name in counts))
+        if split is not None and split not in splits:
+            raise UsageError(f"{output.path} has no split {split!r}. It has: {', '.join(splits)}.")
         scored, answers, audited = (None if path is None else Path(path) for path in (scores, predictions, audit))
         given = read_given(output, scores=scored, predictions=answers, config=config, first=first_index, audit=audited)
         benchmark = benchmark_of(output)
@@ -122,7 +130,7 @@ def gallery(
             answered=given.answers.predictions is not None,
         )
         written = write_gallery(
-            output, found, about, folder, limit=limit, given=given.identity, force=force, progress=progress
+            output, found, about, folder, split=split, limit=limit, given=given.identity, force=force, progress=progress
         )
     page = folder / PAGE
     if open:

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..metrics.question_paths import RIGHT, UNASKED, UNKNOWN, WRONG, QuestionPath, Step
+from ..metrics.question_paths import RIGHT, UNANSWERED, UNASKED, UNKNOWN, WRONG, QuestionPath, Step
 from .plots import BLUE, GREY, INK, PALE, WIDTH_IN, _png, _short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FILLS = {RIGHT: "#dcefdc", WRONG: "#f6d3d6", UNKNOWN: "#f1f3f5", UNASKED: "#ffffff"}
+FILLS = {RIGHT: "#dcefdc", WRONG: "#f6d3d6", UNKNOWN: "#f1f3f5", UNANSWERED: "#fbf6e3", UNASKED: "#ffffff"}
 PATH = "#c8385a"
 IN_A_ROW = 4
 LINE_IN, PAD_IN, GAP_IN = 0.155, 0.10, 0.55
 """Height of a line of text, space around a text, and space between rows, in inches."""
+BETWEEN_IN, LANE_IN = 0.26, 0.08
+"""Between two boxes of a row, and between two lines there."""
+CROWDED = 0.02
+"""How far a line goes around others, in inches: so much for each, over the width of the gap."""
 LETTER_IN = 0.078
 MOST_LETTERS = 160
 TOO_MANY = 60
 """Questions that a picture can show."""
+Place = tuple[float, float, float]
+"""The middle, top and bottom of a box."""
 
 
 def question_graph_png(path: QuestionPath) -> bytes:
@@ -39,7 +45,7 @@ def question_graph_png(path: QuestionPath) -> bytes:
     """
     rows, hidden = layers(path)
     count = max(len(row) for row in rows)
-    box_in = (WIDTH_IN - 0.3) / max(count, 2) - 0.15
+    box_in = (WIDTH_IN - 0.3) / max(count, 2) - BETWEEN_IN
     texts = {place: _lines(path.steps[place], box_in) for row in rows for place in row}
     heights = [max(len(texts[place]) for place in row) * LINE_IN + 2 * PAD_IN for row in rows]
     tops = [sum(heights[:number]) + number * GAP_IN for number in range(len(rows))]
@@ -47,14 +53,14 @@ def question_graph_png(path: QuestionPath) -> bytes:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        where: dict[int, tuple[float, float, float]] = {}
+        where: dict[int, Place] = {}
         for row, top in zip(rows, tops, strict=True):
             for number, place in enumerate(row):
                 across = (number + 0.5) * (WIDTH_IN - 0.3) / len(row)
                 tall = len(texts[place]) * LINE_IN + 2 * PAD_IN
                 where[place] = across, top, top + tall
                 _box(axes, path.steps[place], texts[place], where[place], box_in)
-        _edges(axes, path, where)
+        _edges(axes, path, rows, where, box_in)
         _legend(axes, path, hidden)
         axes.set_xlim(0, WIDTH_IN - 0.3)
         axes.set_ylim(height + 0.05, -0.05)
@@ -99,16 +105,16 @@ def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
 def _lines(step: Step, box_in: float) -> list[str]:
     """Break what a box says into lines."""
     width = max(8, int(box_in / LETTER_IN))
-    said = "not answered" if step.prediction is None else f"“{_short(step.prediction, 30)}”"
+    said = step.verdict if step.prediction is None else f"“{_short(step.prediction, 30)}”"
     if step.verdict == WRONG:
         said += f", right: {_short(str(step.node.answer), 30)}"
-    elif step.verdict != RIGHT:
-        said = step.verdict if step.prediction is None else f"{said}, {step.verdict}"
+    elif step.verdict != RIGHT and step.prediction is not None:
+        said += f", {step.verdict}"
     texts = (step.node.kind, _short(step.node.text, MOST_LETTERS), said)
     return [line for text in texts for line in wrap(text, width)]
 
 
-def _box(axes: Axes, step: Step, lines: Sequence[str], where: tuple[float, float, float], box_in: float) -> None:
+def _box(axes: Axes, step: Step, lines: Sequence[str], where: Place, box_in: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     across, top, bottom = where
@@ -138,31 +144,95 @@ def _box(axes: Axes, step: Step, lines: Sequence[str], where: tuple[float, float
         )
 
 
-def _edges(axes: Axes, path: QuestionPath, where: dict[int, tuple[float, float, float]]) -> None:
+def routes(
+    pairs: Sequence[tuple[int, int]], rows: Sequence[Sequence[int]], where: Mapping[int, Place], box_in: float
+) -> dict[tuple[int, int], list[tuple[float, float]]]:
+    """Lead lines from parents to children around the boxes of the rows between them.
+
+    A row is passed straight down through one of its gaps: that nearest to the straight line, unless many lines take it.
+    Lines turn between rows, where there are no boxes.
+
+    Args:
+        pairs: Parents and children, by place.
+        rows: The places in each row.
+        where: The middle, top and bottom of each box.
+        box_in: How wide boxes are.
+
+    Returns:
+        The points of each line.
+    """
+    level = {place: number for number, row in enumerate(rows) for place in row}
+    bands = [(where[row[0]][1], max(where[place][2] for place in row)) for row in rows]
+    gaps = [_gaps([where[place][0] for place in row], box_in) for row in rows]
+    taken: dict[tuple[int, int], list[tuple[float, tuple[int, int]]]] = {}
+    for parent, child in dict.fromkeys(pairs):
+        across, end = where[parent][0], where[child][0]
+        for row in range(level[parent] + 1, level[child]):
+            across += (end - across) / (level[child] - row + 1)
+            costs = []
+            for number, (low, high) in enumerate(gaps[row]):
+                nearest = min(max(across, low), high)
+                lines = len(taken.get((row, number), ()))
+                costs.append((abs(nearest - across) + CROWDED * lines / (high - low), nearest, number))
+            _, across, number = min(costs)
+            taken.setdefault((row, number), []).append((across, (parent, child)))
+    through: dict[tuple[int, int], dict[int, float]] = {}
+    for (row, number), lines in taken.items():
+        low, high = gaps[row][number]
+        apart = min(LANE_IN, (high - low) / (len(lines) + 1))
+        lane = low
+        for at, (across, pair) in enumerate(sorted(lines)):
+            lane = min(max(across, lane + apart), high - apart * (len(lines) - at))
+            through.setdefault(pair, {})[row] = lane
+    found: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    for pair in dict.fromkeys(pairs):
+        (start, _, bottom), (end, top, _) = where[pair[0]], where[pair[1]]
+        lanes = sorted(through.get(pair, {}).items())
+        middle = [(lane, edge) for row, lane in lanes for edge in bands[row]]
+        found[pair] = [(start, bottom), (start, bands[level[pair[0]]][1]), *middle, (end, top)]
+    return found
+
+
+def _gaps(middles: Sequence[float], box_in: float) -> list[tuple[float, float]]:
+    """Return where a row has no box, from left to right."""
+    starts = [0.0, *(middle + box_in / 2 for middle in middles)]
+    ends = [*(middle - box_in / 2 for middle in middles), WIDTH_IN - 0.3]
+    return list(zip(starts, ends, strict=True))
+
+
+def _edges(
+    axes: Axes, path: QuestionPath, rows: Sequence[Sequence[int]], where: Mapping[int, Place], box_in: float
+) -> None:
     """Draw arrows from parents to children, and each rule's name once, below its parent."""
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
+
+    drawn = [
+        (parent, child, rule)
+        for parent, rule, children in path.edges
+        for child in dict.fromkeys(children)
+        if parent in where and child in where
+    ]
+    lines = routes([(parent, child) for parent, child, _ in drawn], rows, where, box_in)
+    for parent, child, rule in drawn:
+        on_path, contradicts = (parent, child) in path.error_edges, (parent, rule) in path.contradictions
+        axes.add_patch(
+            FancyArrowPatch(
+                path=Path(lines[parent, child]),
+                arrowstyle="-|>",
+                mutation_scale=10,
+                color=PATH if on_path else BLUE if contradicts else GREY,
+                linewidth=2.0 if on_path else 1.4 if contradicts else 0.9,
+                linestyle="--" if contradicts else "-",
+                joinstyle="round",
+                zorder=1.5 if on_path else 1.2 if contradicts else 1,
+            )
+        )
     rules: dict[int, list[str]] = {}
-    for parent, rule, children in path.edges:
-        if parent not in where:
-            continue
-        contradicts = (parent, rule) in path.contradictions
-        for child in dict.fromkeys(children):
-            if child in where:
-                on_path = (parent, child) in path.error_edges
-                axes.annotate(
-                    "",
-                    xy=(where[child][0], where[child][1]),
-                    xytext=(where[parent][0], where[parent][2]),
-                    arrowprops={
-                        "arrowstyle": "-|>",
-                        "color": PATH if on_path else BLUE if contradicts else GREY,
-                        "linewidth": 2.0 if on_path else 1.4 if contradicts else 0.9,
-                        "linestyle": "--" if contradicts else "-",
-                        "shrinkA": 0,
-                        "shrinkB": 1,
-                    },
-                    zorder=1,  # behind the boxes that it crosses
-                )
-        rules.setdefault(parent, []).append(f"{rule} ↯" if contradicts else rule)
+    for parent, rule, _ in path.edges:
+        if parent in where:
+            contradicts = (parent, rule) in path.contradictions
+            rules.setdefault(parent, []).append(f"{rule} ↯" if contradicts else rule)
     for parent, names in rules.items():
         across, _, bottom = where[parent]
         axes.text(

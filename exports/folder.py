@@ -96,10 +96,13 @@ def run_time_files() -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in paths.items()}
 
 
-def about_export(output: FinishedOutput, tasks: Sequence[Task]) -> dict[str, Any]:
-    """Return what `output.json` says: where the output lies, and what its tasks leave out."""
+def about_export(
+    output: FinishedOutput, tasks: Sequence[Task], videos: Mapping[str, Path] | None = None
+) -> dict[str, Any]:
+    """Return what `output.json` says: where the output lies, and its videos if it holds none; what tasks leave out."""
     left_out = {task.table: list(task.left_out) for task in tasks if task.left_out}
-    return {"path": str(output.path.resolve()), **exported_by(output), "left_out": left_out}
+    about = {"path": str(output.path.resolve()), **exported_by(output), "left_out": left_out}
+    return about | ({} if videos is None else {"videos": {name: str(path.resolve()) for name, path in videos.items()}})
 
 
 def write_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, bytes], earlier: frozenset[str]) -> None:

@@ -78,6 +78,7 @@ def write_gallery(
     about: About,
     folder: Path,
     *,
+    split: str | None = None,
     limit: int | None = None,
     given: Mapping[str, Any] | None = None,
     force: bool = False,
@@ -90,18 +91,22 @@ def write_gallery(
         gallery: What it shows.
         about: What the gallery says of itself.
         folder: The folder: see `resumable.open_folder`.
-        limit: Number of exhibits, spread evenly over the output; None for all.
+        split: Show this split alone.
+        limit: Number of exhibits, spread evenly over those that would be shown; None for all.
         given: What else decides the content, such as the hash of predictions.
         force: Whether an earlier gallery may be written over.
         progress: Whether to show it.
 
     Raises:
-        InputError: A video is damaged or missing, or the folder holds something else.
+        InputError: There is nothing to show, a video is damaged or missing, or the folder holds something else.
         OutputError: The folder cannot be written.
     """
-    kept = {**identity(output, "gallery", None), "limit": limit, "embed": about.embed, **(given or {})}
+    kept = {**identity(output, "gallery", split), "limit": limit, "embed": about.embed, **(given or {})}
+    exhibits = list(distinct(gallery.exhibits(_places(gallery, split, limit, answered=about.answered))))
+    if not exhibits and gallery.count:
+        what = f"of split {split} " * (split is not None) + "that the predictions answer" * about.answered
+        raise InputError(f"{output.path} has no {gallery.noun} {what.strip()}. Give another --split, or other answers.")
     place = open_folder(folder, kept, force=force)
-    exhibits = list(distinct(gallery.exhibits(spread(gallery.count, limit))))
     stored = [] if about.embed == "none" else list(_stored(output, exhibits))
     static = static_files()
     place.announce(_names(static, len(exhibits), stored, about.embed))
@@ -117,6 +122,19 @@ def write_gallery(
     place.finish()
     answered = sum(any(each.verdict for each in exhibit.asked) for exhibit in exhibits)
     return Written(len(exhibits), gallery.count, len(films), answered)
+
+
+def _places(gallery: Gallery, split: str | None, limit: int | None, *, answered: bool) -> Sequence[int]:
+    """Choose what is shown: of a split, and with answers those that were answered."""
+    if split is None and not answered:
+        return spread(gallery.count, limit)
+    places = [
+        place
+        for place, exhibit in enumerate(gallery.exhibits(range(gallery.count)))
+        if (split is None or split in exhibit.facets.get("split", ()))
+        and (not answered or any(each.verdict for each in exhibit.asked))
+    ]
+    return [places[number] for number in spread(len(places), limit)]
 
 
 def _names(static: Mapping[str, bytes], count: int, stored: Sequence[Stored], embed: str) -> dict[str, Receipt]:

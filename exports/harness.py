@@ -3,7 +3,8 @@
 `stressreel export` copies this file, as `harness.py`, into every folder of tasks, beside `answers.py` (the rules of
 `stressreel score`) and `output.json` (where the output lies). It needs neither stressreel nor a harness. Videos are
 copied out of the output's Parquet files when they are first asked for, a row group at a time, into
-`$XDG_CACHE_HOME/stressreel/videos` (default `~/.cache`), each under its SHA-256.
+`$XDG_CACHE_HOME/stressreel/videos` (default `~/.cache`), each under its SHA-256; or, of an output that holds none, they
+stay where `output.json` says that they were found.
 """
 
 from __future__ import annotations
@@ -72,9 +73,15 @@ def video_path(table: str, name: Mapping[str, Any]) -> str:
     """Return the path of a video, copying it (and those stored with it) out of the output first.
 
     Raises:
+        FileNotFoundError: A video of a folder is gone.
         KeyError: The table has no such video.
         ValueError: A stored video is not the one that was built, or none.
     """
+    if found := output().get("videos"):
+        (video,) = name.values()
+        if not Path(found[video]).is_file():
+            raise FileNotFoundError(f"the video {found[video]} is gone. Export again, with --videos where it is now.")
+        return str(found[video])
     shard, group, sha256 = places(table, tuple(name))[tuple(name.values())]
     target = cache_folder() / f"{sha256}.mp4"
     if not target.is_file():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +74,14 @@ def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
 
 
 def write_tasks(
-    output: FinishedOutput, tasks: Sequence[Task], folder: Path, group: str, earlier: frozenset[str] = frozenset()
+    output: FinishedOutput,
+    tasks: Sequence[Task],
+    folder: Path,
+    group: str,
+    earlier: frozenset[str] = frozenset(),
+    videos: Mapping[str, Path] | None = None,
 ) -> None:
-    """Write a folder of tasks, for an output that holds its videos.
+    """Write a folder of tasks.
 
     Args:
         output: The output.
@@ -84,13 +89,15 @@ def write_tasks(
         folder: The folder.
         group: What the names of tasks begin with.
         earlier: Files of an earlier export in the folder; see `folder.earlier_files`.
+        videos: The videos by their ids, of an output that holds none.
 
     Raises:
         InputError: The output holds no videos, a name is none of a Python function, or a file of somebody else is in
             the way.
         OutputError: The folder cannot be written.
     """
-    check_videos(output, tasks)
+    if videos is None:
+        check_videos(output, tasks)
     names = [f"{group}_{task.name}" for task in tasks]
     if odd := [name for name in names if not name.isidentifier()]:
         raise InputError(
@@ -103,7 +110,7 @@ def write_tasks(
         "frames.py": (HERE / "frames.py").read_bytes(),
         **run_time_files(),
     }
-    about = about_export(output, tasks) | {"frames": prompts()["frames"], "tasks": {}}
+    about = about_export(output, tasks, videos) | {"frames": prompts()["frames"], "tasks": {}}
     for name, task in zip(names, tasks, strict=True):
         lines = [json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples(output, task)]
         files[f"{name}.jsonl"] = "".join(lines).encode()

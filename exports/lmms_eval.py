@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,9 +84,14 @@ def functions_of(task: Task) -> dict[str, str | Bound]:
 
 
 def write_tasks(
-    output: FinishedOutput, tasks: list[Task], folder: Path, group: str, earlier: frozenset[str] = frozenset()
+    output: FinishedOutput,
+    tasks: list[Task],
+    folder: Path,
+    group: str,
+    earlier: frozenset[str] = frozenset(),
+    videos: Mapping[str, Path] | None = None,
 ) -> None:
-    """Write a folder of tasks, for an output that holds its videos.
+    """Write a folder of tasks.
 
     Args:
         output: The output.
@@ -93,12 +99,14 @@ def write_tasks(
         folder: The folder.
         group: Name of the group.
         earlier: Files of an earlier export in the folder; see `folder.earlier_files`.
+        videos: The videos by their ids, of an output that holds none.
 
     Raises:
         InputError: The output holds no videos, or a file of somebody else is in the way.
         OutputError: The folder cannot be written.
     """
-    check_videos(output, tasks)
+    if videos is None:
+        check_videos(output, tasks)
     metadata = exported_by(output)
     names = [f"{group}_{task.name}" for task in tasks]
     files = {
@@ -111,7 +119,7 @@ def write_tasks(
             lines = [json.dumps(doc, ensure_ascii=False) + "\n" for doc in task.docs]
             files[f"{name}.jsonl"] = "".join(lines).encode()
         files[f"{name}.yaml"] = _dump(_task_config(output, task, name, metadata))
-    write_folder(folder, about_export(output, tasks), files, earlier)
+    write_folder(folder, about_export(output, tasks, videos), files, earlier)
 
 
 def _utils(tasks: list[Task]) -> str:

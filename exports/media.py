@@ -17,6 +17,7 @@ from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
 from ..records.shards import group_rows, open_shard
 from ..version import __version__
+from .tasks import without_videos
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,8 @@ def parts_of(output: FinishedOutput, configs: Sequence[Config], split: str | Non
     ]
     if not any(part.video and part.rows for part in parts):
         raise InputError(
-            f"{output.path} holds no videos (built with --no-render, --embed no, or text alone), so there is nothing "
-            "to export. Build it with them; load_dataset reads the rest."
+            f"{output.path} holds no videos (built {without_videos(output)}), so there is nothing to export. Build it "
+            "with them; load_dataset reads the rest."
         )
     if split is None:
         return parts

@@ -186,10 +186,19 @@ def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
             read_columns(output, table, ("sha256",), ALL)
             if "video" in read_footer(output.shards(table)[0]).schema.to_arrow_schema().names:
                 continue
+        hint = ", or name their folder with --videos" * (output.info["settings"].get("embed") == "no")
         raise InputError(
-            f"{output.path} holds no videos (built with --no-render, --embed no, or text alone), and a harness has to "
-            "show some. Build it with them."
+            f"{output.path} holds no videos (built {without_videos(output)}), and a harness has to show some. Build it "
+            f"with them{hint}."
         )
+
+
+def without_videos(output: FinishedOutput) -> str:
+    """Describe how an output without videos was built, by the option that its own command has."""
+    settings = output.info["settings"]
+    if settings.get("embed") == "no":
+        return "with --embed no"
+    return "with --no-render" if settings.get("render") is False else "of text alone"
 
 
 def remarks(tasks: Sequence[Task]) -> list[str]:

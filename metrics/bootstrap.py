@@ -17,7 +17,28 @@ from ..records.results import Estimate
 from ..seeds import rng_for
 
 Floats = NDArray[np.float64]
-Means = Mapping[str, Floats]
+
+
+class Means(dict[str, Floats]):
+    """The mean of every cell in each resample; NaN where the cell is empty there.
+
+    Attributes:
+        expanded: The same to first order in the weights: m + (Σ w s − m Σ w n) / Σ n, with m the mean of the sample. A
+            score that is a mean over cells, some of them about few videos, is made from these. A cell that drops out of
+            a resample would leave the mean over the others, which is another score: rare classes that a model gets
+            wrong drop out most, so that all resamples may lie above the sample. And to leave out the resamples where
+            one drops out would draw from those alone that are like the sample. Expanded (Taylor linearisation, as of
+            ratios in sample surveys), every cell stays in every resample, one that drops out with its own mean; and the
+            score is a sum of independent draws whose expected value is that of the sample, which the interval thus
+            holds. A cell about one video does not vary: nothing says how it would.
+    """
+
+    def __init__(self, means: Mapping[str, Floats], expanded: Mapping[str, Floats]) -> None:
+        """Hold both."""
+        super().__init__(means)
+        self.expanded = expanded
+
+
 Measure = Callable[[Means], dict[str, Floats]]
 """Turns the means of cells into scores; works on the whole sample (number 0) and all resamples at once."""
 
@@ -46,11 +67,13 @@ class Tally:
     sums: Floats
     counts: Floats
 
-    def means(self, weights: Floats) -> dict[str, Floats]:
+    def means(self, weights: Floats) -> Means:
         """Return the mean of every cell for each row of weights (`resample`); NaN where a cell is empty."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = (weights @ self.sums) / (weights @ self.counts)
-        return {cell: means[:, number] for number, cell in enumerate(self.cells)}
+            sums, counts, total = weights @ self.sums, weights @ self.counts, self.counts.sum(axis=0)
+            whole = self.sums.sum(axis=0) / total
+            means, expanded = sums / counts, whole + (sums - whole * counts) / total
+        return Means(*({cell: of[:, number] for number, cell in enumerate(self.cells)} for of in (means, expanded)))
 
     def answered(self) -> Tally:
         """Leave out source videos that no answer is about: they are not drawn from."""

@@ -19,6 +19,10 @@ two ways of reading. Compositional precision, recall and F1 are those of VA³ (L
 
 All are shares from 0 to 1, Delta from −1 to 1; NaN is what the scorer calls N/A. A question counts once a video, where
 it is first asked, except that the correlation takes each graph by itself.
+
+A question without a prediction is left out of all of them: it is neither right nor wrong, and a parent is not counted
+by CA, RWR, c-F1 and IC if one of the children that they look at has none. To look at the others alone would take
+parents for right in all their children of which nobody knows.
 """
 
 from __future__ import annotations
@@ -67,7 +71,7 @@ class Asked:
 
     Attributes:
         questions: Questions that are scored.
-        missing: Keys of the first that have no prediction, and the number of all; they count as wrong.
+        missing: Keys of the first that have no prediction, and the number of all; they are left out.
         unreadable: The same of those whose prediction is no answer.
         graphs: Graphs of more than one question.
         isolated: Graphs of one.
@@ -101,7 +105,7 @@ def count(
 
     Args:
         videos: The graphs, each video once.
-        predictions: Answers by key; a question without one is wrong (`question_graphs.check_predictions` refuses that).
+        predictions: Answers by key; a question without one is left out.
         released: Count as the released scorer does; see `question_graphs`.
 
     Returns:
@@ -139,7 +143,7 @@ def count(
     if not numbers:
         raise InputError(
             "nothing of these question graphs can be scored: no question that is scored has a right answer, and no "
-            "answer can be held against another. Give graphs with right answers."
+            "answer can be held against another. Give graphs with right answers, and answers to their questions."
         )
     return _tally(found, list(numbers)), Asked(
         totals["questions"],
@@ -215,12 +219,16 @@ def _add_composed(
     """Count a parent by how many of its children are wrong."""
     right = bool(answers.right[parent])
     every: dict[str, bool] = {}
+    lacking = False
     for rule, children in by_rule.items():
+        if any(answers.absent[child] and answers.truths[child] is not None for child in children):
+            lacking = True
+            continue
         counted = [child for child in children if answers.right[child] is not None]
         every |= {answers.names[child]: bool(answers.right[child]) for child in counted}
         if counted:
             _add_bucket(sums, BY_RULE, rule, right, sum(not answers.right[child] for child in counted))
-    if not every:
+    if lacking or not every:
         return
     wrong = sum(not each for each in every.values())
     _add_bucket(sums, BY_GROUP, GROUP_OF[answers.nodes[parent].kind], right, wrong)
@@ -257,6 +265,8 @@ def measure(cells: Sequence[str]) -> Measure:
     "IC–accuracy correlation", and with a comma behind what they are of: "CA, After", "CA, parents", "CA, Choose
     parents", the same of RWR and Delta, "IC, After" and "IC, Choose parents". What no cell is about is left out.
 
+    Accuracy and IC are means over cells, which drop out of no resample (`bootstrap.Means.expanded`).
+
     Args:
         cells: Names of the cells.
     """
@@ -271,9 +281,12 @@ def measure(cells: Sequence[str]) -> Measure:
         def mean(*name: str) -> Floats:
             return means.get("|".join(name), undefined)
 
+        def counter(*name: str) -> Floats:
+            return means.expanded.get("|".join(("IC", *name)), undefined)
+
         found = {
             "accuracy" if group == OVERALL else f"accuracy of {group}": _mean_of_defined(
-                [means[of] for of in by_group[group]]
+                [means.expanded[of] for of in by_group[group]]
             )
             for group in (OVERALL, *SCORED_GROUPS)
             if group in by_group
@@ -284,16 +297,16 @@ def measure(cells: Sequence[str]) -> Measure:
                     right, wrong = (mean(score, by, name) for score in ("CA", "RWR"))
                     behind = _behind(by, name)
                     found |= {f"CA{behind}": right, f"RWR{behind}": wrong, f"Delta{behind}": wrong - right}
-        counters = [mean("IC", BY_RULE, *counter) for counter in COUNTERS]
+        counters = [counter(BY_RULE, *each) for each in COUNTERS]
         if any(name.startswith("IC|") for name in means):
-            found["IC"] = np.mean(counters, axis=0)
+            found["IC"] = _mean(counters)
             found["IC (defined)"] = _mean_of_defined(counters)
         for by, rules in ((BY_RULE, {rule: (rule,) for rule in CONSISTENCY}), (BY_GROUP, CONSISTENCY_OF_GROUP)):
             for name, allowed in rules.items():
                 within = () if by == BY_RULE else (name,)
-                these = [("IC", by, *within, *counter) for counter in COUNTERS if counter[0] in allowed]
-                if any("|".join(each) in means for each in these):
-                    found[f"IC{_behind(by, name)}"] = np.mean([mean(*each) for each in these], axis=0)
+                these = [(by, *within, *each) for each in COUNTERS if each[0] in allowed]
+                if any("|".join(("IC", *each)) in means for each in these):
+                    found[f"IC{_behind(by, name)}"] = _mean([counter(*each) for each in these])
         for sign in ("", "⁻"):
             for part in SLICES:
                 if f"cP{sign}|{part}" in means or f"cR{sign}|{part}" in means:
@@ -314,12 +327,21 @@ def _behind(by: str, name: str) -> str:
 
 
 def _mean_of_defined(values: Sequence[Floats]) -> Floats:
-    """Average over those that are defined, in each resample."""
+    """Average shares over those that are defined, in each resample; expanded ones may lie beyond 0 and 1."""
     stacked = np.stack(values)
     there = ~np.isnan(stacked)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean: Floats = np.where(there, stacked, 0).sum(axis=0) / there.sum(axis=0)
-    return mean
+    return _share(mean)
+
+
+def _mean(values: Sequence[Floats]) -> Floats:
+    return _share(np.mean(values, axis=0))
+
+
+def _share(values: Floats) -> Floats:
+    bounded: Floats = np.clip(values, 0, 1)
+    return bounded
 
 
 def _harmonic(first: Floats, second: Floats) -> Floats:

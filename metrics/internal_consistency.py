@@ -3,7 +3,7 @@
 AGQA-Decomp (Gandhi et al. 2022). Only predictions are looked at, never right answers. Each of nine rules has two
 counters; here are their conditions exactly as in the authors' released scorer (its commit "Corrected IC score
 computation"; the paper speaks of ten rules, in a table of its supplement). Rules First, Last, Longer Choose and Shorter
-Choose have none.
+Choose have none. A parent is not counted by a rule if it or a child that the rule looks at has no prediction.
 """
 
 from __future__ import annotations
@@ -68,14 +68,15 @@ def consistency(answers: Answers, rules: Rules, parent: int, rule: str) -> Verdi
     says, children = answers.says, rules[parent][rule]
     said = says[parent]
     if rule == "Interaction" or rule in TIMES or rule == "And":
-        below = [says[child] for child in children if answers.nodes[child].kind in EXISTENCE]
-        if not below:
+        existence = [child for child in children if answers.nodes[child].kind in EXISTENCE]
+        if not existence or _lacking(answers, parent, existence):
             return UNCOUNTED
+        below = [says[child] for child in existence]
         all_yes, some_no = all(each == YES for each in below), NO in below
         if rule in ("And", "Between"):
             return _both(said, all_yes, some_no)
         return (not all_yes) if said == YES else None, said != NO if some_no else None
-    if any(answers.nodes[child].kind in BANNED for child in children):
+    if any(answers.nodes[child].kind in BANNED for child in children) or _lacking(answers, parent, children):
         return UNCOUNTED
     first, second = (says[child] for child in children)
     if rule == "Xor":
@@ -107,6 +108,10 @@ def once(verdict: Verdict, rule: str, said: str | None) -> bool | None:
     if rule != "Choose" and said == NO:
         return second
     return second if first is None else first
+
+
+def _lacking(answers: Answers, parent: int, children: Sequence[int]) -> bool:
+    return any(answers.absent[node] for node in (parent, *children))
 
 
 def _both(said: str | None, yes: bool, no: bool) -> Verdict:

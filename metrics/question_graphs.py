@@ -17,7 +17,7 @@ known by its text within a video. *Default*, ours, differs from it so:
 * The first child of an Equals is taken by what it asks, not by whether it has children: with a program `objExists(o)` o
   is the object compared with, a question about an object gives its own answer; neither gives no check.
 
-In both a question without a prediction is wrong, and its answer is equal to no other; the released scorer stops there.
+In both a question without a prediction is left out, with all that its answer decides; the released scorer stops there.
 """
 
 from __future__ import annotations
@@ -251,11 +251,12 @@ class Answers:
         nodes: The questions.
         says: The answers; None if there is none, or none that can be read.
         truths: The right answers; None if not known.
-        right: Whether the answer is right; None where that is not counted, for want of a right answer or as the kind is
-            banned.
+        right: Whether the answer is right; None where that is not counted, for want of a right answer or of a
+            prediction, or as the kind is banned.
+        absent: Whether the question should have a prediction and has none.
         names: What a question is known by.
         released: Which way of reading it is.
-        missing: Keys of questions that should have a prediction and have none.
+        missing: Keys of the questions that are absent.
         unreadable: Keys of questions whose prediction could not be read.
     """
 
@@ -263,6 +264,7 @@ class Answers:
     says: list[str | None]
     truths: list[str | None]
     right: list[bool | None]
+    absent: list[bool]
     names: list[str]
     released: bool
     missing: list[str]
@@ -277,7 +279,7 @@ def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, relea
         predictions: Answers by key.
         released: Read as the released scorer does.
     """
-    found = Answers([], [], [], [], [], released, [], [])
+    found = Answers([], [], [], [], [], [], released, [], [])
     for node in nodes:
         banned = node.kind in BANNED
         given, truth = predictions.get(node.key), node.answer
@@ -295,7 +297,8 @@ def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, relea
         found.nodes.append(node)
         found.says.append(said)
         found.truths.append(truth)
-        found.right.append(None if banned or truth is None else said == truth)
+        found.right.append(None if banned or truth is None or given is None else said == truth)
+        found.absent.append(given is None and not banned)
         found.names.append(node.text if released else node.key)
     return found
 
@@ -330,7 +333,7 @@ def check_predictions(
     if faults:
         raise InputError(
             f"{'; '.join(faults)}. Every question needs one prediction, but those of kinds "
-            f"{', '.join(sorted(BANNED))}; without this check a question without prediction counts as wrong."
+            f"{', '.join(sorted(BANNED))}; without this check a question without prediction is left out."
         )
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import InputError
 from .internal_consistency import consistency
 from .question_graphs import BANNED, Edge, Node, VideoGraphs, check_graph, read_answers
 
 RIGHT, WRONG, UNKNOWN, UNASKED = "right", "wrong", "right answer not known", "not scored"
+UNANSWERED = "not answered"
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Step:
     Attributes:
         node: The question.
         prediction: What was answered, as it was given; None if nothing was.
-        verdict: "right", "wrong", "right answer not known", or "not scored" for kinds that are not.
+        verdict: "right", "wrong", "right answer not known", "not answered", or "not scored" for kinds that are not.
         on_path: Whether it is on the error path.
     """
 
@@ -67,7 +69,7 @@ def question_path(
     Args:
         video: The graphs of its video.
         root: Key of the question.
-        predictions: Answers by key; a question without one is wrong.
+        predictions: Answers by key.
         released: Read answers as the released scorer does; see `question_graphs`.
 
     Raises:
@@ -93,11 +95,14 @@ def question_path(
         for rule in by_rule
         if True in consistency(answers, rules, parent, rule)
     )
-    verdicts = [_verdict(node, right) for node, right in zip(nodes, answers.right, strict=True)]
+    verdicts = [
+        UNANSWERED if absent else _verdict(node, right)
+        for node, right, absent in zip(nodes, answers.right, answers.absent, strict=True)
+    ]
     below = [{child for children in rules.get(place, {}).values() for child in children} for place in range(len(nodes))]
     leads: list[bool] = []
     for verdict, under in zip(verdicts, below, strict=True):
-        passes = verdict in (UNKNOWN, UNASKED) and any(leads[child] for child in under)
+        passes = verdict in (UNKNOWN, UNASKED, UNANSWERED) and any(leads[child] for child in under)
         leads.append(verdict == WRONG or passes)
     on_path = [False] * len(nodes)
     on_path[-1] = verdicts[-1] == WRONG
@@ -126,15 +131,45 @@ def _verdict(node: Node, right: bool | None) -> str:
     return UNKNOWN if right is None else RIGHT if right else WRONG
 
 
+def question_path_json(path: QuestionPath) -> dict[str, Any]:
+    """Return a question's graph with verdicts and contradictions as JSON values; edges are by place in `nodes`."""
+    contradictory = {parent for parent, _ in path.contradictions}
+    return {
+        "root": path.root,
+        "nodes": [
+            {
+                "key": step.node.key,
+                "question": step.node.text,
+                "kind": step.node.kind,
+                "answer": step.node.answer,
+                "prediction": step.prediction,
+                "verdict": step.verdict,
+                "contradictory": place in contradictory,
+                "on_error_path": step.on_path,
+            }
+            for place, step in enumerate(path.steps)
+        ],
+        "edges": [
+            {
+                "parent": parent,
+                "rule": rule,
+                "children": list(children),
+                "contradictory": (parent, rule) in path.contradictions,
+            }
+            for parent, rule, children in path.edges
+        ],
+        "goes_wrong_at": [path.steps[place].node.key for place in path.origins],
+    }
+
+
 def step_text(step: Step) -> str:
     """Describe in one line what was asked, what was answered and what is right."""
-    said = "nothing" if step.prediction is None else repr(step.prediction)
-    if step.verdict == WRONG:
-        judged = f"{said}, wrong: {step.node.answer}"
-    elif step.verdict == UNASKED and step.prediction is None:
-        judged = UNASKED
+    if step.prediction is None:
+        judged = step.verdict
+    elif step.verdict == WRONG:
+        judged = f"{step.prediction!r}, wrong: {step.node.answer}"
     else:
-        judged = f"{said}, {step.verdict}"
+        judged = f"{step.prediction!r}, {step.verdict}"
     return f"{step.node.text} [{step.node.kind}] → {judged}"
 
 

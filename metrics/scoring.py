@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +29,13 @@ class Explanation(Result):
 
     Attributes:
         text: For a terminal.
+        content: The same for machines.
         picture: As a PNG.
         written: Says where the picture was written.
     """
 
     text: str
+    content: Mapping[str, Any]
     picture: bytes
     written: tuple[str, ...] = ()
 
@@ -40,9 +43,9 @@ class Explanation(Result):
         """Return the text."""
         return self.text
 
-    def as_json(self) -> dict[str, str]:
-        """Return the text for machines."""
-        return {"text": self.text}
+    def as_json(self) -> dict[str, Any]:
+        """Return it for machines."""
+        return dict(self.content)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the picture."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ...data_cards.question_graph import question_graph_png
 from ...errors import InputError
-from ...metrics.bootstrap import estimates
+from ...metrics.bootstrap import Tally, estimates
 from ...metrics.compositional_accuracy import count, headline, measure, tables
 from ...metrics.inputs import ALL, ScoreOptions, read_columns
 from ...metrics.predictions import SHOWN, Matched, Predictions, identity, match
@@ -19,7 +19,7 @@ from ...metrics.question_graphs import (
     constant_predictions,
     most_common_predictions,
 )
-from ...metrics.question_paths import question_path, question_path_text
+from ...metrics.question_paths import question_path, question_path_json, question_path_text
 from ...metrics.scores import Scores
 from ...metrics.scoring import Explanation, Scoring
 from ...records.output import FinishedOutput
@@ -83,8 +83,13 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
     counted, asked = count(read_graphs(output, options.split), said, released=options.released)
     scored = estimates(counted, measure(counted.cells), seed=options.seed, resamples=options.resamples)
     nodes = [node for video in read_graphs(output, options.split) for node in video.nodes.values()]
+
+    def counted_as(given: Mapping[str, str]) -> Tally:
+        answered = {key: answer for key, answer in given.items() if key in said}  # as many as the model answered
+        return count(read_graphs(output, options.split), answered, released=options.released)[0]
+
     constants = {
-        name: count(read_graphs(output, options.split), given, released=options.released)[0]
+        name: counted_as(given)
         for name, given in (
             ("always yes", constant_predictions(nodes)),
             ("commonest", most_common_predictions(nodes)),
@@ -103,7 +108,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
             "doubled": len(found.doubled),
             "unknown": len(found.unknown),
             "of_other_splits": found.elsewhere,
-            "scored_sha256": identity(sorted(said)),
+            "scored_sha256": identity({node.key for node in nodes if node.kind not in BANNED} & said.keys()),
         },
         headline=headline(scored),
         tables=tables(counted, scored, constants),
@@ -116,7 +121,7 @@ def notes(graphs: int, isolated: int, missing: int, *, released: bool) -> tuple[
     """Return what a reader of the scores has to know."""
     found = [f"{graphs:,} graphs; {isolated:,} roots that no rule takes apart count for accuracy alone."]
     if missing:
-        found.append(f"{missing:,} questions without a prediction count as wrong.")
+        found.append("Parents and rules that need a question without an answer are left out with it.")
     if released:
         found.append("Scored as the released scorer does: texts compared as given, questions told apart by their text.")
     return tuple(found)
@@ -133,7 +138,7 @@ def explain(output: FinishedOutput, question: str, predictions: Predictions) -> 
             video = graphs_of_video(rows)
             given = match(predictions, list(video.nodes), partial=True).given
             path = question_path(video, question, {key: str(value) for key, value in given.items()})
-            return Explanation(question_path_text(path), question_graph_png(path))
+            return Explanation(question_path_text(path), question_path_json(path), question_graph_png(path))
     raise InputError(
         f"no root of {output.path} has the key {question!r}. Roots are the rows of config `questions` whose `is_root` "
         "is true; their keys have no underscore and number behind them."

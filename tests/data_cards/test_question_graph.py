@@ -1,13 +1,29 @@
 """The picture of one question's graph."""
 
+import itertools
 from io import BytesIO
 from typing import Any
 
+import numpy as np
 import pytest
 from figures import PNG, keep_drawn, painted
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from PIL import Image
 from stressreel.data_cards import question_graph
-from stressreel.data_cards.question_graph import FILLS, IN_A_ROW, PATH, TOO_MANY, layers, question_graph_png
+from stressreel.data_cards.plots import WIDTH_IN
+from stressreel.data_cards.question_graph import (
+    BETWEEN_IN,
+    FILLS,
+    GAP_IN,
+    IN_A_ROW,
+    PATH,
+    TOO_MANY,
+    layers,
+    question_graph_png,
+    routes,
+)
 from stressreel.metrics.question_graphs import VideoGraphs
 from stressreel.metrics.question_paths import QuestionPath, question_path
 from sub_questions import figure_one, one_graph
@@ -34,6 +50,10 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return keep_drawn(monkeypatch, question_graph)
 
 
+def boxes(axes: Any) -> list[FancyBboxPatch]:
+    return [each for each in axes.patches if isinstance(each, FancyBboxPatch)]
+
+
 def path_of(said: dict[str, str]) -> QuestionPath:
     return question_path(figure_one(), "root", said)
 
@@ -56,18 +76,54 @@ def test_wide_graphs_are_broken_into_rows(children: int) -> None:
     assert sum(map(len, rows)) == children + 1
 
 
+@st.composite
+def shared_children(draw: st.DrawFn) -> VideoGraphs:
+    count = draw(st.integers(2, 30))
+    rules = [
+        (f"n{parent}", "And", [f"n{child}" for child in children])
+        for parent in range(1, count)
+        for children in [draw(st.lists(st.integers(0, parent - 1), min_size=1, max_size=5, unique=True))]
+    ]
+    return one_graph({f"n{number}": ("And", "yes") for number in range(count)}, rules)
+
+
+@settings(max_examples=100, deadline=None)
+@given(shared_children(), st.integers(0, 1000))
+def test_no_line_runs_through_a_box(video: VideoGraphs, seed: int) -> None:
+    path = question_path(video, video.graphs[0].root, {})
+    rows, _ = layers(path)
+    rng = np.random.default_rng(seed)
+    box_in = (WIDTH_IN - 0.3) / max(2, *map(len, rows)) - BETWEEN_IN
+    where, top = {}, 0.0
+    for row in rows:
+        for number, place in enumerate(row):
+            where[place] = ((number + 0.5) * (WIDTH_IN - 0.3) / len(row), top, top + 0.5 + rng.random())
+        top = max(where[place][2] for place in row) + GAP_IN
+    pairs = [(edge.parent, child) for edge in path.edges for child in edge.children if edge.parent in where]
+    lines = routes(pairs, rows, where, box_in)
+    assert lines.keys() == set(pairs)
+    for (parent, child), points in lines.items():
+        assert (points[0], points[-1]) == ((where[parent][0], where[parent][2]), (where[child][0], where[child][1]))
+        share = np.linspace(0, 1, 200)[:, None]
+        along = np.concatenate([a + share * (np.array(b) - a) for a, b in itertools.pairwise(map(np.array, points))])
+        for across, upper, lower in where.values():
+            inside = (np.abs(along[:, 0] - across) < box_in / 2 - 1e-6) & (along[:, 1] > upper + 1e-6)
+            assert not (inside & (along[:, 1] < lower - 1e-6)).any()
+
+
 def test_boxes_are_coloured_by_verdict_and_the_error_path_is_marked(drawn: list[Any]) -> None:
     question_graph_png(path_of(SAID))
     axes = drawn[0].axes[0]
-    colours = [tuple(round(255 * part) for part in box.get_facecolor()[:3]) for box in axes.patches]
+    colours = [tuple(round(255 * part) for part in box.get_facecolor()[:3]) for box in boxes(axes)]
     wanted = {name: tuple(int(colour[at : at + 2], 16) for at in (1, 3, 5)) for name, colour in FILLS.items()}
     assert {name: colours.count(colour) for name, colour in wanted.items()} == {
         "right": 4,  # phone, touching, photographing, taking
         "wrong": 4,  # picture, touching after, first, root
         "right answer not known": 0,
+        "not answered": 0,
         "not scored": 2,
     }
-    arrows = [text.arrow_patch for text in axes.texts if getattr(text, "arrow_patch", None) is not None]
+    arrows = [each for each in axes.patches if isinstance(each, FancyArrowPatch)]
     assert len(arrows) == 11
     red = [
         arrow
@@ -90,7 +146,7 @@ def test_a_graph_that_is_all_right_has_no_path(drawn: list[Any]) -> None:
 def test_too_large_a_graph_is_drawn_in_part(drawn: list[Any]) -> None:
     question_graph_png(question_path(wide(TOO_MANY + 4), "p", {}))
     axes = drawn[0].axes[0]
-    assert len(axes.patches) == TOO_MANY
+    assert len(boxes(axes)) == TOO_MANY
     assert axes.get_legend().get_title().get_text() == "5 more questions are not drawn"
 
 

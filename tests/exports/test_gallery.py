@@ -156,7 +156,8 @@ def test_scores_show_with_the_answers_beside_them(built: Path, tmp_path: Path) -
     assert found["scores"]["split"] == "test"
     assert found["scores"]["tables"][1]["headings"][0] == "type"
     verdict = len(found["askedFacets"])
-    assert {found["kinds"][kind][verdict] for entry in found["entries"] for kind in entry[4]} == {"", "right", "wrong"}
+    assert {found["kinds"][kind][verdict] for entry in found["entries"] for kind in entry[4]} == {"right", "wrong"}
+    assert len(found["entries"]) == 3  # of 11 pairs: what nobody answered is not shown
     answers.write_text(answers.read_text() + "\n")
     refuses(write(built, tmp_path / "h", "--scores", scores), "has changed since")
     answers.unlink()

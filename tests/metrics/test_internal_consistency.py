@@ -57,13 +57,13 @@ def test_there_are_two_counters_for_each_of_nine_rules() -> None:
         (("yes", "yes", "yes"), (RIGHT, NOT)),
         (("yes", "yes", "no"), (WRONG, WRONG)),  # a parent "yes" with a child "no": wrong in both
         (("yes", "yes", "maybe"), (WRONG, NOT)),
-        (("yes", "yes", MISSING), (WRONG, NOT)),
+        (("yes", "yes", MISSING), UNCOUNTED),
         (("no", "yes", "no"), (NOT, RIGHT)),
         (("no", "no", "no"), (NOT, RIGHT)),
         (("no", "yes", "yes"), (NOT, NOT)),  # both can hold, and not together
         (("maybe", "yes", "yes"), (NOT, NOT)),
         (("maybe", "no", "yes"), (NOT, WRONG)),
-        ((MISSING, "no", "yes"), (NOT, WRONG)),
+        ((MISSING, "no", "yes"), UNCOUNTED),
     ],
 )
 def test_parts_that_a_whole_implies(rule: str, released: bool, answers: tuple[str, ...], verdict: Verdict) -> None:
@@ -85,7 +85,7 @@ def test_parts_that_a_whole_implies(rule: str, released: bool, answers: tuple[st
         (("maybe", "yes", "yes"), (WRONG, NOT)),
         (("maybe", "no", "yes"), (NOT, WRONG)),
         (("maybe", "maybe", "yes"), (NOT, NOT)),
-        ((MISSING, "yes", "yes"), (WRONG, NOT)),
+        ((MISSING, "yes", "yes"), UNCOUNTED),
     ],
 )
 def test_parts_that_make_a_whole(rule: str, released: bool, answers: tuple[str, ...], verdict: Verdict) -> None:
@@ -116,7 +116,7 @@ def test_children_that_are_banned_or_no_question_of_existence_are_not_looked_at(
         (("no", "maybe", "no"), (NOT, RIGHT)),
         (("maybe", "yes", "no"), (WRONG, NOT)),
         (("maybe", "no", "no"), (NOT, WRONG)),
-        (("yes", "yes", MISSING), (WRONG, WRONG)),
+        (("yes", "yes", MISSING), UNCOUNTED),
     ],
 )
 def test_first_and_not_second(released: bool, answers: tuple[str, ...], verdict: Verdict) -> None:
@@ -146,8 +146,8 @@ def test_a_pair_with_a_banned_child_is_not_counted(rule: str) -> None:
         (("maybe", "yes", "phone"), (WRONG, NOT)),
         (("maybe", "no", "phone"), (WRONG, WRONG)),
         (("maybe", "yes", "dish"), (NOT, WRONG)),
-        (("yes", "yes", MISSING), (WRONG, WRONG)),
-        ((MISSING, "yes", "phone"), (WRONG, NOT)),
+        (("yes", "yes", MISSING), UNCOUNTED),
+        ((MISSING, "yes", "phone"), UNCOUNTED),
     ],
 )
 def test_equals_with_an_object_that_is_named(released: bool, answers: tuple[str, ...], verdict: Verdict) -> None:
@@ -165,7 +165,7 @@ def test_equals_with_an_object_that_is_named(released: bool, answers: tuple[str,
         (("no", "phone", "dish"), (NOT, RIGHT)),
         (("maybe", "phone", "phone"), (WRONG, NOT)),
         (("maybe", "phone", "dish"), (NOT, WRONG)),
-        (("yes", MISSING, MISSING), (WRONG, WRONG)),  # two answers that are not given are not the same
+        (("yes", MISSING, MISSING), UNCOUNTED),
     ],
 )
 def test_equals_with_an_object_that_is_described(released: bool, answers: tuple[str, ...], verdict: Verdict) -> None:
@@ -212,9 +212,9 @@ def test_a_question_about_an_object_without_children_is_compared_by_its_answer_b
         (("before", "no", "yes"), (WRONG, NOT)),
         (("after", "no", "yes"), (RIGHT, NOT)),
         (("after", "yes", "no"), (WRONG, NOT)),
-        (("after", "no", MISSING), (WRONG, NOT)),
+        (("after", "no", MISSING), UNCOUNTED),
         (("yes", "yes", "no"), (NOT, NOT)),
-        ((MISSING, "yes", "no"), (NOT, NOT)),
+        ((MISSING, "yes", "no"), UNCOUNTED),
     ],
 )
 def test_before_or_after(released: bool, answers: tuple[str, ...], verdict: Verdict) -> None:
@@ -231,9 +231,9 @@ def test_before_or_after(released: bool, answers: tuple[str, ...], verdict: Verd
         (("phone", "no", "no"), (NOT, WRONG)),
         (("dish", "no", "yes"), (NOT, RIGHT)),
         (("dish", "yes", "no"), (NOT, WRONG)),
-        (("dish", "no", MISSING), (NOT, WRONG)),
+        (("dish", "no", MISSING), UNCOUNTED),
         (("table", "no", "no"), (NOT, NOT)),  # neither option
-        ((MISSING, "yes", "no"), (NOT, NOT)),
+        ((MISSING, "yes", "no"), UNCOUNTED),
     ],
 )
 def test_one_of_two_objects(released: bool, answers: tuple[str, ...], verdict: Verdict) -> None:

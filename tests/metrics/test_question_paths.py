@@ -5,6 +5,7 @@ from stressreel.errors import InputError
 from stressreel.metrics.question_graphs import Edge
 from stressreel.metrics.question_paths import (
     RIGHT,
+    UNANSWERED,
     UNASKED,
     UNKNOWN,
     WRONG,
@@ -66,11 +67,12 @@ def test_a_wrong_answer_with_all_right_below_is_its_own_origin() -> None:
 def test_questions_without_a_right_answer_or_a_prediction() -> None:
     video = one_graph({"a": ("Interaction", None), "b": ("And", "yes")}, [("b", "And", ["a"])])
     path = question_path(video, "b", {"a": "yes"})
-    assert [step.verdict for step in path.steps] == [UNKNOWN, WRONG]
+    assert [step.verdict for step in path.steps] == [UNKNOWN, UNANSWERED]
     assert [step.prediction for step in path.steps] == ["yes", None]
     assert path.edges == (Edge(1, "And", (0,)),)
     text = question_path_text(path)
-    assert "✗ b? [And] → nothing, wrong: yes" in text
+    assert "b? [And] → not answered" in text
+    assert not path.error_edges
     assert "a? [Interaction] → 'yes', right answer not known" in text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -161,6 +162,35 @@ def test_one_question_is_shown(drawn: Path, tmp_path: Path) -> None:
     assert not (drawn / "a.png").exists()
 
 
+def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
+    answers = {row["key"]: "yes" for row in asked(drawn, "test")}
+    graph = next(row for row in rows(drawn, "graphs", "test") if row["template"] == "objLastChoose")
+    unanswered = next(key for key in graph["nodes"] if key in answers and key != graph["root"])
+    del answers[unanswered]
+    file, picture = write(tmp_path / "a.jsonl", answers), tmp_path / "graph.png"
+    given = ("--predictions", file, "--question", graph["root"], "--picture", picture, "--json")
+    done = run("stressreel", "score", drawn, *given)
+    assert done.code == 0, done.err
+    assert picture.is_file()
+    found = json.loads(done.out)
+    assert found["root"] == graph["root"]
+    assert [node["key"] for node in found["nodes"]] == graph["nodes"]
+    edges = [{name: edge[name] for name in ("parent", "rule", "children")} for edge in found["edges"]]
+    assert edges == graph["edges"]
+    by_key = {row["key"]: row for row in rows(drawn, "questions")}
+    for node in found["nodes"]:
+        row = by_key[node["key"]]
+        right = {True: "right", False: "wrong"}[row["answer"] == "yes"]
+        wanted = "not scored" if row["banned"] else "right answer not known" if row["answer"] is None else right
+        assert node["verdict"] == ("not answered" if node["key"] == unanswered else wanted)
+    contradictory = {edge["parent"] for edge in found["edges"] if edge["contradictory"]}
+    assert [node["contradictory"] for node in found["nodes"]] == [
+        place in contradictory for place in range(len(found["nodes"]))
+    ]
+    assert found["nodes"][-1]["on_error_path"]
+    assert found["goes_wrong_at"]
+
+
 def test_groups_of_scores_are_those_of_the_table(drawn: Path) -> None:
     assert {row["group"] for row in asked(drawn)} <= set(SCORED_GROUPS)
     assert all(GROUP_OF[row["kind"]] == row["group"] for row in rows(drawn, "questions"))
@@ -196,6 +226,44 @@ def test_it_is_exported_for_lmms_eval(drawn: Path, build_once: Callable[..., Pat
     assert "stressreel_decomp" in done.out
     without = build_once("build-decomp", "--charades", "sample", "--embed", "no")
     done = run("stressreel", "export", "lmms-eval", without, "--to", tmp_path / "none")
-    assert done.code in (1, 2)
-    assert "video" in done.err
+    refuses(done, "built with --embed no", "--videos")
+    assert "--no-render" not in done.err
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("harness", ["lmms-eval", "inspect"])
+def test_videos_of_a_folder_are_exported_as_stored_ones_are(
+    drawn: Path, build_once: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harness: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    without = build_once("build-decomp", "--charades", "sample", "--embed", "no")
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    for row in rows(drawn, "videos"):
+        (folder / f"{row['video_id']}.mp4").write_bytes(row["video"]["bytes"])
+    given = {"stored": (drawn,), "found": (without, "--videos", folder)}
+    for name, arguments in given.items():
+        done = run("stressreel", "export", harness, *arguments, "--to", tmp_path / name)
+        assert done.code == 0, done.err
+    files = {name: {path.name: path.read_bytes() for path in (tmp_path / name).glob("*.jsonl")} for name in given}
+    assert files["found"] == files["stored"] != {}
+    stored, found = (load_harness(tmp_path / name) for name in given)
+    for row in rows(drawn, "videos", "test"):
+        path = found.video_path("videos", {"video_id": row["video_id"]})
+        assert path == str(folder / f"{row['video_id']}.mp4")
+        assert Path(path).read_bytes() == Path(stored.video_path("videos", {"video_id": row["video_id"]})).read_bytes()
+    Path(path).unlink()
+    with pytest.raises(FileNotFoundError, match="--videos"):
+        found.video_path("videos", {"video_id": row["video_id"]})
+    done = run("stressreel", "export", harness, without, "--to", tmp_path / "none", "--videos", folder)
+    refuses(done, "1 of", "--videos")
+    assert not (tmp_path / "none").exists()
+
+
+def load_harness(folder: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("harness", folder / "harness.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
