@@ -190,7 +190,7 @@ class _Maker:
         return not held_out
 
     def proposals(self, proposer: Proposer, template: str) -> list[Question]:
-        found = list(proposer.propose(template, DRAWN_AT_ONCE))
+        found = proposer.propose(template, DRAWN_AT_ONCE)
         self.drawn[template] += len(found)
         return found
 

@@ -5,7 +5,7 @@ For a question of yes or no they suggest what is true; where it is not true, ano
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -54,24 +54,21 @@ class Proposer:
         self.rng = rng_for(seed)
         self.actions = list(view.single)
         self.changing = [name for name, objects in view.graph.relations.items() if len(objects) > 1]
+        self.windows: dict[tuple[str, tuple[Action, ...]], Window] = {}
         self.held: dict[Window, list[tuple[str, str]]] = {}
         self.references: dict[tuple[str, str | None], list[ObjectsOf | EdgeObject]] = {}
 
-    def propose(self, template: str, count: int) -> Iterator[Question]:
-        """Yield up to `count` questions of a template, none twice; of a choice of objects what is asked.
+    def propose(self, template: str, count: int) -> list[Question]:
+        """Draw up to `count` questions of a template, none twice; of a choice of objects what is asked.
 
         Args:
             template: One of `TEMPLATES`. Its draws have a key of their own.
             count: How many to draw.
         """
         rekey(self.rng, self.seed, "decomp", "propose", self.view.graph.video_id, template)
-        found: set[Question] = set()
         make = _MAKERS[template]
-        for _ in range(count):
-            question = make(self)
-            if question is not None and question not in found:
-                found.add(question)
-                yield question
+        drawn = [make(self) for _ in range(count)]
+        return [question for question in dict.fromkeys(drawn) if question is not None]
 
     def pick(self, items: Sequence[Item]) -> Item | None:
         """Draw one of some items; None if there is none."""
@@ -90,9 +87,16 @@ class Proposer:
         word = self.pick(words or ("before", "after", "while", "between")) or "video"
         if word != "between":
             action = self.action()
-            return Window(word, (action,)) if action else VIDEO  # type: ignore[arg-type]
+            return self.part(word, action) if action else VIDEO
         pair = self.pick(self.apart)
-        return Window("between", pair) if pair else VIDEO
+        return self.part("between", *pair) if pair else VIDEO
+
+    def part(self, word: str, *actions: Action) -> Window:
+        """Return a part of the video, each once: it is looked up again and again."""
+        found = self.windows.get((word, actions))
+        if found is None:
+            found = self.windows[word, actions] = Window(word, actions)  # type: ignore[arg-type]
+        return found
 
     @cached_property
     def apart(self) -> list[tuple[str, str]]:
@@ -205,7 +209,7 @@ class Proposer:
     def actions_in(self, word: str) -> Question | None:
         """Ask what is done before or after an action."""
         action = self.action()
-        return ActionsIn(Window(word, (action,))) if action else None  # type: ignore[arg-type]
+        return ActionsIn(self.part(word, action)) if action else None
 
     def edge_action(self, edge: Edge) -> Question:
         """Ask what is done first or last."""
@@ -219,11 +223,14 @@ class Proposer:
 
     def pair(self) -> tuple[str, str] | None:
         """Draw two actions, in alphabetical order or against it."""
-        actions = self.actions
-        if len(actions) < 2:
+        count = len(self.actions)
+        if count < 2:
             return None
-        one, other = self.rng.choice(len(actions), 2, replace=False)
-        return actions[int(one)], actions[int(other)]
+        # What `rng.choice(count, 2, replace=False)` draws, in half the time.
+        one, other = int(self.rng.integers(count - 1)), int(self.rng.integers(count))
+        places = (one, other if other != one else count - 1)
+        first, second = places if self.rng.integers(2) else places[::-1]
+        return self.actions[first], self.actions[second]
 
     def order(self, what: str) -> Question | None:
         """Ask whether something is before or after an action."""
