@@ -196,6 +196,8 @@ class Proposer:
 
     def edge_object(self, edge: Edge) -> EdgeObject | None:
         """Ask what has a relation first or last."""
+        if not self.changing:
+            return None
         window = self.window(*_EDGE_WINDOWS[edge])
         relation = self.pick(self.changing)
         return EdgeObject(edge, relation, window) if relation else None
