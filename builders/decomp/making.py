@@ -111,6 +111,21 @@ def make_split(split: str, graphs: Sequence[SceneGraph], making: Making) -> Made
     Returns:
         Every question with an answer that is `answers.answer`'s.
     """
+    asked, drawn, lost = _balanced(split, graphs, making)
+    questions = {}
+    for graph in graphs:
+        found = [_made(each, split, making) for each in asked.pop(graph.video_id).values()]
+        questions[graph.video_id] = sorted(found, key=lambda made: (TEMPLATES.index(made.template), made.program))
+    return Made(questions, drawn, lost)
+
+
+def _balanced(
+    split: str, graphs: Sequence[SceneGraph], making: Making
+) -> tuple[dict[str, dict[Question, Asked]], Counter[str], Counter[str]]:
+    """Choose the questions of a split by video, with `Made.drawn` and `Made.lost`.
+
+    All that was looked up for it, which is much, is gone when the questions are worded.
+    """
     ordered = sorted(graphs, key=lambda graph: digest_for(making.seed, "decomp", "order", graph.video_id))
     maker = _Maker(split, partners_of([view_of(graph) for graph in ordered], making.seed), making)
     if making.paired:
@@ -120,8 +135,7 @@ def make_split(split: str, graphs: Sequence[SceneGraph], making: Making) -> Made
     else:
         maker.make_open(maker.answered([template for template in TEMPLATES if template in OPEN]))
         maker.make_alone()
-    questions = {graph.video_id: maker.made(graph.video_id) for graph in graphs}
-    return Made(questions, dict(maker.drawn), dict(maker.lost))
+    return maker.asked, maker.drawn, maker.lost
 
 
 def make_questions(graph: SceneGraph, making: Making, others: Iterable[Question] = ()) -> Iterator[MadeQuestion]:
@@ -161,10 +175,6 @@ class _Maker:
         self.room_for = dict.fromkeys(TEMPLATES, self.room)
         self.drawn: Counter[str] = Counter()
         self.lost: Counter[str] = Counter()
-
-    def made(self, video_id: str) -> list[MadeQuestion]:
-        found = [_made(asked, self.split, self.making) for asked in self.asked[video_id].values()]
-        return sorted(found, key=lambda made: (TEMPLATES.index(made.template), made.program))
 
     def free(self, video_id: str, template: str) -> bool:
         full = len(self.asked[video_id]) >= self.making.per_video
