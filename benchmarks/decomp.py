@@ -2,11 +2,14 @@
 
     python benchmarks/decomp.py                     # 10,000 and 100,000 rows
     python benchmarks/decomp.py 10000 1000000       # other numbers
+    python benchmarks/decomp.py --charades ~/Charades    # questions made of annotations, in one process
+    python benchmarks/decomp.py --charades ~/Charades --limit 400
 
 The rows are made up, in AGQA 2.0's layout and with the templates in the proportions of its test questions, 236 rows a
 video. Each number is measured in a process of its own: parsing, taking apart with answers and rows, and the whole
 command, from the file to Parquet; what remains of the command is reading, hashing and packing. Peak memory is the
-command's. Times are of the processor.
+command's. Times are of the processor. Of questions that are made, reading and making are measured in a process of their
+own; what remains of the command is taking apart, packing and the card.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from stressreel.programs.parsing import parse_program, program_of
@@ -206,12 +210,50 @@ def measure(path: Path) -> None:
     print(json.dumps({"parsed": parsed, "taken": taken, "rows": found, "mean": sub_questions / len(rows)}))
 
 
-def run(path: Path, folder: Path) -> tuple[float, float]:
+def measure_making(folder: Path, limit: int | None) -> None:
+    """Print seconds for reading annotations and for making questions of them."""
+    from stressreel.builders.decomp import inputs
+    from stressreel.builders.decomp.settings import DecompSettings, decided
+
+    spent = 0.0
+    make = inputs.make_split
+
+    def timed(*given: Any) -> Any:
+        nonlocal spent
+        begun = time.process_time()
+        made = make(*given)
+        spent += time.process_time() - begun
+        return made
+
+    inputs.make_split = timed  # type: ignore[assignment]
+    gc.disable()  # as the command does while it plans
+    begun = time.process_time()
+    plan = inputs.read_inputs(decided(DecompSettings(charades=str(folder), limit=limit))).plan
+    whole = time.process_time() - begun
+    questions = sum(len(unit.payload["roots"]) for unit in plan.units)
+    print(json.dumps({"read": whole - spent, "made": spent, "videos": len(plan.units), "questions": questions}))
+
+
+def main_charades(folder: Path, limit: int | None) -> None:
+    """Measure making questions of annotations, and the whole command."""
+    more = [] if limit is None else [str(limit)]
+    measured = json.loads(_output("--measure-making", str(folder), *more))
+    with tempfile.TemporaryDirectory() as name:
+        seconds, peak = run("--charades", folder, Path(name), *(["--limit", *more] if more else []))
+    rest = seconds - measured["read"] - measured["made"]
+    print(f"{'videos':>8}{'questions':>11}{'read, s':>9}{'made, s':>9}{'rest, s':>9}{'all, s':>8}{'peak, MB':>10}")
+    print(
+        f"{measured['videos']:>8,}{measured['questions']:>11,}{measured['read']:>9.1f}{measured['made']:>9.1f}"
+        f"{rest:>9.1f}{seconds:>8.1f}{peak:>10,.0f}"
+    )
+
+
+def run(kind: str, path: Path, folder: Path, *more: str) -> tuple[float, float]:
     """Run the whole command; return its seconds of processor and its peak memory in MB."""
     code = "import sys; from stressreel.cli.main import build; sys.argv[0] = 'build-decomp'; build()"
     out = str(folder / "out")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    options = ["--agqa", str(path), "--out", out, "--workers", "1", "--no-progress"]
+    options = [kind, str(path), *more, "--out", out, "--workers", "1", "--no-progress"]
     subprocess.run([sys.executable, "-c", code, *options], check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -224,7 +266,13 @@ def main() -> None:
         measure(Path(sys.argv[2]))
         return
     if sys.argv[1:2] == ["--run"]:
-        print(json.dumps(run(Path(sys.argv[2]), Path(sys.argv[3]))))
+        print(json.dumps(run("--agqa", Path(sys.argv[2]), Path(sys.argv[3]))))
+        return
+    if sys.argv[1:2] == ["--measure-making"]:
+        measure_making(Path(sys.argv[2]), int(sys.argv[3]) if sys.argv[3:] else None)
+        return
+    if sys.argv[1:2] == ["--charades"]:
+        main_charades(Path(sys.argv[2]).expanduser(), int(sys.argv[4]) if sys.argv[3:4] == ["--limit"] else None)
         return
     counts = [int(text) for text in sys.argv[1:]] or list(DEFAULT)
     print(f"{'rows':>10}{'sub-q.':>8}{'parse/s':>10}{'apart/s':>10}{'all/s':>8}{'pack, s':>9}{'peak, MB':>10}")

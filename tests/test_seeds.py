@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.seeds import Key, digest_for, rng_for
+from stressreel.seeds import Key, digest_for, rekey, rng_for
 
 KEYS = st.tuples(st.integers(0), st.lists(st.text() | st.integers(), max_size=4))
 DIFFERENT: list[tuple[Key, ...]] = [
@@ -116,3 +116,14 @@ def test_neighbouring_keys_give_uncorrelated_streams() -> None:
         assert abs(np.corrcoef(one, other)[0, 1]) < 5 / size**0.5
     for stream in streams:
         assert abs(stream.mean() - 0.5) < 5 / (12 * size) ** 0.5
+
+
+@pytest.mark.parametrize("drawn", range(9))
+def test_a_generator_with_another_key_is_that_keys(drawn: int) -> None:
+    rng = rng_for(3, "used")
+    for _ in range(drawn):
+        rng.integers(7)  # leaves half a word behind, every other time
+    rekey(rng, 7, "a", 1)
+    new = rng_for(7, "a", 1)
+    assert [rng.integers(7) for _ in range(9)] == [new.integers(7) for _ in range(9)]
+    assert rng.random() == new.random()

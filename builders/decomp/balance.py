@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 
 from ...programs.questions import (
     INTERACTING,
@@ -65,61 +67,63 @@ class Partners:
 
     Attributes:
         views: All of them.
-        having: Those that have something, by what.
+        having: The numbers of those that have something, ascending, by what.
+        bits: The same as the bits of a number.
         seed: The dataset's seed.
     """
 
     views: Sequence[View]
     having: Mapping[Need, Sequence[int]]
+    bits: Mapping[Need, int]
     seed: int
 
-    def candidates(self, view: View, question: Question, free: Callable[[View], bool]) -> Iterator[View]:
-        """Yield up to `TRIES` other videos that have all that a question needs, in an order drawn by the question.
+    def candidates(self, number: int, question: Question, free: int) -> Iterator[int]:
+        """Yield the other videos that have all that a question needs, in an order drawn by the question.
 
         Args:
-            view: The video that the question comes from.
+            number: Of the video that the question comes from.
             question: The question.
-            free: Whether a video may have another question.
+            free: Which videos may have another question, as bits.
         """
-        needs = sorted(needs_of(question))
-        lists = [self.having.get(need, ()) for need in needs]
-        shortest = min(lists, key=len) if lists else range(len(self.views))
-        if not shortest:
+        needs, fitting = sorted(needs_of(question)), free & ~(1 << number)
+        for need in needs:
+            fitting &= self.bits.get(need, 0)
+        if not fitting:
             return
-        drawn = digest_for(self.seed, "decomp", "partner", view.graph.video_id, notation(question))
-        start, tried = int.from_bytes(drawn[:8], "big") % len(shortest), 0
-        for place in range(len(shortest)):
-            other = self.views[shortest[(start + place) % len(shortest)]]
-            if other is not view and free(other) and all(_has(other, need) for need in needs):
-                yield other
-                tried += 1
-                if tried == TRIES:
-                    return
+        places = min((self.having[need] for need in needs), key=len) if needs else range(len(self.views))
+        drawn = digest_for(self.seed, "decomp", "partner", self.views[number].graph.video_id, notation(question))
+        start = places[int.from_bytes(drawn[:8], "big") % len(places)]
+        behind = fitting >> start << start
+        for left in (behind, fitting ^ behind):
+            while left:
+                lowest = left & -left
+                yield lowest.bit_length() - 1
+                left ^= lowest
 
-    def pair(self, view: View, question: Question, free: Callable[[View], bool]) -> tuple[Asked, Asked] | None:
+    def pair(self, number: int, asked: Asked, others: Iterable[int]) -> tuple[Asked, Asked] | None:
         """Find a video in which a question has another answer.
 
         Args:
-            view: The video that it comes from.
-            question: The question; one for an object is made a choice of the two videos' answers.
-            free: Whether a video may have another question.
+            number: Of the video that it comes from.
+            asked: The question with its answer there; one for an object is made a choice of the two videos' answers.
+            others: Numbers of the videos to look at; the first `TRIES` of them are.
 
         Returns:
             The question of both videos; None if no other video was found.
         """
-        answer = judge(view, question)
-        if answer is None:
-            return None
-        for other in self.candidates(view, question, free):
-            contrary = judge(other, question)
-            if contrary is None or contrary == answer:
+        question, answer = asked.question, asked.answer
+        for other in islice(others, TRIES):
+            if self.views[other].tell(question).value == answer:
+                continue  # as for most, and without a look at the rules
+            contrary = judge(self.views[other], question)
+            if contrary is None:
                 continue
-            asked = question
             if isinstance(question, ObjectsOf | EdgeObject):
-                asked = self.choice(question, answer, contrary)
-                if judge(view, asked) != answer or judge(other, asked) != contrary:
+                choice = self.choice(question, answer, contrary)
+                if judge(self.views[number], choice) != answer or judge(self.views[other], choice) != contrary:
                     continue
-            return Asked(view.graph.video_id, asked, answer), Asked(other.graph.video_id, asked, contrary)
+                asked = Asked(asked.video_id, choice, answer)
+            return asked, Asked(self.views[other].graph.video_id, asked.question, contrary)
         return None
 
     def choice(self, question: ObjectsOf | EdgeObject, one: str, other: str) -> ObjectChoose:
@@ -140,17 +144,12 @@ def partners_of(views: Sequence[View], seed: int) -> Partners:
             having["object", name].append(number)
         for relation in view.graph.relations:
             having["relation", relation].append(number)
-    return Partners(views, dict(having), seed)
+    bits = {need: sum(1 << number for number in numbers) for need, numbers in having.items()}
+    return Partners(views, dict(having), bits, seed)
 
 
-def _has(view: View, need: Need) -> bool:
-    kind, name = need
-    if kind == "action":
-        return name in view.single
-    return name in (view.graph.contacts if kind == "object" else view.graph.relations)
-
-
-def needs_of(question: Question) -> set[Need]:
+@lru_cache(maxsize=1 << 14)
+def needs_of(question: Question) -> frozenset[Need]:
     """Return what a video must have for a question to make sense there, whatever its answer."""
     match question:
         case Interaction(_, thing, window):
@@ -172,24 +171,24 @@ def needs_of(question: Question) -> set[Need]:
             return _of_action(action) | named
         case OrderChoose(RelationExists(relation), action):
             return _of_action(action) | {("relation", relation)}
-    return set()
+    return frozenset()
 
 
-def _of_window(window: Window) -> set[Need]:
-    return set().union(*map(_of_action, window.actions))
+def _of_window(window: Window) -> frozenset[Need]:
+    return frozenset[Need]().union(*map(_of_action, window.actions))
 
 
-def _of_action(action: Action) -> set[Need]:
+def _of_action(action: Action) -> frozenset[Need]:
     match action:
         case ToAction(verb, thing):
-            return {("relation", verb)} | needs_of(thing)
+            return needs_of(thing) | {("relation", verb)}
         case ExtremeAction():
-            return set()
-    return {("action", action)}
+            return frozenset()
+    return frozenset({("action", action)})
 
 
-def _of_object(thing: Object) -> set[Need]:
-    return set() if isinstance(thing, str) else needs_of(thing)
+def _of_object(thing: Object) -> frozenset[Need]:
+    return frozenset() if isinstance(thing, str) else needs_of(thing)
 
 
 def thin(asked: Iterable[Asked], group: Callable[[Asked], Hashable], seed: int, most: str = "second") -> list[Asked]:

@@ -7,7 +7,7 @@ relation that goes with the one that is asked about.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from ...programs.questions import (
     INTERACTING,
@@ -59,6 +59,7 @@ def judge(view: View, question: Question) -> str | None:
     return value if _Judge(view, load_rules()).keeps(question, value) else None
 
 
+@lru_cache(maxsize=1 << 14)
 def steps_of(question: Question) -> int:
     """Count steps of reasoning as AGQA does: of the template, of parts of the video and of references."""
     match question:

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from ...programs.questions import (
@@ -131,36 +131,23 @@ class Teller:
         self.near = _near(graph.times)
         self.answers: dict[Question, Answer] = {}
         self.frames: dict[Window, tuple[Frames, ...] | str] = {}
-        self.by_type: dict[type, Callable[[Any], str]] = {
-            ObjectExists: self._object_exists,
-            RelationExists: self._relation_exists,
-            Interaction: self._interaction,
-            ActionHappens: self._action_happens,
-            Both: self._both,
-            ObjectsOf: self._objects_of,
-            EdgeObject: self._edge_object,
-            ActionsIn: self._actions_in,
-            EdgeAction: self._edge_action,
-            ExtremeAction: self._extreme_action,
-            ObjectEquals: self._object_equals,
-            ObjectChoose: self._object_choose,
-            LengthChoose: self._length_choose,
-            ActionEquals: self._action_equals,
-            OrderChoose: self._order,
-        }
 
     def answer(self, question: Question) -> Answer:
         """Answer a question, once."""
         found = self.answers.get(question)
         if found is None:
-            found = self.answers[question] = self._told(lambda: self.by_type[type(question)](question))
+            try:
+                found = _answer(_BY_TYPE[type(question)](self, question))
+            except _UndecidedError as undecided:
+                found = _answer(None, undecided.reason)
+            self.answers[question] = found
         return found
 
     def _told(self, tell: Callable[[], str]) -> Answer:
         try:
-            return Answer(tell())
+            return _answer(tell())
         except _UndecidedError as undecided:
-            return Answer(None, undecided.reason)
+            return _answer(None, undecided.reason)
 
     def _value(self, question: Question) -> str:
         found = self.answer(question)
@@ -221,7 +208,10 @@ class Teller:
 
     def _instances(self, action: Action) -> list[ActionSpan]:
         """Return all instances of an action by their start; there is at least one."""
-        found = [span for phrase in self._phrases(action) for span in self.spans.get(phrase, ())]
+        if isinstance(action, str) and action in self.spans:
+            found = self.spans[action]
+        else:
+            found = [span for phrase in self._phrases(action) for span in self.spans.get(phrase, ())]
         if not found:
             raise _UndecidedError("no_such_action")
         return sorted(found, key=lambda span: (span.start, span.end)) if len(found) > 1 else found
@@ -272,7 +262,10 @@ class Teller:
 
     def _over(self, window: Window, judge: Callable[[Frames], str]) -> str:
         """Judge a part of the video; all ways to understand it must have the same outcome."""
-        found = [judge(frames) for frames in self._windows(window)]
+        windows = self._windows(window)
+        if len(windows) == 1:
+            return judge(windows[0])
+        found = [judge(frames) for frames in windows]
         if len(set(found)) > 1:
             raise _UndecidedError("several_instances")
         return found[0]
@@ -539,6 +532,31 @@ class Teller:
         if len(sides) == 1 and not other & ~sides[0][1]:
             return sides[0][0]
         raise _UndecidedError("both_sides" if sides else "neither_side")
+
+
+_BY_TYPE: Mapping[type, Callable[[Teller, Any], str]] = {
+    ObjectExists: Teller._object_exists,
+    RelationExists: Teller._relation_exists,
+    Interaction: Teller._interaction,
+    ActionHappens: Teller._action_happens,
+    Both: Teller._both,
+    ObjectsOf: Teller._objects_of,
+    EdgeObject: Teller._edge_object,
+    ActionsIn: Teller._actions_in,
+    EdgeAction: Teller._edge_action,
+    ExtremeAction: Teller._extreme_action,
+    ObjectEquals: Teller._object_equals,
+    ObjectChoose: Teller._object_choose,
+    LengthChoose: Teller._length_choose,
+    ActionEquals: Teller._action_equals,
+    OrderChoose: Teller._order,
+}
+
+
+@lru_cache(maxsize=1 << 12)
+def _answer(value: str | None, reason: str = "") -> Answer:
+    """Return an answer; there are few different ones."""
+    return Answer(value, reason)
 
 
 def verdict(true: bool) -> str:

@@ -35,6 +35,7 @@ from .settings import SAMPLE, DecompSettings
 
 USUAL_RATE = 30.0  # frames per second of most of Charades' videos
 EVERY = 4  # questions of a template and video, at most
+AMONG = 200  # videos, at least, that questions are balanced among: of a few, none has the other answer
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,10 @@ def _of_charades(settings: DecompSettings) -> _Found:
     if settings.action_genome:
         hashes |= genome_hashes(settings.action_genome)
     graphs: dict[str, list[SceneGraph]] = {}
-    for video in annotations.videos:
+    videos = sorted(annotations.videos, key=lambda video: video.id)
+    if settings.limit is not None:
+        videos = videos[: max(settings.limit, AMONG)]
+    for video in videos:
         graph = drawn_graph(drawn[video.id]) if sample else charades_graph(video, notes)
         if frames := genome.get(video.id):
             graph = with_action_genome(graph, frames, rates.get(video.id, USUAL_RATE))
@@ -137,7 +141,7 @@ def _of_charades(settings: DecompSettings) -> _Found:
                 roots = [root_as_json(f"{graph.video_id}-{number}", q) for number, q in enumerate(questions)]
                 payload = {"roots": roots, "graph": graph_as_json(graph)}
                 units.append(unit_of(graph.video_id, split, payload, settings, float(len(roots))))
-    notes["videos_without_questions"] = len(annotations.videos) - len(units)
+    notes["videos_without_questions"] = len(videos) - len(units)
     return _Found(units, MadeReader(settings.wording), source_named(settings), [folder], hashes, notes)
 
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import chain, islice
 
 from ...programs.parsing import program_of
 from ...programs.questions import TEMPLATES, Question, notation, template_of
-from ...seeds import digest_for, rng_for
+from ...seeds import digest_for
 from ...sources.scene_graphs import SceneGraph
-from .balance import Asked, Partners, content_of, partners_of, thin
+from .balance import TRIES, Asked, Partners, content_of, partners_of, thin
 from .compositions import compositions_of, is_held_out
 from .drop_rules import judge, steps_of
 from .proposals import Proposer
 from .root_wording import word_root
-from .views import View, view_of
+from .views import view_of
 
 OPEN = frozenset(
     (
@@ -111,15 +111,31 @@ def make_split(split: str, graphs: Sequence[SceneGraph], making: Making) -> Made
     Returns:
         Every question with an answer that is `answers.answer`'s.
     """
+    asked, drawn, lost = _balanced(split, graphs, making)
+    questions = {}
+    for graph in graphs:
+        found = [_made(each, split, making) for each in asked.pop(graph.video_id).values()]
+        questions[graph.video_id] = sorted(found, key=lambda made: (TEMPLATES.index(made.template), made.program))
+    return Made(questions, drawn, lost)
+
+
+def _balanced(
+    split: str, graphs: Sequence[SceneGraph], making: Making
+) -> tuple[dict[str, dict[Question, Asked]], Counter[str], Counter[str]]:
+    """Choose the questions of a split by video, with `Made.drawn` and `Made.lost`.
+
+    All that was looked up for it, which is much, is gone when the questions are worded.
+    """
     ordered = sorted(graphs, key=lambda graph: digest_for(making.seed, "decomp", "order", graph.video_id))
     maker = _Maker(split, partners_of([view_of(graph) for graph in ordered], making.seed), making)
-    maker.make_open()
     if making.paired:
-        maker.make_pairs()
+        answered = maker.answered(TEMPLATES)
+        maker.make_open({template: found for template, found in answered.items() if template in OPEN})
+        maker.make_pairs({template: found for template, found in answered.items() if template not in OPEN})
     else:
+        maker.make_open(maker.answered([template for template in TEMPLATES if template in OPEN]))
         maker.make_alone()
-    questions = {graph.video_id: maker.made(graph.video_id) for graph in graphs}
-    return Made(questions, dict(maker.drawn), dict(maker.lost))
+    return maker.asked, maker.drawn, maker.lost
 
 
 def make_questions(graph: SceneGraph, making: Making, others: Iterable[Question] = ()) -> Iterator[MadeQuestion]:
@@ -134,9 +150,9 @@ def make_questions(graph: SceneGraph, making: Making, others: Iterable[Question]
         Questions whose answers are sure, those of `others` last.
     """
     view = view_of(graph)
+    proposer = Proposer(view, making.seed)
     for template in TEMPLATES:
-        rng = rng_for(making.seed, "decomp", "propose", graph.video_id, template)
-        for question in Proposer(view, rng).propose(template, DRAWN_AT_ONCE):
+        for question in proposer.propose(template, DRAWN_AT_ONCE):
             answer = judge(view, question)
             if answer is not None and template_of(question) == template:
                 yield _made(Asked(graph.video_id, question, answer), "", making)
@@ -151,22 +167,27 @@ class _Maker:
 
     def __init__(self, split: str, partners: Partners, making: Making) -> None:
         self.split, self.partners, self.making = split, partners, making
-        self.asked: dict[str, dict[Question, Asked]] = defaultdict(dict)
+        self.numbers = {view.graph.video_id: number for number, view in enumerate(partners.views)}
+        self.asked: dict[str, dict[Question, Asked]] = {video_id: {} for video_id in self.numbers}
         self.counts: Counter[tuple[str, str]] = Counter()
+        # Videos that may have another question, and another of a template, as bits.
+        self.all = self.room = (1 << len(self.numbers)) - 1
+        self.room_for = dict.fromkeys(TEMPLATES, self.room)
         self.drawn: Counter[str] = Counter()
         self.lost: Counter[str] = Counter()
 
-    def made(self, video_id: str) -> list[MadeQuestion]:
-        found = [_made(asked, self.split, self.making) for asked in self.asked[video_id].values()]
-        return sorted(found, key=lambda made: (TEMPLATES.index(made.template), made.program))
-
-    def free(self, view: View, template: str) -> bool:
-        name = view.graph.video_id
-        return len(self.asked[name]) < self.making.per_video and self.counts[name, template] < self.making.per_template
+    def free(self, video_id: str, template: str) -> bool:
+        full = len(self.asked[video_id]) >= self.making.per_video
+        return not full and self.counts[video_id, template] < self.making.per_template
 
     def take(self, asked: Asked) -> None:
-        self.asked[asked.video_id][asked.question] = asked
-        self.counts[asked.video_id, template_of(asked.question)] += 1
+        name, template = asked.video_id, template_of(asked.question)
+        self.asked[name][asked.question] = asked
+        self.counts[name, template] += 1
+        if len(self.asked[name]) == self.making.per_video:
+            self.room &= ~(1 << self.numbers[name])
+        if self.counts[name, template] == self.making.per_template:
+            self.room_for[template] &= ~(1 << self.numbers[name])
 
     def allowed(self, question: Question) -> bool:
         """Return whether the split may have a question."""
@@ -178,22 +199,48 @@ class _Maker:
         self.lost["held_out"] += held_out
         return not held_out
 
-    def proposals(self, view: View, template: str) -> list[Question]:
-        rng = rng_for(self.making.seed, "decomp", "propose", view.graph.video_id, template)
-        found = list(Proposer(view, rng).propose(template, DRAWN_AT_ONCE))
+    def proposals(self, proposer: Proposer, template: str) -> list[Question]:
+        found = proposer.propose(template, DRAWN_AT_ONCE)
         self.drawn[template] += len(found)
         return found
 
-    def make_open(self) -> None:
+    def answered(self, templates: Sequence[str]) -> dict[str, list[list[Asked]]]:
+        """Draw questions and keep those that may be asked of the video that they are drawn for.
+
+        This is most of the work. It is done for one video after the other, with a view that is not kept: few of the
+        proposals have an answer, and what was looked up for the others is not needed again.
+
+        Args:
+            templates: Of which.
+
+        Returns:
+            By template, the questions of each video.
+        """
+        found: dict[str, list[list[Asked]]] = {template: [] for template in templates}
+        for kept in self.partners.views:
+            name = kept.graph.video_id
+            proposer = Proposer(view_of(kept.graph), self.making.seed)
+            for template in templates:
+                if template == DENIES_OBJECTS and kept.graph.provenance == "charades":
+                    found[template].append([])
+                    continue
+                judged = ((each, judge(proposer.view, each)) for each in self.proposals(proposer, template))
+                found[template].append([Asked(name, each, answer) for each, answer in judged if answer is not None])
+        return found
+
+    def make_open(self, answered: Mapping[str, Sequence[Sequence[Asked]]]) -> None:
         """Make questions for names; each group of them is thinned until no answer stands out."""
-        for template in (template for template in TEMPLATES if template in OPEN):
-            pool = [asked for view in self.partners.views for asked in self.answered(view, template)]
+        for template, found in answered.items():
+            pool = [
+                asked
+                for asked in chain.from_iterable(found)
+                if template_of(asked.question) == template and self.allowed(asked.question)
+            ]
             left = thin(pool, lambda asked: asked.question, self.making.seed) if self.making.paired else pool
             left = self.evened(left)
             self.lost["thinned"] += len(pool) - len(left)
             for asked in left:
-                full = len(self.asked[asked.video_id]) >= self.making.per_video
-                if not full and self.counts[asked.video_id, template] < self.making.per_template:
+                if self.free(asked.video_id, template):
                     self.take(asked)
                 else:
                     self.lost["over_most_per_video"] += 1
@@ -203,31 +250,22 @@ class _Maker:
             return asked
         return thin(asked, content_of, self.making.seed, most="middle")
 
-    def answered(self, view: View, template: str) -> Iterator[Asked]:
-        for question in self.proposals(view, template):
-            answer = judge(view, question)
-            if answer is not None and template_of(question) == template and self.allowed(question):
-                yield Asked(view.graph.video_id, question, answer)
-
-    def make_pairs(self) -> None:
+    def make_pairs(self, answered: Mapping[str, Sequence[Sequence[Asked]]]) -> None:
         """Make questions of two answers, each of two videos; every video has its turn before any has its second."""
-        waiting = {
-            template: [iter(self.proposals(view, template)) for view in self.partners.views] for template in TWO_ANSWERS
-        }
+        waiting = {template: [iter(each) for each in found] for template, found in answered.items()}
         for _ in range(self.making.per_template):
             for number, view in enumerate(self.partners.views):
-                for template in TWO_ANSWERS:
-                    denied = template == DENIES_OBJECTS and view.graph.provenance == "charades"
-                    if not denied and self.free(view, template):
-                        self.next_pair(view, template, waiting[template][number])
+                for template, proposals in waiting.items():
+                    if self.free(view.graph.video_id, template):
+                        self.next_pair(number, template, proposals[number])
 
-    def next_pair(self, view: View, template: str, proposals: Iterator[Question]) -> None:
-        for question in proposals:
-            if self.has(view, question):
+    def next_pair(self, number: int, template: str, proposals: Iterator[Asked]) -> None:
+        for asked in proposals:
+            if asked.question in self.asked[asked.video_id]:
                 continue
-            pair = self.partners.pair(view, question, partial(self.may_ask, question, template))
+            pair = self.partners.pair(number, asked, self.others(number, asked.question, template))
             if pair is None:
-                self.lost["no_partner"] += judge(view, question) is not None
+                self.lost["no_partner"] += 1
             elif not any(each.question in self.asked[each.video_id] for each in pair) and self.allowed(
                 pair[0].question
             ):
@@ -235,11 +273,11 @@ class _Maker:
                     self.take(each)
                 return
 
-    def has(self, view: View, question: Question) -> bool:
-        return question in self.asked[view.graph.video_id]
-
-    def may_ask(self, question: Question, template: str, view: View) -> bool:
-        return self.free(view, template) and not self.has(view, question)
+    def others(self, number: int, question: Question, template: str) -> Iterator[int]:
+        """Yield the other videos that a question may be asked of."""
+        for other in self.partners.candidates(number, question, self.room & self.room_for[template]):
+            if question not in self.asked[self.partners.views[other].graph.video_id]:
+                yield other
 
     def make_alone(self) -> None:
         """Make questions of two answers, as many of the one as of the other in each template."""
@@ -259,7 +297,7 @@ class _Maker:
 
     def tried(self, template: str) -> Iterator[Asked]:
         """Yield a template's questions of each video, drawn from all videos."""
-        drawn = {question for view in self.partners.views for question in self.choices(view, template)}
+        drawn = {question for number in self.numbers.values() for question in self.choices(number, template)}
         for view in self.partners.views:
             count: Counter[Hashable] = Counter()
             for question in sorted(
@@ -273,15 +311,17 @@ class _Maker:
                     count[self.side(asked)] += 1
                     yield asked
 
-    def choices(self, view: View, template: str) -> Iterator[Question]:
+    def choices(self, number: int, template: str) -> Iterator[Question]:
         """Yield what is drawn of a template; of a choice of objects, the choices between videos' answers."""
-        for question in self.proposals(view, template):
+        views = self.partners.views
+        for question in self.proposals(Proposer(views[number], self.making.seed), template):
             if template_of(question) == template:
                 yield question
                 continue
-            answer = judge(view, question)
-            for other in self.partners.candidates(view, question, lambda _: True) if answer else ():
-                contrary = judge(other, question)
+            answer = judge(views[number], question)
+            others = self.partners.candidates(number, question, self.all) if answer else ()
+            for other in islice(others, TRIES):
+                contrary = judge(views[other], question)
                 if contrary not in (None, answer):
                     yield self.partners.choice(question, answer, contrary)  # type: ignore[arg-type]
 

@@ -5,11 +5,9 @@ For a question of yes or no they suggest what is true; where it is not true, ano
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TypeVar
-
-import numpy as np
 
 from ...programs.questions import (
     INTERACTING,
@@ -36,6 +34,7 @@ from ...programs.questions import (
     ToAction,
     Window,
 )
+from ...seeds import rekey, rng_for
 from ...templates.agqa import load_agqa
 from ...templates.agqa_making import load_rules
 from .views import View
@@ -47,32 +46,30 @@ IN_VIDEO = 0.25
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, eq=False)
 class Proposer:
-    """Draws questions about one video.
+    """Draws questions about one video; keeps what they are drawn from."""
 
-    Attributes:
-        view: The video.
-        rng: Of its draws.
-    """
+    def __init__(self, view: View, seed: int) -> None:
+        """Take a video, and the dataset's seed."""
+        self.view, self.seed = view, seed
+        self.rng = rng_for(seed)
+        self.actions = list(view.single)
+        self.changing = [name for name, objects in view.graph.relations.items() if len(objects) > 1]
+        self.windows: dict[tuple[str, tuple[Action, ...]], Window] = {}
+        self.held: dict[Window, list[tuple[str, str]]] = {}
+        self.references: dict[tuple[str, str | None], list[ObjectsOf | EdgeObject]] = {}
 
-    view: View
-    rng: np.random.Generator
-
-    def propose(self, template: str, count: int) -> Iterator[Question]:
-        """Yield up to `count` questions of a template, none twice; of a choice of objects what is asked.
+    def propose(self, template: str, count: int) -> list[Question]:
+        """Draw up to `count` questions of a template, none twice; of a choice of objects what is asked.
 
         Args:
-            template: One of `TEMPLATES`.
+            template: One of `TEMPLATES`. Its draws have a key of their own.
             count: How many to draw.
         """
-        found: set[Question] = set()
+        rekey(self.rng, self.seed, "decomp", "propose", self.view.graph.video_id, template)
         make = _MAKERS[template]
-        for _ in range(count):
-            question = make(self)
-            if question is not None and question not in found:
-                found.add(question)
-                yield question
+        drawn = [make(self) for _ in range(count)]
+        return [question for question in dict.fromkeys(drawn) if question is not None]
 
     def pick(self, items: Sequence[Item]) -> Item | None:
         """Draw one of some items; None if there is none."""
@@ -86,25 +83,33 @@ class Proposer:
 
     def window(self, *words: str) -> Window:
         """Draw a part of the video."""
-        actions = list(self.view.single)
-        if not actions or self.happens(IN_VIDEO):
+        if not self.actions or self.happens(IN_VIDEO):
             return VIDEO
         word = self.pick(words or ("before", "after", "while", "between")) or "video"
         if word != "between":
-            action = self.action(actions)
-            return Window(word, (action,)) if action else VIDEO  # type: ignore[arg-type]
-        pairs = [
-            (one, other)
-            for one in actions
-            for other in actions
-            if self.view.single[one].end + 3 <= self.view.single[other].start
-        ]
-        pair = self.pick(pairs)
-        return Window("between", pair) if pair else VIDEO
+            action = self.action()
+            return self.part(word, action) if action else VIDEO
+        pair = self.pick(self.apart)
+        return self.part("between", *pair) if pair else VIDEO
 
-    def action(self, phrases: Sequence[str]) -> Action | None:
+    def part(self, word: str, *actions: Action) -> Window:
+        """Return a part of the video, each once: it is looked up again and again."""
+        found = self.windows.get((word, actions))
+        if found is None:
+            found = self.windows[word, actions] = Window(word, actions)  # type: ignore[arg-type]
+        return found
+
+    @cached_property
+    def apart(self) -> list[tuple[str, str]]:
+        """Actions between which there is time."""
+        spans = self.view.single
+        return [
+            (one, other) for one in self.actions for other in self.actions if spans[one].end + 3 <= spans[other].start
+        ]
+
+    def action(self) -> Action | None:
         """Draw an action, named or referred to."""
-        phrase = self.pick(phrases)
+        phrase = self.pick(self.actions)
         if phrase is None or not self.happens(INDIRECT_ACTION):
             return phrase
         indirect = [extreme for extreme in _EXTREMES if self.view.tell(extreme).value == phrase]
@@ -126,6 +131,13 @@ class Proposer:
 
     def reference(self, name: str, relation: str) -> ObjectsOf | EdgeObject | None:
         """Draw a question that the object is the answer of, by another relation."""
+        found = self.references.get((name, relation))
+        if found is None:
+            found = self.references[name, relation] = self.references_to(name, relation)
+        return self.pick(found)
+
+    def references_to(self, name: str, relation: str | None) -> list[ObjectsOf | EdgeObject]:
+        """Return what `reference` draws from."""
         relations = self.view.graph.relations
         others = [verb for verb, objects in relations.items() if name in objects and verb != relation]
         asked: list[ObjectsOf | EdgeObject] = []
@@ -134,15 +146,18 @@ class Proposer:
                 asked.append(ObjectsOf(verb))
             else:
                 asked += [EdgeObject("first", verb), EdgeObject("last", verb)]
-        return self.pick([each for each in asked if self.view.tell(each).value == name])
+        return [each for each in asked if self.view.tell(each).value == name]
 
     def held_in(self, window: Window) -> list[tuple[str, str]]:
         """Return relations with their objects in a part of the video."""
-        part = self.view.part(window)
-        if part is None:
-            return []
-        relations = self.view.graph.relations.items()
-        return [(relation, name) for relation, all_ in relations for name, bits in all_.items() if bits & part[0]]
+        found = self.held.get(window)
+        if found is None:
+            part = self.view.part(window)
+            relations = self.view.graph.relations.items() if part else ()
+            seen = part[0] if part else 0
+            found = [(relation, name) for relation, all_ in relations for name, bits in all_.items() if bits & seen]
+            self.held[window] = found
+        return found
 
     # Templates.
 
@@ -182,9 +197,10 @@ class Proposer:
 
     def edge_object(self, edge: Edge) -> EdgeObject | None:
         """Ask what has a relation first or last."""
+        if not self.changing:
+            return None
         window = self.window(*_EDGE_WINDOWS[edge])
-        relations = [name for name, objects in self.view.graph.relations.items() if len(objects) > 1]
-        relation = self.pick(relations)
+        relation = self.pick(self.changing)
         return EdgeObject(edge, relation, window) if relation else None
 
     def equals(self, edge: Edge) -> Question | None:
@@ -195,8 +211,8 @@ class Proposer:
 
     def actions_in(self, word: str) -> Question | None:
         """Ask what is done before or after an action."""
-        action = self.action(list(self.view.single))
-        return ActionsIn(Window(word, (action,))) if action else None  # type: ignore[arg-type]
+        action = self.action()
+        return ActionsIn(self.part(word, action)) if action else None
 
     def edge_action(self, edge: Edge) -> Question:
         """Ask what is done first or last."""
@@ -210,18 +226,21 @@ class Proposer:
 
     def pair(self) -> tuple[str, str] | None:
         """Draw two actions, in alphabetical order or against it."""
-        actions = list(self.view.single)
-        if len(actions) < 2:
+        count = len(self.actions)
+        if count < 2:
             return None
-        one, other = self.rng.choice(len(actions), 2, replace=False)
-        return actions[int(one)], actions[int(other)]
+        # What `rng.choice(count, 2, replace=False)` draws, in half the time.
+        one, other = int(self.rng.integers(count - 1)), int(self.rng.integers(count))
+        places = (one, other if other != one else count - 1)
+        first, second = places if self.rng.integers(2) else places[::-1]
+        return self.actions[first], self.actions[second]
 
     def order(self, what: str) -> Question | None:
         """Ask whether something is before or after an action."""
         if what == "action":
             pair = self.pair()
             return OrderChoose(ActionHappens(pair[0]), pair[1]) if pair else None
-        action = self.action(list(self.view.single))
+        action = self.action()
         if action is None:
             return None
         names = list(self.view.graph.contacts) if what == "object" else list(self.view.graph.relations)

@@ -43,6 +43,7 @@ class DecompSettings(BuildSettings):
         embed: Whether the videos go into the dataset; "auto" for those of the sample only, once decided "yes" or "no".
         wording: How sub-questions are worded.
         most_per_video: Most questions that are made about a video; None for all.
+        limit: Plan only the first so many videos by id.
         collection: Which of the three it is; `decided` says it.
     """
 
@@ -91,6 +92,13 @@ class DecompSettings(BuildSettings):
         name="max-questions-per-video",
         minimum=1,
         counts=of_charades,
+    )
+    limit: int | None = option(
+        None,
+        "Only the first N videos by id, for a trial. Questions that are made are balanced among them, or among the "
+        "first 200 if these are more.",
+        minimum=1,
+        content=False,
     )
     split: Literal["train", "test", "all"] = option("all", "Splits to build.", content=False)
     collection: str = "charades"

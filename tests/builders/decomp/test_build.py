@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import sys
@@ -14,8 +15,11 @@ from typing import Any
 import pytest
 from agqa_files import row
 from agqa_questions import agqa_rows, templates_of, write_agqa
-from commands import info, refuses, rows, run, start, wait_until
+from commands import info, refuses, rows, run, run_process, start, wait_until
 from datasets import load_dataset
+from stressreel.builders.decomp import inputs
+from stressreel.builders.decomp.inputs import read_inputs
+from stressreel.builders.decomp.settings import DecompSettings, decided
 from stressreel.programs.decomposition import decompose
 from stressreel.programs.parsing import parse_program
 from stressreel.programs.questions import TEMPLATES
@@ -104,6 +108,39 @@ class TestSample:
         process.communicate()
         build(out, "--charades", "sample", "--workers", 2)
         assert fingerprint(out) == fingerprint(drawn)
+
+
+class TestCharades:
+    """Annotations in a folder, of which questions are asked in pairs."""
+
+    def units(self, folder: Path, limit: int | None) -> dict[str, Any]:
+        plan = read_inputs(decided(DecompSettings(charades=str(folder), limit=limit))).plan
+        return {unit.id: unit.payload for unit in plan.units}
+
+    def test_a_limit_takes_the_first_videos_in_any_order(
+        self, charades: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(inputs, "AMONG", 1)
+        whole, some = self.units(charades, None), self.units(charades, 20)
+        assert len(some) > 10
+        assert {*some} <= {f"V{number:03d}" for number in range(20)}
+        assert any(some[video] != whole[video] for video in some)
+        for path in shutil.copytree(charades, tmp_path / "turned").glob("*_t*.csv"):
+            header, *videos = path.read_text("utf-8").splitlines(keepends=True)
+            path.write_text("".join([header, *reversed(videos)]), "utf-8")
+        assert self.units(tmp_path / "turned", 20) == some
+        assert self.units(tmp_path / "turned", None) == whole
+
+    def test_few_are_balanced_among_more(self, charades: Path) -> None:
+        whole = self.units(charades, None)
+        assert self.units(charades, 3) == {video: whole[video] for video in sorted(whole)[:3]}
+
+    def test_neither_workers_nor_the_seed_of_hashes_change_anything(self, charades: Path, tmp_path: Path) -> None:
+        for workers in ("1", "2"):
+            given = ("--charades", charades, "--out", tmp_path / workers, "--workers", workers, "--no-progress")
+            done = run_process("build-decomp", *given, env={**os.environ, "PYTHONHASHSEED": workers})
+            assert done.code == 0, done.err
+        assert fingerprint(tmp_path / "1") == fingerprint(tmp_path / "2")
 
 
 class TestAgqa:

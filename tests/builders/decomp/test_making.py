@@ -13,6 +13,7 @@ from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.builders.decomp.drop_rules import MOST_STEPS, judge, steps_of
 from stressreel.builders.decomp.graph_answers import answer
 from stressreel.builders.decomp.making import OPEN, TWO_ANSWERS, Made, Making, make_questions, make_split
+from stressreel.builders.decomp.proposals import Proposer
 from stressreel.builders.decomp.root_wording import word_root
 from stressreel.builders.decomp.views import view_of
 from stressreel.programs.parsing import parse_program
@@ -37,9 +38,11 @@ from stressreel.programs.questions import (
     RelationExists,
     ToAction,
     Window,
+    notation,
     template_of,
 )
 from stressreel.samples.charades import sample_videos
+from stressreel.seeds import digest_for
 from stressreel.sources.charades import read_charades
 from stressreel.sources.charades_graphs import charades_graph, frame_times, frames_of, graph_of
 from stressreel.sources.scene_graphs import ActionSpan, Provenance, SceneGraph
@@ -268,6 +271,39 @@ def test_order_of_videos_changes_nothing() -> None:
     for paired in (False, True):
         making = Making(paired=paired, per_video=12)
         assert make_split("train", graphs, making).questions == make_split("train", graphs[::-1], making).questions
+
+
+def test_what_is_drawn_before_changes_no_draw() -> None:
+    view = view_of(drawn_graph(sample_videos()[0]))
+    proposer = Proposer(view, 0)
+    alone = {template: Proposer(view, 0).propose(template, 12) for template in TEMPLATES}
+    assert sum(map(len, alone.values())) > 100
+    for template in (*TEMPLATES, *reversed(TEMPLATES)):
+        assert proposer.propose(template, 12) == alone[template]
+        few = proposer.propose(template, 3)
+        assert few == alone[template][: len(few)]
+
+
+def test_candidates_are_those_of_a_look_at_every_video() -> None:
+    """In the order of the rarest thing that is needed, from a place that the question draws."""
+    views = [view_of(drawn_graph(video)) for video in sample_videos()]
+    partners = partners_of(views, 5)
+    free = sum(1 << number for number in range(len(views)) if number % 4 != 2)
+    several = 0
+    for number, view in enumerate(views):
+        for question in [each for template in TWO_ANSWERS for each in Proposer(view, 5).propose(template, 12)]:
+            having = [partners.having[need] for need in sorted(needs_of(question))]
+            places = min(having, key=len) if having else range(len(views))
+            key = digest_for(5, "decomp", "partner", view.graph.video_id, notation(question))
+            start = int.from_bytes(key[:8], "big") % len(places)
+            expected = [
+                other
+                for other in (*places[start:], *places[:start])
+                if other != number and other % 4 != 2 and all(other in each for each in having)
+            ]
+            assert list(partners.candidates(number, question, free)) == expected
+            several += len(expected) > 1
+    assert several > 20
 
 
 def test_another_seed_draws_others() -> None:
