@@ -28,7 +28,7 @@ parents for right in all their children of which nobody knows.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,7 @@ from .bootstrap import Floats, Means, Measure, Tally
 from .internal_consistency import CONSISTENCY, CONSISTENCY_OF_GROUP, COUNTERS, consistency, once
 from .question_graphs import (
     AFTER,
+    ANSWERED_YES_NO,
     BANNED,
     BEFORE,
     GROUP_OF,
@@ -49,8 +50,10 @@ from .question_graphs import (
     SHOWN,
     YES,
     Answers,
+    Node,
     VideoGraphs,
     check_graph,
+    comparable,
     read_answers,
 )
 
@@ -97,7 +100,11 @@ class _Sums:
 
 
 def count(
-    videos: Iterable[VideoGraphs], predictions: Mapping[str, str], *, released: bool = False
+    videos: Iterable[VideoGraphs],
+    predictions: Mapping[str, str],
+    *,
+    released: bool = False,
+    left_out: Collection[str] = (),
 ) -> tuple[Tally, Asked]:
     """Sum what is right and what is consistent by video.
 
@@ -107,6 +114,7 @@ def count(
         videos: The graphs, each video once.
         predictions: Answers by key; a question without one is left out.
         released: Count as the released scorer does; see `question_graphs`.
+        left_out: Groups that do not count for accuracy, as those of `alike`.
 
     Returns:
         The sums, and what was not answered. Cells are parts joined by "|":
@@ -130,6 +138,7 @@ def count(
             check_graph(graph, video.nodes)
         answers = read_answers((video.nodes[key] for key in used), predictions, released=released)
         found[video.video_id] = _count_video(video, answers, {key: place for place, key in enumerate(used)})
+        _sum_accuracy(found[video.video_id], left_out)
         numbers |= dict.fromkeys(found[video.video_id].counts)
         totals["questions"] += sum(node.kind not in BANNED for node in answers.nodes)
         totals["missing"] += len(answers.missing)
@@ -152,6 +161,26 @@ def count(
         totals["graphs"],
         totals["isolated"],
     )
+
+
+def alike(nodes: Iterable[Node]) -> tuple[str, ...]:
+    """Name the groups of yes/no questions that all have the same right answer: who always gives it is right in them."""
+    truths = defaultdict[str, set[str | None]](set)
+    for node in nodes:
+        if node.kind in ANSWERED_YES_NO and node.answer is not None:
+            truths[GROUP_OF[node.kind]].add(comparable(node.answer, node.kind))
+    return tuple(group for group in SCORED_GROUPS if len(truths[group]) == 1)
+
+
+def _sum_accuracy(sums: _Sums, left_out: Collection[str]) -> None:
+    """Leave groups out of accuracy, and sum the others as that of all questions."""
+    for name in [name for name in sums.counts if name[0] == "accuracy"]:
+        _, group, truth = name
+        if group in left_out:
+            del sums.sums[name], sums.counts[name]
+        else:
+            sums.sums["accuracy", OVERALL, truth] += sums.sums[name]
+            sums.counts["accuracy", OVERALL, truth] += sums.counts[name]
 
 
 def _tally(found: Mapping[str, _Sums], names: list[Name]) -> Tally:
@@ -183,7 +212,6 @@ def _count_video(video: VideoGraphs, answers: Answers, place: Mapping[str, int])
                 asked.add(answers.names[node])
             right, truth = float(answers.right[node] or 0), answers.truths[node] or ""
             sums.add(("accuracy", GROUP_OF[answers.nodes[node].kind], truth), right)
-            sums.add(("accuracy", OVERALL, truth), right)
         rules: dict[int, dict[str, tuple[int, ...]]] = {}
         for parent, rule, children in graph.edges:
             rules.setdefault(at[parent], {})[rule] = tuple([at[child] for child in children])

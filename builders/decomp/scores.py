@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from ...data_cards.question_graph import question_graph_png
 from ...errors import InputError
 from ...metrics.bootstrap import Tally, estimates
-from ...metrics.compositional_accuracy import count, headline, measure, tables
+from ...metrics.compositional_accuracy import Asked, alike, count, headline, measure, tables
 from ...metrics.inputs import ALL, ScoreOptions, read_columns
 from ...metrics.predictions import SHOWN, Matched, Predictions, identity, match
 from ...metrics.question_graphs import (
@@ -80,13 +81,15 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
     """
     found = matched(output, config, predictions, options)
     said = {key: str(value) for key, value in found.given.items()}
-    counted, asked = count(read_graphs(output, options.split), said, released=options.released)
-    scored = estimates(counted, measure(counted.cells), seed=options.seed, resamples=options.resamples)
     nodes = [node for video in read_graphs(output, options.split) for node in video.nodes.values()]
+    left_out = () if options.released else alike(nodes)
+    counting = partial(count, released=options.released, left_out=left_out)
+    counted, asked = counting(read_graphs(output, options.split), said)
+    scored = estimates(counted, measure(counted.cells), seed=options.seed, resamples=options.resamples)
 
     def counted_as(given: Mapping[str, str]) -> Tally:
         answered = {key: answer for key, answer in given.items() if key in said}  # as many as the model answered
-        return count(read_graphs(output, options.split), answered, released=options.released)[0]
+        return counting(read_graphs(output, options.split), answered)[0]
 
     constants = {
         name: counted_as(given)
@@ -113,14 +116,18 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
         headline=headline(scored),
         tables=tables(counted, scored, constants),
         tally=counted,
-        footnotes=notes(asked.graphs, asked.isolated, missing[1], released=options.released),
+        footnotes=notes(asked, left_out, released=options.released),
     )
 
 
-def notes(graphs: int, isolated: int, missing: int, *, released: bool) -> tuple[str, ...]:
+def notes(asked: Asked, left_out: Sequence[str], *, released: bool) -> tuple[str, ...]:
     """Return what a reader of the scores has to know."""
-    found = [f"{graphs:,} graphs; {isolated:,} roots that no rule takes apart count for accuracy alone."]
-    if missing:
+    found = [f"{asked.graphs:,} graphs; {asked.isolated:,} roots that no rule takes apart count for accuracy alone."]
+    if left_out:
+        found.append(
+            f"Left out of accuracy, as all their right answers are the same: questions of {' and '.join(left_out)}."
+        )
+    if asked.missing[1]:
         found.append("Parents and rules that need a question without an answer are left out with it.")
     if released:
         found.append("Scored as the released scorer does: texts compared as given, questions told apart by their text.")

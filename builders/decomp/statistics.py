@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from ...metrics.blind.question_only import GUESSERS, Read, blind_shares
 from ...metrics.bootstrap import estimates
-from ...metrics.compositional_accuracy import count, measure
-from ...metrics.question_graphs import constant_predictions, most_common_predictions
+from ...metrics.compositional_accuracy import alike, count, measure
+from ...metrics.question_graphs import SCORED_GROUPS, constant_predictions, most_common_predictions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from .scores import read_graphs
@@ -77,6 +77,15 @@ class DecompStatistics:
     asked: Counter[str] = field(default_factory=Counter)
     constants: dict[str, dict[str, float]] = field(default_factory=dict)
     example: list[Row] = field(default_factory=list)
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """Groups of yes/no questions that all have the same right answer."""
+        told = {group: (0, 0) for group in SCORED_GROUPS}
+        for kind in self.kinds.values():
+            if kind.group in told:
+                told[kind.group] = told[kind.group][0] + kind.yes, told[kind.group][1] + kind.no
+        return tuple(group for group, (yes, no) in told.items() if (yes == 0) != (no == 0))
 
     @property
     def graphs(self) -> int:
@@ -157,12 +166,13 @@ def _constants(output: FinishedOutput) -> dict[str, dict[str, float]]:
         if graphs >= MOST_READ:
             break
     nodes = [node for video in videos for node in video.nodes.values()]
+    left_out = alike(nodes)
     found = {}
     for name, given in (
         ("always yes", constant_predictions(nodes)),
         ("the commonest answer to the kind", most_common_predictions(nodes)),
     ):
-        counted, _ = count(videos, given)
+        counted, _ = count(videos, given, left_out=left_out)
         scored = estimates(counted, measure(counted.cells), seed=0, resamples=100)
         found[name] = {key: score.value for key, score in scored.items() if key in CONSTANT_SCORES}
     return found
