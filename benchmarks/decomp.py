@@ -2,6 +2,7 @@
 
     python benchmarks/decomp.py                     # 10,000 and 100,000 rows
     python benchmarks/decomp.py 10000 1000000       # other numbers
+    python benchmarks/decomp.py --kinds 20000       # what their graphs hold, beside the authors' figures
     python benchmarks/decomp.py --charades ~/Charades    # questions made of annotations, in one process
     python benchmarks/decomp.py --charades ~/Charades --limit 400
 
@@ -21,11 +22,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from stressreel.programs.decomposition import graph_of
 from stressreel.programs.parsing import parse_program, program_of
 from stressreel.programs.questions import (
     INTERACTING,
@@ -52,7 +55,7 @@ from stressreel.programs.questions import (
     template_of,
 )
 from stressreel.seeds import rng_for
-from stressreel.templates.agqa import load_agqa
+from stressreel.templates.agqa import PERSON, load_agqa
 
 # Rows of each template among AGQA 2.0's test questions.
 SHARES = {
@@ -64,7 +67,13 @@ SHARES = {
     **{"actLengthShorterVerify": 3176, "actLongest": 289, "actShortest": 16, "actTime": 21708, "relTime": 21018},
     **{"objTime": 44836},
 }
-INDIRECT = 0.45  # share of objects that are spoken of by another question
+# What else is known of those: how many name a part of the video, and how many of these one between two actions; how
+# many objects are spoken of by another question where a part is named and where none is, and how many of these by what
+# was first or last; and how many actions are the longest or shortest, or have their object replaced.
+LOCALIZED, BETWEEN = 0.80, 0.24
+LOCALIZED_EDGES = {"": 0.91, "Verify": 0.75, "Choose": 0.75}  # of what was first or last
+INDIRECT, INDIRECT_ALONE, EDGE = 0.32, 0.14, 0.75
+EXTREME, REPLACED = 0.005, 0.085
 PER_VIDEO = 236
 DEFAULT = (10_000, 100_000)
 
@@ -76,8 +85,9 @@ class Maker:
         """Draw what is in video `number`."""
         words = load_agqa()
         self.rng = rng_for(0, "benchmark", str(number))
-        self.objects = self._some(sorted(words.objects), 9)
-        self.relations = self._some([name for name, r in words.relations.items() if r.family != "attention"], 8)
+        self.objects = self._some(sorted({*words.objects} - {PERSON}), 9)
+        relations = [name for name, r in words.relations.items() if r.family != "attention" and name != INTERACTING]
+        self.relations = self._some(relations, 8)
         self.actions = self._some(sorted(words.actions), 7)
 
     def _some(self, names: list[str], count: int) -> list[str]:
@@ -89,62 +99,67 @@ class Maker:
     def reference(self) -> ObjectsOf | EdgeObject:
         """Speak of an object by another question."""
         relation = self._one(self.relations)
-        if self.rng.random() < 0.5:
+        if self.rng.random() >= EDGE:
             return ObjectsOf(relation)
         return EdgeObject("first" if self.rng.random() < 0.5 else "last", relation)
 
-    def object(self) -> Object:
+    def object(self, window: Window = VIDEO) -> Object:
         """Name an object, or speak of it."""
-        return self.reference() if self.rng.random() < INDIRECT else self._one(self.objects)
+        share = INDIRECT_ALONE if window == VIDEO else INDIRECT
+        return self.reference() if self.rng.random() < share else self._one(self.objects)
 
     def action(self) -> Action:
         """Name an action, or speak of it."""
         chance = self.rng.random()
-        if chance < 0.03:
+        if chance < EXTREME:
             return ExtremeAction("longest")
-        return ToAction("taking", self.reference()) if chance < 0.08 else self._one(self.actions)
+        return ToAction("taking", self.reference()) if chance < EXTREME + REPLACED else self._one(self.actions)
 
-    def window(self, *words: str) -> Window:
+    def window(self, *words: str, share: float = LOCALIZED) -> Window:
         """Draw a part of the video."""
-        word = self._one(list(words or ("video", "before", "after", "while", "between")))
-        actions = [self.action() for _ in range({"video": 0, "between": 2}.get(word, 1))]
-        return Window(word, tuple(actions)) if actions else VIDEO  # type: ignore[arg-type]
+        if self.rng.random() >= share:
+            return VIDEO
+        word = "between" if self.rng.random() < BETWEEN else self._one(list(words or ("before", "after", "while")))
+        return Window(word, tuple(self.action() for _ in range(1 + (word == "between"))))  # type: ignore[arg-type]
 
     def question(self, template: str) -> Question:
         """Make up a question of a template."""
-        relation, word = self._one(self.relations), template.lower()
+        relation, word, window = self._one(self.relations), template.lower(), self.window()
         edge = "first" if "first" in word else "last"
         length = "longer" if "longer" in word else "shorter"
-        asked = EdgeObject(edge, relation, self.window("video", "after" if edge == "first" else "before"))  # type: ignore[arg-type]
+        named = LOCALIZED_EDGES.get(template[-6:], LOCALIZED_EDGES[""])
+        part = self.window("after" if edge == "first" else "before", "while", share=named)
+        asked = EdgeObject(edge, relation, part)  # type: ignore[arg-type]
         compared = LengthChoose(length, self.action(), self.action())  # type: ignore[arg-type]
         makers: dict[str, Callable[[], Question]] = {
-            "objExists": lambda: Interaction(INTERACTING, self.object(), self.window()),
-            "objRelExists": lambda: Interaction(relation, self.object(), self.window()),
-            "relExists": lambda: RelationExists(relation, self.window()),
-            "objWhatGeneral": lambda: ObjectsOf(INTERACTING, self.window()),
-            "objWhat": lambda: ObjectsOf(relation, self.window()),
-            "objWhatChoose": lambda: ObjectChoose(self.object(), self.object(), ObjectsOf(relation, self.window())),
-            "actWhatBefore": lambda: ActionsIn(self.window("before")),
-            "actWhatAfterAll": lambda: ActionsIn(self.window("after")),
+            "objExists": lambda: Interaction(INTERACTING, self.object(window), window),
+            "objRelExists": lambda: Interaction(relation, self.object(window), window),
+            "relExists": lambda: RelationExists(relation, window),
+            "objWhatGeneral": lambda: ObjectsOf(INTERACTING, window),
+            "objWhat": lambda: ObjectsOf(relation, window),
+            "objWhatChoose": lambda: ObjectChoose(
+                self.object(window), self.object(window), ObjectsOf(relation, window)
+            ),
+            "actWhatBefore": lambda: ActionsIn(Window("before", (self.action(),))),
+            "actWhatAfterAll": lambda: ActionsIn(Window("after", (self.action(),))),
             "actLongest": lambda: ExtremeAction("longest"),
             "actShortest": lambda: ExtremeAction("shortest"),
             "actTime": lambda: OrderChoose(ActionHappens(self.action()), self.action()),
             "relTime": lambda: OrderChoose(RelationExists(relation), self.action()),
-            "objTime": lambda: OrderChoose(Interaction(INTERACTING, self.object()), self.action()),
+            "objTime": lambda: OrderChoose(Interaction(INTERACTING, self.object(window)), self.action()),
         }
         if template in makers:
             return makers[template]()
         if "ObjRelExists" in template:
-            window = self.window()
-            parts = [Interaction(relation, self.object(), window) for _ in range(2)]
+            parts = [Interaction(relation, self.object(window), window) for _ in range(2)]
             return Both("and" if template.startswith("and") else "xor", *parts)
         if "Length" in template:
             return ActionEquals(compared.first, compared) if template.endswith("Verify") else compared
         if template.startswith("act"):
-            return EdgeAction(edge, self.window("video"))  # type: ignore[arg-type]
+            return EdgeAction(edge)  # type: ignore[arg-type]
         if template.endswith("Choose"):
-            return ObjectChoose(self.object(), self.object(), asked)
-        return ObjectEquals(self.object(), asked) if template.endswith("Verify") else asked
+            return ObjectChoose(self.object(asked.window), self.object(asked.window), asked)
+        return ObjectEquals(self.object(asked.window), asked) if template.endswith("Verify") else asked
 
 
 def made_rows(count: int) -> Iterator[tuple[str, dict[str, object]]]:
@@ -260,8 +275,51 @@ def run(kind: str, path: Path, folder: Path, *more: str) -> tuple[float, float]:
     return seconds, after.ru_maxrss / 1024
 
 
+GROUPS = ("Object Exists", "Relation Exists", "Interaction", "Exists T", "Interaction T", "First/Last")
+GROUPS = (*GROUPS, "Longest/Shortest Action", "Choose", "Equals")
+# Of the roots of each group in the authors' drafts, how many have a scored question of each of GROUPS below them.
+DRAFTS: dict[str, tuple[float | None, ...]] = {
+    "Interaction T": (1, 0.983, 1, 0.999, 0.241, 0.228, 0.007, None, None),
+    "Conjunction": (1, 1, 1, 0.800, 0.787, 0.463, 0.004, None, None),
+    "Interaction": (1, 0.692, 0.016, 0.017, None, 0.071, 0, None, None),
+    "Equals": (1, 0.994, 0.800, 0.643, None, 0.773, 0.005, 0.162, None),
+    "Choose": (1, 0.983, 0.867, 0.834, 0.443, 0.657, 0.005, None, 0.323),
+    "First/Last": (1, 0.999, 0.901, 0.912, None, 0.248, 0.013, None, None),
+}
+
+
+def print_kinds(count: int) -> None:
+    """Print what the graphs of made-up rows hold, as Markdown."""
+    kinds, totals, sizes = load_agqa().kinds, Counter[str](), []
+    holding: dict[str, Counter[str]] = defaultdict(Counter)
+    for _, row in made_rows(count):
+        graph = graph_of(parse_program(str(row["program"])))
+        sizes.append(len(graph.steps) - 1)
+        groups = [_short(kinds[step.kind].group) for step in graph.steps]
+        root = {"Relation Exists": "Interaction"}.get(groups[-1], groups[-1])  # as in the drafts
+        totals[root] += 1
+        below = {group for group, step in zip(groups, graph.steps[:-1], strict=False) if not kinds[step.kind].banned}
+        holding[root].update(below)
+    mean = sum(sizes) / len(sizes)
+    print(f"{len(sizes):,} roots: {mean:.2f} sub-questions of each, {mean + 1:.2f} with the root; the paper has 11.49")
+    print(f"\n| root group | {' | '.join(GROUPS)} |\n|---{'|--:' * len(GROUPS)}|")
+    for root, drafted in DRAFTS.items():
+        cells = [
+            f"{holding[root][group] / max(1, totals[root]):.2f} ({'–' if share is None else f'{share:.2f}'})"
+            for group, share in zip(GROUPS, drafted, strict=True)
+        ]
+        print(f"| {root} | {' | '.join(cells)} |")
+
+
+def _short(group: str) -> str:
+    return group.replace("Temporal Localization", "T")
+
+
 def main() -> None:
     """Measure every number of rows in processes of its own."""
+    if sys.argv[1:2] == ["--kinds"]:
+        print_kinds(int(sys.argv[2]))
+        return
     if sys.argv[1:2] == ["--measure"]:
         measure(Path(sys.argv[2]))
         return
