@@ -1,31 +1,15 @@
-"""Answers to compositional questions in the plainest way: sets of frame numbers and loops, written without the builder's.
+"""Answers to compositional questions in the plainest way, written without a look at the builder's: sets and loops.
 
 Everything is looked up again for every question. Tests compare it with `builders.decomp.graph_answers`, which is quick.
 """
 
+# ruff: noqa: RUF021
+
 from collections.abc import Callable
 from typing import Any
 
-from stressreel.programs.questions import (
-    INTERACTING,
-    VIDEO,
-    ActionEquals,
-    ActionHappens,
-    ActionsIn,
-    Both,
-    EdgeAction,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectExists,
-    ObjectsOf,
-    OrderChoose,
-    RelationExists,
-    ToAction,
-)
+from stressreel.programs import questions as ask
+from stressreel.programs.questions import INTERACTING, VIDEO
 from stressreel.templates import read_table
 from stressreel.templates.agqa import ANYTHING, PERSON, load_agqa
 
@@ -84,19 +68,19 @@ class Evaluator:
 
     def thing(self, thing):
         """Return the name of an object; None if it is none, or not one."""
-        if isinstance(thing, str):
-            return thing if thing in TABLE["objects"] else None
-        found = self.value(thing)
-        return found if found in TABLE["objects"] else None
+        if not isinstance(thing, str):
+            return self.value(thing)
+        tables = (TABLE["objects"], self.graph.contacts, self.graph.visible, self.graph.seen)
+        return thing if any(thing in table for table in (*tables, *self.graph.relations.values())) else None
 
     def phrases(self, action):
         """Return the phrases of an action, several if what is spoken of may be several; none if it is not known."""
         match action:
             case str():
-                return {action} if action in ROWS else set()
-            case ExtremeAction():
+                return {action} if action in ROWS or self.instances({action}) else set()
+            case ask.ExtremeAction():
                 return {self.value(action)} - {None}
-            case ToAction(verb, thing):
+            case ask.ToAction(verb, thing):
                 name, relation = self.thing(thing), load_agqa().relation_of(verb)
                 done = [ROWS[span.phrase] for span in self.graph.actions if span.phrase in ROWS]
                 fit = [row for row in done if (row["verb"], row["object"]) == (relation, name)]
@@ -106,6 +90,10 @@ class Evaluator:
     def naming(self, window):
         """Return the instances of each of the actions that name a window."""
         return [self.instances(self.phrases(action)) for action in window.actions]
+
+    def others(self, window):
+        """Return the instances of all other actions."""
+        return [span for span in self.graph.actions if all(span not in spans for spans in self.naming(window))]
 
     def readings(self, window):
         """Return what a window may mean, as sets of frames; none if it has no meaning."""
@@ -152,59 +140,75 @@ class Evaluator:
 
     def value(self, question) -> Any:
         match question:
-            case Both(word, first, second):
+            case ask.Both(word, first, second):
                 one, two = self.value(first), self.value(second)
                 if word == "xor":
                     two = {"yes": "no", "no": "yes", None: None}[two]
                 return "no" if "no" in (one, two) else "yes" if one == two == "yes" else None
-            case ExtremeAction(word):
+            case ask.ExtremeAction(word):
                 return self.extreme(word)
-            case ObjectEquals(thing, asked):
-                one, two = self.thing(thing), self.thing(asked)
-                return None if one is None or two is None else "yes" if one == two else "no"
-            case ObjectChoose(first, second, asked):
+            case ask.ObjectEquals(thing, asked):
+                return self.over(asked, lambda found: self.equal(self.thing(thing), found))
+            case ask.ObjectChoose(first, second, asked):
                 options = {self.thing(first), self.thing(second)}
-                found = self.thing(asked)
-                return found if None not in options and len(options) == 2 and found in options else None
-            case LengthChoose(word, first, second):
+                return self.over(asked, lambda found: None if None in options else self.one(options & found))
+            case ask.LengthChoose(word, first, second):
                 return self.compared(word, first, second)
-            case ActionEquals(action, asked):
+            case ask.ActionEquals(action, asked):
                 one, two = self.phrases(action), self.value(asked)
                 return None if len(one) != 1 or two is None else "yes" if one == {two} else "no"
-            case OrderChoose(asked, action):
+            case ask.OrderChoose(asked, action):
                 return self.order(asked, self.instances(self.phrases(action)))
-        found = [self.within(question, frames) if frames else None for frames in self.readings(question.window)]
+        return self.agreed(question.window, lambda frames: self.within(question, frames))
+
+    def agreed(self, window, judge):
+        """Judge the frames of a window; all its readings must agree."""
+        found = [judge(frames) if frames else None for frames in self.readings(window)]
         return found[0] if found and all(value == found[0] for value in found) else None
+
+    def over(self, asked, judge):
+        """Judge the objects that are asked for; nothing can be said beside one that has no name."""
+
+        def named(frames):
+            found = {self.within(asked, frames)} - {None}
+            if isinstance(asked, ask.ObjectsOf) and self.told(asked.relation):
+                found = self.there(asked.relation, frames)
+            return judge(found) if found and ANYTHING not in found else None
+
+        return self.agreed(asked.window, named)
+
+    def equal(self, name, found):
+        """Tell whether an object is the only one: it is not if it is not even one of several."""
+        return None if name is None or name in found and len(found) > 1 else "yes" if name in found else "no"
 
     def within(self, question, frames):
         """Answer a question about some frames."""
         match question:
-            case ObjectExists(thing, window):
+            case ask.ObjectExists(thing, window):
                 return self.exists(self.thing(thing), window, frames)
-            case RelationExists(relation):
+            case ask.RelationExists(relation):
                 if relation not in TABLE["relations"]:
                     return None
                 return "yes" if self.there(relation, frames) else self.denied(relation, ANYTHING, frames)
-            case Interaction(relation, thing):
+            case ask.Interaction(relation, thing):
                 name = self.thing(thing)
                 if name is None or relation not in TABLE["relations"]:
                     return None
                 return "yes" if name in self.there(relation, frames) else self.denied(relation, name, frames)
-            case ActionHappens(action):
+            case ask.ActionHappens(action):
                 return self.happens(action, frames)
-            case ObjectsOf(relation):
+            case ask.ObjectsOf(relation):
                 return self.one(self.there(relation, frames) if self.told(relation) else set())
-            case EdgeObject(edge, relation):
+            case ask.EdgeObject(edge, relation):
                 return self.edge_object(edge, relation, frames) if self.told(relation) else None
-            case ActionsIn(window):
-                others = [span for span in self.graph.actions if span not in sum(self.naming(window), [])]
-                return self.one({span.phrase for span in others if numbers(span.frames) & frames})
-            case EdgeAction(edge, window):
+            case ask.ActionsIn(window):
+                return self.one({span.phrase for span in self.others(window) if numbers(span.frames) & frames})
+            case ask.EdgeAction(edge, window):
                 return self.edge_action(edge, window, frames)
         raise TypeError(question)
 
     def one(self, names):
-        return None if not names or ANYTHING in names else ", ".join(sorted(names))
+        return min(names) if len(names) == 1 and ANYTHING not in names else None
 
     def exists(self, name, window, frames):
         if name is None:
@@ -219,15 +223,15 @@ class Evaluator:
         phrases = self.phrases(action)
         if any(numbers(span.frames) & frames for span in self.instances(phrases)):
             return "yes"
-        if isinstance(action, ToAction):
+        if isinstance(action, ask.ToAction):
             name = self.thing(action.object)
             return name and self.denied(load_agqa().relation_of(action.verb), name, frames)
         if not phrases:
             return None
-        row = ROWS[phrases.pop()]
+        row = ROWS.get(phrase := phrases.pop(), {"verb": None})
         if row["verb"]:
             return self.denied(row["verb"], ANYTHING if row.get("loose") else row["object"], frames)
-        doubts = RULES["doubtful_actions"].get(row["phrase"], []) if self.graph.provenance not in COMPLETE else []
+        doubts = RULES["doubtful_actions"].get(phrase, []) if self.graph.provenance not in COMPLETE else []
         return None if any(self.goes_on(other, self.widened(frames)) for other in doubts) else "no"
 
     def told(self, relation):
@@ -246,7 +250,7 @@ class Evaluator:
         return {frame for frame in self.every if any(abs(times[frame] - times[near]) <= NEAR_S for near in frames)}
 
     def denied(self, relation, name, frames):
-        """Return "no" if it is known that the relation does not hold with an object, or with anything, in some frames."""
+        """Return "no" if it is known that a relation does not hold with an object, or with anything."""
         if self.graph.provenance in COMPLETE:
             return "no"
         if not self.annotated(relation):
@@ -278,15 +282,14 @@ class Evaluator:
         while frame in held:
             run.add(frame)
             frame += step
-        found = self.there(relation, run)
-        return self.one(found) if len(found) == 1 else None
+        return self.one(self.there(relation, run))
 
     def edge_action(self, edge, window, frames):
-        inside, naming, found = self.seconds(window), sum(self.naming(window), []), []
-        for span in self.graph.actions:
+        inside, found = self.seconds(window), []
+        for span in self.others(window):
             covered = numbers(span.frames)
             time, frame = (span.start, min(covered)) if edge == "first" else (-span.end, max(covered))
-            if span not in naming and frame in frames and inside(abs(time)):
+            if frame in frames and inside(abs(time)):
                 found.append((time, span.phrase))
         return self.best(found, APART_S)
 
@@ -320,9 +323,11 @@ class Evaluator:
         before, after = (part and self.within(asked, part) == "yes" for part in parts)
         if bool(before) == bool(after) or self.within(asked, during) == "yes":
             return None
-        if isinstance(asked, ActionHappens):
+        if isinstance(asked, ask.ActionHappens):
+            if len(self.instances(self.phrases(asked.action))) != 1:
+                return None
             for phrase in self.phrases(asked.action):
-                row = ROWS[phrase]
-                if row["verb"] and row["object"] in self.there(row["verb"], parts[bool(before)]):
+                row = ROWS.get(phrase)
+                if row and row["verb"] and row["object"] in self.there(row["verb"], parts[bool(before)]):
                     return None
         return "before" if before else "after"
