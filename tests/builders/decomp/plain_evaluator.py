@@ -170,9 +170,10 @@ class Evaluator:
         """Judge the objects that are asked for; nothing can be said beside one that has no name."""
 
         def named(frames):
-            found = {self.within(asked, frames)} - {None}
-            if isinstance(asked, ask.ObjectsOf) and self.told(asked.relation):
-                found = self.there(asked.relation, frames)
+            if isinstance(asked, ask.EdgeObject):
+                found = {self.value(asked)} - {None}
+            else:
+                found = self.there(asked.relation, frames) if self.told(asked.relation) else set()
             return judge(found) if found and ANYTHING not in found else None
 
         return self.agreed(asked.window, named)
@@ -316,7 +317,7 @@ class Evaluator:
         return min(one, two)[1] if abs(one[0] - two[0]) > LONGER_S else None
 
     def order(self, asked, spans):
-        if len(spans) != 1:
+        if len(spans) != 1 or not (isinstance(asked, ask.ActionHappens) or self.told(asked.relation)):
             return None
         during = self.range(spans[0])
         parts = {frame for frame in self.every if frame < min(during)}, {f for f in self.every if f > max(during)}
