@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -26,7 +26,7 @@ from stressreel.sources.charades_graphs import charades_graph, frames_of, graph_
 from stressreel.sources.scene_graphs import ActionSpan, Provenance, SceneGraph
 from stressreel.templates.agqa import ANYTHING, load_agqa
 
-from .plain_evaluator import evaluate, numbers
+from .plain_evaluator import ROWS, RULES, evaluate, numbers
 
 Asked = tuple[SceneGraph, Question]
 
@@ -183,3 +183,97 @@ def test_random_graphs() -> None:
     counts, found = differences(random_questions(1500))
     assert found == []
     assert {kind: counts[kind] for kind in load_agqa().kinds if counts[kind] < 30} == {}
+
+
+# No "no" where annotations leave it open.
+
+
+def answered(
+    split: str, graphs: Sequence[SceneGraph], making: Making
+) -> Iterator[tuple[SceneGraph, dict[Question, str]]]:
+    """Make questions; with each graph the answers of roots and sub-questions, those that are implied too."""
+    made = make_split(split, graphs, making).questions
+    for graph in graphs:
+        roots = [
+            Root(f"R-{n}", each.text, each.question, each.answer, each.program)
+            for n, each in enumerate(made[graph.video_id])
+        ]
+        filled = graphs_of(graph.video_id, roots, graph).filled
+        yield graph, {question: one.value for question, one in filled.answers.items() if one.value}
+
+
+def seconds_of(
+    window: Window, spans: dict[str, list[ActionSpan]], phrase: Callable[[ask.Action], str]
+) -> tuple[float, float]:
+    """The part of the video that may be meant, at its longest, and what is nearer than a second for sure."""
+    named = [spans[phrase(action)] for action in window.actions]
+    begins, ends = 0.0, 1e9
+    if window.word in ("after", "between"):
+        begins = min(span.end for span in named[0]) - 0.5
+    if window.word in ("before", "between"):
+        ends = max(span.start for span in named[-1]) + 0.5
+    if window.word == "while":
+        begins, ends = min(span.start for span in named[0]) - 0.5, max(span.end for span in named[0]) + 0.5
+    return begins, ends
+
+
+def likely_besides(question: Question, graph: SceneGraph, answers: dict[Question, str]) -> list[str]:
+    """The actions, by phrase, that make it likely that a question with the answer "no" is to be answered with "yes"."""
+    rows, rules = ROWS, RULES
+
+    def named(thing: ask.Object) -> str:
+        return thing if isinstance(thing, str) else answers[thing]
+
+    def phrase(action: ask.Action) -> str:
+        if isinstance(action, ask.ToAction):
+            wanted = load_agqa().relation_of(action.verb), named(action.object)
+            fits = [
+                span.phrase
+                for span in graph.actions
+                if (rows[span.phrase]["verb"], rows[span.phrase]["object"]) == wanted
+            ]
+            return min(fits, key=lambda fit: rows[fit].get("loose", False))
+        return action if isinstance(action, str) else answers[action]
+
+    relation = thing = None
+    match question:
+        case ask.RelationExists(relation):
+            pass
+        case ask.Interaction(relation, thing):
+            thing = named(thing)
+        case ask.ActionHappens(action):
+            row = rows[phrase(action)]
+            relation, thing = row["verb"], None if row.get("loose") else row["object"]
+            if relation is None:
+                relation = phrase(action)
+        case _:
+            return []
+    doubts = {**rules["doubtful"], **rules["doubtful_actions"]}.get(relation, [])
+    if thing:
+        objects = {thing, *(other for group in rules["look_alike"] if thing in group for other in group)}
+    else:
+        objects = {row["object"] for row in rows.values() if row["verb"] == relation and not row.get("loose")}
+    spans: dict[str, list[ActionSpan]] = {}
+    for span in graph.actions:
+        spans.setdefault(span.phrase, []).append(span)
+    begins, ends = seconds_of(question.window, spans, phrase)
+    found = []
+    for span in graph.actions:
+        row = rows[span.phrase]
+        if row["verb"] in doubts and span.start <= ends and span.end >= begins:
+            if row.get("loose") or not objects or row["object"] in objects:
+                found.append(span.phrase)
+    return found
+
+
+@pytest.mark.shared
+def test_no_answer_denies_what_is_likely(shared: Path) -> None:
+    counts, found = Counter[str](), []
+    for graph, answers in answered("test", chosen_graphs(shared, 400), Making()):
+        for question, value in answers.items():
+            if value == "no":
+                counts[kind_of(question)] += 1
+                if why := likely_besides(question, graph, answers):
+                    found.append((graph.video_id, notation(question), why))
+    assert found == []
+    assert counts.total() > 3000
