@@ -8,7 +8,7 @@ those leave it open, `docs/decomp.md` says what we do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -88,8 +88,7 @@ def decompose(root: Question) -> list[Step]:
 def _collect(step: Step, places: dict[Question, int], found: Graph) -> None:
     depth, edges = 0, []
     for rule, children in step.rules:
-        # The engine numbers the objects of an interaction before their relation.
-        for child in sorted(children, key=lambda child: kind_of(child) != "Object Exists"):
+        for child in _in_order(rule, children):
             if child not in places:
                 _collect(take_apart(child), places, found)
         below = [places[child] for child in children]
@@ -99,6 +98,13 @@ def _collect(step: Step, places: dict[Question, int], found: Graph) -> None:
     found.steps.append(step)
     found.depths.append(depth)
     found.edges.extend((here, rule, below) for rule, below in edges)
+
+
+def _in_order(rule: str, children: Sequence[Question]) -> Sequence[Question]:
+    """Return children as the engine numbers them: of an interaction the objects, then the relation."""
+    if rule != "Interaction":
+        return children
+    return sorted(children, key=lambda child: kind_of(child) != "Object Exists")
 
 
 def _root(question: Question) -> Step:

@@ -15,10 +15,12 @@ from typing import Any
 
 from ..errors import InputError, OutputError, TransientError
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
 
 def canonical_json(value: Any) -> str:
     """Serialise to the one JSON text that equal values share (sorted keys, no spaces, ASCII)."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def sha256_text(text: str) -> str:

@@ -185,7 +185,7 @@ class _Filler:
         contradicted = set()
         for number, value, rule in sorted(implied):
             claims = self.claims[number]
-            if value in claims:
+            if value in claims or (value == NO and self.is_open(number) and rule != "Choose"):
                 continue
             if not claims:
                 # What never happens does not happen in a part of the video that is not there either; that is no answer,
@@ -201,6 +201,15 @@ class _Filler:
         for number in contradicted - self.given.keys():
             self.values[number], self.reasons[number] = None, "conflict"
         return [number for number in changed if self.values[number] is not None]
+
+    def is_open(self, number: int) -> bool:
+        """Return whether annotations leave open if something is so.
+
+        Then no other answer denies it either: where nothing is opened, what an object may have been taken for may have
+        been opened all the same. "Before or after" does, for it is only asked where the other side is clear.
+        """
+        asked = isinstance(self.steps[number].question, ObjectExists | RelationExists | Interaction | ActionHappens)
+        return asked and not self.complete and self.reasons[number] == "not_annotated"
 
     def contradict(self, number: int, value: str, rule: str) -> None:
         first, source = next(iter(self.claims[number].items()))

@@ -31,6 +31,7 @@ from ...programs.questions import (
     RelationExists,
     ToAction,
     Window,
+    at,
     template_of,
 )
 from ...templates.agqa import ActionWords, load_agqa
@@ -344,7 +345,17 @@ class _Judge:
                     return False
                 other = self.view.span(action)
                 found = other.frames if other else 0
-        return bool(found & part[0]) and not found & ~part[1]
+        return bool(found & part[0]) and not found & ~part[1] and self.clear_elsewhere(question, side)
+
+    def clear_elsewhere(self, question: OrderChoose, side: Window) -> bool:
+        """Return whether nothing leaves open that it is so on the other side of the action as well."""
+        other = Window("after" if side.word == "before" else "before", side.actions)
+        asked = question.asked
+        if isinstance(asked, Interaction):
+            part, name = self.view.part(other), self.view.thing(asked.object)
+            alike = self.rules.alike.get(name or "", frozenset())
+            return part is None or not self.view.having(INTERACTING, part[1]) & alike
+        return self.view.tell(at(asked, other)).reason != "not_annotated"
 
 
 def _is_single(relation: str) -> bool:

@@ -129,6 +129,7 @@ class Teller:
             self.held[relation] = frames
         self.done = _done(graph)
         self.near = _near(graph.times)
+        self.wide: dict[Frames, Frames] = {}
         self.answers: dict[Question, Answer] = {}
         self.frames: dict[Window, tuple[Frames, ...] | str] = {}
 
@@ -200,10 +201,9 @@ class Teller:
         match action:
             case ToAction(verb, thing):
                 return self.words.relation_of(verb), self._thing(thing)
-            case str():
-                words = self.words.actions.get(action)
-                if words and words.verb and words.object:
-                    return words.verb, ANYTHING if words.loose else words.object
+        words = self.words.actions.get(self._phrases(action)[0])
+        if words and words.verb and words.object:
+            return words.verb, ANYTHING if words.loose else words.object
         return None
 
     def _instances(self, action: Action) -> list[ActionSpan]:
@@ -311,11 +311,14 @@ class Teller:
 
     def _widened(self, frames: Frames) -> Frames:
         """Return frames and those around them."""
-        found, left = 0, frames
-        while left:
-            low = left & -left
-            found |= self.near[low.bit_length() - 1]
-            left ^= low
+        found = self.wide.get(frames)
+        if found is None:
+            found, left = 0, frames
+            while left:
+                low = left & -left
+                found |= self.near[low.bit_length() - 1]
+                left ^= low
+            self.wide[frames] = found
         return found
 
     def likely(self, relation: str, part: Frames, thing: str | None = None, besides: str = "") -> bool:
@@ -379,7 +382,7 @@ class Teller:
 
     def _not_done(self, action: Action, frames: Frames) -> str:
         """Return no for an action without an object."""
-        others = load_rules().doubtful_actions.get(action, frozenset()) if isinstance(action, str) else frozenset()
+        others = load_rules().doubtful_actions.get(self._phrases(action)[0], frozenset())
         part = self._widened(frames)
         if self.graph.provenance not in COMPLETE and any(
             bits & part for verb in others for bits in self.done.get(verb, {}).values()
@@ -397,21 +400,32 @@ class Teller:
     # Questions for objects.
 
     def _having(self, relation: str, part: Frames) -> set[str]:
-        """Return the objects that have a relation in some frame."""
+        """Return the objects that have a relation in some frame.
+
+        "Putting something on a table" does not name what is put down: it may be any object, so none can be told apart.
+        """
+        found = {name for name, frames in self._looked_for(relation).items() if frames & part}
+        if ANYTHING in found:
+            raise _UndecidedError("not_annotated")
+        return found
+
+    def _looked_for(self, relation: str) -> Mapping[str, Frames]:
+        """Return the frames in which each object has a relation that annotators looked for."""
         objects = self._relation(relation)
         if self.graph.provenance not in COMPLETE and relation != INTERACTING and not self._is_annotated(relation):
             raise _UndecidedError("not_annotated")
-        return {name for name, frames in objects.items() if frames & part}
+        return objects
 
     def _objects_of(self, question: ObjectsOf) -> str:
         return self._over(question.window, lambda part: _only(self._having(question.relation, part), "object"))
 
     def _edge_object(self, question: EdgeObject) -> str:
         def judge(part: Frames) -> str:
-            if not self._having(question.relation, part):
+            self._looked_for(question.relation)
+            held = self.held.get(question.relation, 0) & part
+            if not held:
                 raise _UndecidedError("no_object")
-            run = _run(self.held[question.relation] & part, question.edge == "last")
-            found = self._having(question.relation, run)
+            found = self._having(question.relation, _run(held, question.edge == "last"))
             if len(found) > 1:
                 raise _UndecidedError("ambiguous_run")
             return found.pop()
@@ -514,11 +528,10 @@ class Teller:
         other: Frames = 0  # what must not be on the other side either
         match question.asked:
             case Interaction(relation, thing):
-                frames = self._relation(relation).get(self._thing(thing), 0)
+                frames = self._looked_for(relation).get(self._thing(thing), 0)
             case RelationExists(relation):
-                frames = 0
-                for name in self._having(relation, self.all):
-                    frames |= self.relations[relation][name]
+                self._looked_for(relation)
+                frames = self.held.get(relation, 0)
             case ActionHappens(action):
                 asked = self._single(action)
                 frames = asked.frames

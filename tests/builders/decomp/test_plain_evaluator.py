@@ -1,0 +1,277 @@
+"""What graphs answer, compared with what `plain_evaluator` answers, with rules of making, and with the drawing."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+
+import pytest
+from stressreel.builders.decomp.drawn_graphs import drawn_graph
+from stressreel.builders.decomp.graph_answers import Teller
+from stressreel.builders.decomp.making import Making, make_split
+from stressreel.builders.decomp.video_graphs import Root, graphs_of
+from stressreel.programs import questions as ask
+from stressreel.programs.decomposition import graph_of as taken_apart
+from stressreel.programs.decomposition import kind_of
+from stressreel.programs.questions import INTERACTING, VIDEO, Question, Window, notation
+from stressreel.samples.charades import sample_videos
+from stressreel.sources.charades import read_charades
+from stressreel.sources.charades_graphs import charades_graph, frames_of, graph_of
+from stressreel.sources.scene_graphs import ActionSpan, Provenance, SceneGraph
+from stressreel.templates.agqa import ANYTHING, load_agqa
+
+from .plain_evaluator import ROWS, RULES, evaluate
+
+Asked = tuple[SceneGraph, Question]
+
+
+def differences(asked: Iterable[Asked]) -> tuple[Counter[str], list[tuple[str, ...]]]:
+    """Count the questions that the builder answers, by kind; list what the plain evaluator answers otherwise."""
+    counts, found = Counter[str](), []
+    for graph, question in asked:
+        told, plain = Teller(graph).answer(question), evaluate(question, graph)
+        counts[kind_of(question)] += told.value is not None
+        if told.value != plain:
+            said = f"{told.value}{told.reason and f' ({told.reason})'}, plainly {plain}"
+            found.append((graph.provenance, graph.video_id, notation(question), said))
+    return counts, found
+
+
+def made_of(split: str, graphs: Sequence[SceneGraph], making: Making) -> list[tuple[SceneGraph, list[Question]]]:
+    """Make questions; with each graph its roots and sub-questions, once each."""
+    made = make_split(split, graphs, making).questions
+    every = {
+        name: [step.question for each in found for step in taken_apart(each.question).steps]
+        for name, found in made.items()
+    }
+    return [(graph, list(dict.fromkeys(every[graph.video_id]))) for graph in graphs]
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_the_sample(split: str) -> None:
+    graphs = [drawn_graph(video) for video in sample_videos() if video.split == split]
+    made = made_of(split, graphs, Making(paired=False))
+    counts, found = differences((graph, question) for graph, asked in made for question in asked)
+    assert found == []
+    assert counts.total() > 250
+
+
+def chosen_graphs(shared: Path, number: int) -> list[SceneGraph]:
+    videos = [video for video in read_charades(shared / "data" / "charades").videos if video.split == "test"]
+    return [charades_graph(video) for video in random.Random(0).sample(videos, number)]
+
+
+@pytest.mark.shared
+def test_real_charades(shared: Path) -> None:
+    """Each of 400 videos is asked its own questions, and those of another."""
+    made = made_of("test", chosen_graphs(shared, 400), Making())
+    pairs = zip(made, (*made[1:], made[0]), strict=True)
+    asked = ((graph, each) for (graph, own), (_, others) in pairs for each in dict.fromkeys([*own, *others]))
+    counts, found = differences(asked)
+    assert found == []
+    assert counts.total() > 20_000
+
+
+# By chance.
+
+OBJECTS = ("phone", "picture", "dish", "food", "table", "mirror", "window", "door")
+RELATIONS = ("holding", "touching", "behind", "opening", "putting down", "watching", "taking")
+PHRASES = (
+    *("sitting in a chair", "running somewhere", "smiling at something", "standing up", "holding a phone"),
+    *("opening a door", "taking a dish from somewhere", "putting something on a table", "washing a mirror"),
+    *("putting a dish somewhere", "watching outside of a window", "watching a picture", "reading the clouds"),
+)
+PROVENANCES: tuple[Provenance, ...] = ("agqa", "action_genome", "charades", "drawn")
+WINDOWS = (("video", 0), ("before", 1), ("after", 1), ("while", 1), *[("between", 2)] * 3)
+
+
+def random_graph(rng: random.Random, provenance: Provenance) -> SceneGraph:
+    times = tuple(accumulate(rng.choice((0.5, 1, 2, 4)) for _ in range(rng.randrange(4, 24))))
+    spans = []
+    for phrase in rng.sample(PHRASES[: -1 if provenance != "agqa" else None], rng.choice((1, 2, 2, 3, 4, 6))):
+        for _ in range(rng.choice((1, 1, 1, 2))):
+            start, length = rng.uniform(0, times[-1]), rng.choice((1, 3, 10, 20))
+            frames = frames_of(times, start, start + length)
+            if rng.random() < 0.2:  # AGQA's need not follow one another
+                frames = frames & rng.getrandbits(len(times)) or frames
+            spans.append(ActionSpan(phrase, start, start + length, frames))
+    known = [span for span in spans if span.phrase in load_agqa().actions]
+    graph = graph_of("V", times, known, provenance, rng.sample(OBJECTS, 1))
+    relations, contacts = {name: dict(things) for name, things in graph.relations.items()}, dict(graph.contacts)
+    for relation in rng.sample(RELATIONS, rng.randrange(4)):
+        for thing in rng.sample((*OBJECTS, "cloth", ANYTHING), rng.choice((1, 1, 2))):
+            begin = rng.uniform(0, times[-1])
+            frames = frames_of(times, begin, begin + rng.choice((1, 4)))
+            held = relations.setdefault(relation, {})
+            held[thing] = held.get(thing, 0) | frames
+            if relation != "behind" and thing != ANYTHING:
+                contacts[thing] = contacts.get(thing, 0) | frames
+    visible = {thing: rng.getrandbits(len(times)) for thing in rng.sample(OBJECTS, 2)}
+    ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end, span.phrase)))
+    return replace(graph, relations=relations, contacts=contacts, actions=ordered, visible=visible)
+
+
+class Asker:
+    """Makes questions that have to do with a graph, one of each type and part of the video."""
+
+    def __init__(self, rng: random.Random, graph: SceneGraph) -> None:
+        self.rng = rng
+        self.phrases = [span.phrase for span in graph.actions] * 4 + list(PHRASES)
+        self.relations = [*graph.relations] * 2 + [*RELATIONS, INTERACTING, "juggling"]
+        self.objects = [thing for things in graph.relations.values() for thing in things if thing != ANYTHING] * 2
+        self.objects += [*OBJECTS, *OBJECTS, "person", "elephant"]
+
+    def relation(self) -> str:
+        return self.rng.choice(self.relations)
+
+    def reference(self, window: Window = VIDEO) -> ask.ObjectsOf | ask.EdgeObject:
+        edge = self.rng.choice(("first", "last", None))
+        return ask.EdgeObject(edge, self.relation(), window) if edge else ask.ObjectsOf(self.relation(), window)  # type: ignore[arg-type]
+
+    def thing(self) -> ask.Object:
+        return self.reference() if self.rng.random() < 0.25 else self.rng.choice(self.objects)
+
+    def action(self) -> ask.Action:
+        match self.rng.randrange(16):
+            case 0:
+                return ask.ExtremeAction(self.rng.choice(("longest", "shortest")))
+            case 1:
+                return ask.ToAction(self.rng.choice(("putting", "taking", "holding", "opening")), self.reference())
+        return self.rng.choice(self.phrases)
+
+    def questions(self) -> Iterator[Question]:
+        for word, count in WINDOWS:
+            named = [self.action() for _ in range(count)]
+            if self.rng.random() < 0.8:  # in the order in which they begin, for there is nothing between them otherwise
+                named.sort(key=lambda action: self.phrases.index(action) if isinstance(action, str) else -1)
+            when = Window(word, tuple(named))  # type: ignore[arg-type]
+            yield from (ask.ObjectExists(self.thing(), when), ask.RelationExists(self.relation(), when))
+            yield from (ask.ActionHappens(self.action(), when), ask.ActionsIn(when))
+            yield from (ask.ObjectsOf(self.relation(), when), ask.ObjectsOf(INTERACTING, when))
+            yield from (ask.EdgeObject("first", self.relation(), when), ask.EdgeObject("last", self.relation(), when))
+            yield from (ask.EdgeAction("first", when), ask.EdgeAction("last", when))
+            parts = [ask.Interaction(self.relation(), self.thing(), when) for _ in range(3)]
+            yield from (parts[0], ask.Both("and", *parts[1:]), ask.Both("xor", *parts[1:]))
+            asked = self.reference(when)
+            yield from (ask.ObjectEquals(self.thing(), asked), ask.ObjectChoose(self.thing(), self.thing(), asked))
+        for extreme, comparison in (("longest", "longer"), ("shortest", "shorter")):
+            compared = ask.LengthChoose(comparison, self.action(), self.action())  # type: ignore[arg-type]
+            yield from (ask.ExtremeAction(extreme), compared, ask.ActionEquals(compared.first, compared))  # type: ignore[arg-type]
+        for timed in (
+            ask.Interaction(self.relation(), self.thing()),
+            ask.RelationExists(self.relation()),
+            ask.ActionHappens(self.action()),
+        ):
+            yield ask.OrderChoose(timed, self.action())
+
+
+def random_questions(number: int) -> Iterator[Asked]:
+    for seed in range(number):
+        rng = random.Random(seed)
+        graph = random_graph(rng, PROVENANCES[seed % 4])
+        for question in Asker(rng, graph).questions():
+            yield graph, question
+
+
+def test_random_graphs() -> None:
+    counts, found = differences(random_questions(1500))
+    assert found == []
+    assert {kind: counts[kind] for kind in load_agqa().kinds if counts[kind] < 30} == {}
+
+
+# No "no" where annotations leave it open.
+
+
+def answered(
+    split: str, graphs: Sequence[SceneGraph], making: Making
+) -> Iterator[tuple[SceneGraph, dict[Question, str]]]:
+    """Make questions; with each graph the answers of roots and sub-questions, those that are implied too."""
+    made = make_split(split, graphs, making).questions
+    for graph in graphs:
+        roots = [
+            Root(f"R-{n}", each.text, each.question, each.answer, each.program)
+            for n, each in enumerate(made[graph.video_id])
+        ]
+        filled = graphs_of(graph.video_id, roots, graph).filled
+        yield graph, {question: one.value for question, one in filled.answers.items() if one.value}
+
+
+def seconds_of(
+    window: Window, spans: dict[str, list[ActionSpan]], phrase: Callable[[ask.Action], str]
+) -> tuple[float, float]:
+    """The part of the video that may be meant, at its longest, and what is nearer than a second for sure."""
+    named = [spans[phrase(action)] for action in window.actions]
+    begins, ends = 0.0, 1e9
+    if window.word in ("after", "between"):
+        begins = min(span.end for span in named[0]) - 0.5
+    if window.word in ("before", "between"):
+        ends = max(span.start for span in named[-1]) + 0.5
+    if window.word == "while":
+        begins, ends = min(span.start for span in named[0]) - 0.5, max(span.end for span in named[0]) + 0.5
+    return begins, ends
+
+
+def likely_besides(question: Question, graph: SceneGraph, answers: dict[Question, str]) -> list[str]:
+    """The actions, by phrase, that make it likely that a question with the answer "no" is to be answered with "yes"."""
+    rows, rules = ROWS, RULES
+
+    def named(thing: ask.Object) -> str:
+        return thing if isinstance(thing, str) else answers[thing]
+
+    def phrase(action: ask.Action) -> str:
+        if isinstance(action, ask.ToAction):
+            wanted = load_agqa().relation_of(action.verb), named(action.object)
+            fits = [
+                span.phrase
+                for span in graph.actions
+                if (rows[span.phrase]["verb"], rows[span.phrase]["object"]) == wanted
+            ]
+            return min(fits, key=lambda fit: rows[fit].get("loose", False))
+        return action if isinstance(action, str) else answers[action]
+
+    relation = thing = None
+    match question:
+        case ask.RelationExists(relation):
+            pass
+        case ask.Interaction(relation, thing):
+            thing = named(thing)
+        case ask.ActionHappens(action):
+            row = rows[phrase(action)]
+            relation, thing = row["verb"], None if row.get("loose") else row["object"]
+            if relation is None:
+                relation = phrase(action)
+        case _:
+            return []
+    doubts = {**rules["doubtful"], **rules["doubtful_actions"]}.get(relation, [])
+    if thing:
+        objects = {thing, *(other for group in rules["look_alike"] if thing in group for other in group)}
+    else:
+        objects = {row["object"] for row in rows.values() if row["verb"] == relation and not row.get("loose")}
+    spans: dict[str, list[ActionSpan]] = {}
+    for span in graph.actions:
+        spans.setdefault(span.phrase, []).append(span)
+    begins, ends = seconds_of(question.window, spans, phrase)
+    found = []
+    for span in graph.actions:
+        row = rows[span.phrase]
+        goes_on = row["verb"] in doubts and span.start <= ends and span.end >= begins
+        if goes_on and (row.get("loose") or not objects or row["object"] in objects):
+            found.append(span.phrase)
+    return found
+
+
+@pytest.mark.shared
+def test_no_answer_denies_what_is_likely(shared: Path) -> None:
+    counts, found = Counter[str](), []
+    for graph, answers in answered("test", chosen_graphs(shared, 400), Making()):
+        for question, value in answers.items():
+            if value == "no":
+                counts[kind_of(question)] += 1
+                if why := likely_besides(question, graph, answers):
+                    found.append((graph.video_id, notation(question), why))
+    assert found == []
+    assert counts.total() > 3000
