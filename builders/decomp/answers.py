@@ -185,12 +185,14 @@ class _Filler:
         contradicted = set()
         for number, value, rule in sorted(implied):
             claims = self.claims[number]
-            if value in claims or (value == NO and self.is_open(number) and rule != "Choose"):
+            # "Before or after" is only asked where the other side is clear, or not there at all.
+            sure = value != NO or rule == "Choose"
+            if value in claims or (not sure and self.is_open(number)):
                 continue
             if not claims:
                 # What never happens does not happen in a part of the video that is not there either; that is no answer,
                 # but it contradicts a "yes".
-                if value != NO or self.reasons[number] not in _NOWHERE:
+                if sure or self.reasons[number] not in _NOWHERE:
                     changed.append(number)
             else:
                 self.contradict(number, value, rule)
@@ -205,8 +207,7 @@ class _Filler:
     def is_open(self, number: int) -> bool:
         """Return whether annotations leave open if something is so.
 
-        Then no other answer denies it either: where nothing is opened, what an object may have been taken for may have
-        been opened all the same. "Before or after" does, for it is only asked where the other side is clear.
+        Then no other answer denies it either.
         """
         asked = isinstance(self.steps[number].question, ObjectExists | RelationExists | Interaction | ActionHappens)
         return asked and not self.complete and self.reasons[number] == "not_annotated"

@@ -291,15 +291,17 @@ class Teller:
         if relation is None or not self._is_annotated(relation):
             raise _UndecidedError("not_annotated")
         part, objects = self._widened(frames), self._relation(relation)
-        if thing is None or thing == ANYTHING:
-            if self.held.get(relation, 0) & part or self.likely(relation, part):
-                raise _UndecidedError("not_annotated")
-            return NO
-        alike = load_rules().alike.get(thing, frozenset())
-        if any(objects.get(name, 0) & part for name in (thing, ANYTHING, *alike)) or self.likely(relation, part, thing):
+        named = None if thing == ANYTHING else thing
+        if self.likely(relation, part, named):
+            raise _UndecidedError("not_annotated")
+        held = self.held.get(relation, 0) & part
+        if not held and (named is None or not self.likely(relation, part)):
+            return NO  # to nothing, and so not to this object
+        alike = load_rules().alike.get(named, frozenset()) if named else frozenset()
+        if named is None or any(objects.get(name, 0) & part for name in (named, ANYTHING, *alike)):
             raise _UndecidedError("not_annotated")
         # What is annotated at another time was looked for. What never is may have gone unnoticed beside another object.
-        if not objects.get(thing) and (self.held.get(relation, 0) & part or any(objects.get(name) for name in alike)):
+        if not objects.get(named) and (held or any(objects.get(name) for name in alike)):
             raise _UndecidedError("not_annotated")
         return NO
 
@@ -325,7 +327,7 @@ class Teller:
         """Return whether what is annotated in a part makes a relation likely that is not annotated.
 
         Who opens a bag may hold it, who opens a door does not: of all objects only those count that an action has the
-        relation to.
+        relation to, or that are taken for such a one.
 
         Args:
             relation: The relation.
@@ -601,10 +603,13 @@ def _near(times: Sequence[float]) -> list[Frames]:
 
 @cache
 def objects_of(relation: str) -> frozenset[str]:
-    """Return the objects that actions have a relation to, and what is not named; none if no action has it."""
-    known = load_agqa().actions.values()
+    """Return the objects that actions have a relation to, what they are taken for, and what is not named.
+
+    There is none if no action has it.
+    """
+    known, alike = load_agqa().actions.values(), load_rules().alike
     found = {words.object for words in known if words.verb == relation and words.object and not words.loose}
-    return frozenset(found | {ANYTHING}) if found else frozenset()
+    return frozenset(found).union({ANYTHING}, *(alike[name] for name in found)) if found else frozenset()
 
 
 @cache

@@ -256,9 +256,9 @@ class Evaluator:
             return "no"
         if not self.annotated(relation):
             return None
-        frames, anything = self.widened(frames), name == ANYTHING
+        exact, frames, anything = frames, self.widened(frames), name == ANYTHING
         objects = {row["object"] for row in ROWS.values() if row["verb"] == relation and not row.get("loose")}
-        fitting = {ANYTHING} | (objects if anything else alike(name))
+        fitting = {ANYTHING}.union(*map(alike, objects if anything else [name]))
         doubts = RULES["doubtful"].get(relation, [])
         if doubts == "any":
             contacts = self.there(INTERACTING, frames)
@@ -267,6 +267,8 @@ class Evaluator:
             doubts = []
         if any(self.goes_on(other, frames) & fitting for other in doubts):
             return None
+        if not anything and self.denied(relation, ANYTHING, exact):
+            return "no"
         held = self.goes_on(relation, frames)
         if held if anything else held & fitting:
             return None
