@@ -157,7 +157,7 @@ def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]
     rows = max(sum(splits.values()) for splits in counts.values())
     return {
         "size_categories": [next((name for limit, name in SIZES if rows < limit), LARGEST)],
-        "configs": data_files(configs, counts, str(info.get("fingerprint", ""))),
+        "configs": data_files(configs, counts, info["fingerprint"]),
     }
 
 

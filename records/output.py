@@ -248,7 +248,8 @@ def _info(content: str, place: str) -> dict[str, Any]:
         counts = counts_of(info["counts"])
         for each in (info, info.get("source")):
             check_folders(each.get("video_folders", []) if isinstance(each, dict) else [])
-        return {**info, "counts": counts, "builder": str(info["builder"])}
+        named = {name: str(info[name]) for name in ("builder", "fingerprint")}
+        return {**info, "counts": counts, **named}
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{place} is damaged ({type(error).__name__}: {error}). Build again with --fresh.") from error
 
