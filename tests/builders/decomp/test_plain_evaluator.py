@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.builders.decomp.graph_answers import Teller
 from stressreel.builders.decomp.making import Making, make_split
@@ -19,14 +20,16 @@ from stressreel.programs import questions as ask
 from stressreel.programs.decomposition import graph_of as taken_apart
 from stressreel.programs.decomposition import kind_of
 from stressreel.programs.questions import INTERACTING, VIDEO, Question, Window, notation
+from stressreel.samples import acting, room
 from stressreel.samples.acting import held_at, picture_at
 from stressreel.samples.charades import SampleVideo, sample_videos
 from stressreel.sources.charades import read_charades
 from stressreel.sources.charades_graphs import charades_graph, frames_of, graph_of
 from stressreel.sources.scene_graphs import ActionSpan, Provenance, SceneGraph
+from stressreel.templates import read_table
 from stressreel.templates.agqa import ANYTHING, load_agqa
 
-from .plain_evaluator import ROWS, RULES, evaluate, numbers
+from .plain_evaluator import ROWS, RULES, Evaluator, evaluate
 
 Asked = tuple[SceneGraph, Question]
 
@@ -260,9 +263,9 @@ def likely_besides(question: Question, graph: SceneGraph, answers: dict[Question
     found = []
     for span in graph.actions:
         row = rows[span.phrase]
-        if row["verb"] in doubts and span.start <= ends and span.end >= begins:
-            if row.get("loose") or not objects or row["object"] in objects:
-                found.append(span.phrase)
+        fits = row.get("loose") or not objects or row["object"] in objects
+        if fits and row["verb"] in doubts and span.start <= ends and span.end >= begins:
+            found.append(span.phrase)
     return found
 
 
@@ -277,3 +280,54 @@ def test_no_answer_denies_what_is_likely(shared: Path) -> None:
                     found.append((graph.video_id, notation(question), why))
     assert found == []
     assert counts.total() > 3000
+
+
+# What is to be seen in the drawing.
+
+
+def bare(video: SampleVideo, furniture: str, time: float) -> NDArray[np.uint8]:
+    """The picture without a piece of furniture; the person does what they do."""
+    with pytest.MonkeyPatch.context() as patch:
+        for painters in (room.STANDING, room.CHANGING):
+            patch.setitem(painters, furniture, lambda brush, things: None)
+        acting._empty_room.cache_clear()
+        picture = picture_at(video.stage, time)
+    acting._empty_room.cache_clear()
+    return picture
+
+
+def shown(video: SampleVideo, times: Sequence[float]) -> set[str]:
+    """The names of all that is drawn, or held, at some of the times; what is held is looked for between them too."""
+    table = read_table("agqa_drawn")
+    some = times[:: max(1, len(times) // 4)]
+    found = set(table["always"])
+    for furniture, _ in video.stage.stations:
+        if any(not np.array_equal(picture_at(video.stage, time), bare(video, furniture, time)) for time in some):
+            found.update(table["furniture"][furniture])
+    for time in np.arange(times[0], times[-1] + 0.05, 0.1):
+        found.update(table["things"][thing] for thing in held_at(video.actions, float(time)))
+    return found
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_what_exists_in_the_sample_is_drawn(split: str) -> None:
+    """Every existence that is answered; and in the same parts of the video that of all other objects."""
+    videos = {video.id: video for video in sample_videos() if video.split == split}
+    counts = Counter[str]()
+    for graph, answers in answered(split, [drawn_graph(video) for video in videos.values()], Making(paired=False)):
+        asked = {question: value for question, value in answers.items() if isinstance(question, ask.ObjectExists)}
+        for window in {question.window for question in asked}:
+            readings = Evaluator(graph).readings(window)
+            # What an action is done with is taken to be there from its first frame, before the hand has it.
+            touched = {ROWS[action]["object"] for action in window.actions if isinstance(action, str)}
+            for name in load_agqa().objects.keys() - touched:
+                if value := Teller(graph).answer(ask.ObjectExists(name, window)).value:
+                    asked[ask.ObjectExists(name, window)] = value
+            seen = [shown(videos[graph.video_id], [graph.times[frame] for frame in sorted(part)]) for part in readings]
+            for question, value in asked.items():
+                thing = question.object
+                name = thing if isinstance(thing, str) else answers.get(thing)
+                if question.window == window and name:
+                    assert {name in part for part in seen} == {value == "yes"}, (graph.video_id, notation(question))
+                    counts[value] += 1
+    assert min(counts["yes"], counts["no"]) > 100
