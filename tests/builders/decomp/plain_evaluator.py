@@ -4,10 +4,6 @@ Everything is looked up again for every question. Tests compare it with `builder
 """
 
 # ruff: noqa: RUF021
-
-from collections.abc import Callable
-from typing import Any
-
 from stressreel.programs import questions as ask
 from stressreel.programs.questions import INTERACTING, VIDEO
 from stressreel.templates import read_table
@@ -17,11 +13,6 @@ COMPLETE = ("agqa", "drawn")
 TABLE, RULES = read_table("agqa"), read_table("agqa_making")
 ROWS = {row["phrase"]: row for row in TABLE["actions"].values()}
 NEAR_S, APART_S, LONGER_S = 1.0, 5.0, 7.0
-
-
-def evaluate(question, graph):
-    """Return the answer to a question from a graph, None where there is none."""
-    return Evaluator(graph).value(question)
 
 
 def numbers(bits):
@@ -34,37 +25,31 @@ def alike(thing):
     return {thing}.union(*(group for group in RULES["look_alike"] if thing in group))
 
 
+def best(found, margin):
+    """Return the name with the least number, if that of every other name is more than the margin away."""
+    least, name = min(found, default=(0, None))
+    return name if all(number - least > margin for number, other in found if other != name) else None
+
+
+def length(span, word):
+    """Return how long an action takes, as a number that is least for the one that is asked for."""
+    return (span.end - span.start) * (-1 if word in ("longest", "longer") else 1)
+
+
 class Evaluator:
-    """Looks things up in one graph."""
+    """Looks things up in one graph. `value` answers a question: None where there is no answer."""
 
     def __init__(self, graph):
         self.graph = graph
         self.every = set(range(len(graph.times)))
-
-    # What is annotated
 
     def holds(self, relation):
         """Return the frames of a relation with each object."""
         table = self.graph.contacts if relation == INTERACTING else self.graph.relations.get(relation, {})
         return {thing: numbers(bits) for thing, bits in table.items()}
 
-    def there(self, relation, frames):
-        """Return the objects of a relation in some frames."""
-        return {thing for thing, held in self.holds(relation).items() if held & frames}
-
-    def goes_on(self, relation, frames):
-        """Return the objects of a relation in some frames, with those that actions name loosely."""
-        found = self.there(relation, frames)
-        for span in self.graph.actions:
-            row = ROWS.get(span.phrase)
-            if row and row["verb"] == relation and numbers(span.frames) & frames:
-                found.add(row["object"])
-        return found
-
     def instances(self, phrases):
         return [span for span in self.graph.actions if span.phrase in phrases]
-
-    # What is spoken of
 
     def thing(self, thing):
         """Return the name of an object; None if it is none, or not one."""
@@ -87,58 +72,52 @@ class Evaluator:
                 strict = [row for row in fit if not row.get("loose")]
                 return {row["phrase"] for row in strict or fit}
 
-    def naming(self, window):
+    def named_by(self, window):
         """Return the instances of each of the actions that name a window."""
         return [self.instances(self.phrases(action)) for action in window.actions]
 
     def others(self, window):
-        """Return the instances of all other actions."""
-        return [span for span in self.graph.actions if all(span not in spans for spans in self.naming(window))]
-
-    def readings(self, window):
-        """Return what a window may mean, as sets of frames; none if it has no meaning."""
-        if window == VIDEO:
-            return [self.every]
-        named = self.naming(window)
-        if not all(named):
-            return []
-        ranges = [[self.range(span) for span in spans] for spans in named]
-        first = min(min(frames) for frames in ranges[0])
-        last = max(max(frames) for frames in ranges[0])
-        match window.word:
-            case "before" if len(named[0]) == 1:
-                return [{frame for frame in self.every if frame <= first}] if first else []
-            case "after" if len(named[0]) == 1:
-                return [{frame for frame in self.every if frame > last}]
-            case "while":
-                return [self.range(named[0][0]), set().union(*ranges[0])]
-            case "between":
-                end = min(min(frames) for frames in ranges[1])
-                return [{frame for frame in self.every if last < frame < end}]
-        return []
+        return [span for span in self.graph.actions if all(span not in spans for spans in self.named_by(window))]
 
     def range(self, span):
+        """Return the frames from a span's first to its last."""
         frames = numbers(span.frames)
         return {frame for frame in self.every if min(frames) <= frame <= max(frames)}
 
-    def seconds(self, window) -> Callable[[float], bool]:
-        """Tell which seconds lie in a window that has a meaning."""
-        named = self.naming(window)
-        match window.word:
-            case "before":
-                return lambda time: time <= named[0][0].start
-            case "after":
-                return lambda time: time >= named[0][0].end
-            case "while":
-                return lambda time: any(span.start <= time <= span.end for span in named[0])
-            case "between":
-                begins, ends = max(span.end for span in named[0]), min(span.start for span in named[1])
-                return lambda time: begins <= time <= ends
-        return lambda time: True
+    def parts(self, window):
+        """Return what a window may mean, as sets of frames, and a test of seconds; none if it has no meaning."""
+        named = self.named_by(window)
+        ranges = [[self.range(span) for span in spans] for spans in named]
+        match window.word, *named:
+            case "video", *_:
+                return [self.every], lambda time: True
+            case "before", [span] if min(ranges[0][0]) > 0:
+                begins = min(ranges[0][0])
+                return [{frame for frame in self.every if frame <= begins}], lambda time: time <= span.start
+            case "after", [span]:
+                ends = max(ranges[0][0])
+                return [{frame for frame in self.every if frame > ends}], lambda time: time >= span.end
+            case "while", [first, *_] as spans:
+                frames = [self.range(first), set().union(*ranges[0])]
+                return frames, lambda time: any(span.start <= time <= span.end for span in spans)
+            case "between", [_, *_] as ones, [_, *_] as others:
+                ends, begins = max(map(max, ranges[0])), min(map(min, ranges[1]))
+                end, begin = max(span.end for span in ones), min(span.start for span in others)
+                return [{frame for frame in self.every if ends < frame < begins}], lambda time: end <= time <= begin
+        return [], None
 
-    # Answers
+    def there(self, relation, frames):
+        """Return the objects of a relation in some frames."""
+        return {thing for thing, held in self.holds(relation).items() if held & frames}
 
-    def value(self, question) -> Any:
+    def goes_on(self, relation, frames):
+        """Return the objects of a relation in some frames, with those that actions name loosely."""
+        done = [
+            ROWS[span.phrase] for span in self.graph.actions if numbers(span.frames) & frames and span.phrase in ROWS
+        ]
+        return self.there(relation, frames) | {row["object"] for row in done if row["verb"] == relation}
+
+    def value(self, question):
         match question:
             case ask.Both(word, first, second):
                 one, two = self.value(first), self.value(second)
@@ -153,7 +132,8 @@ class Evaluator:
                 options = {self.thing(first), self.thing(second)}
                 return self.over(asked, lambda found: None if None in options else self.one(options & found))
             case ask.LengthChoose(word, first, second):
-                return self.compared(word, first, second)
+                spans = [self.instances(self.phrases(action)) for action in (first, second)]
+                return self.compared(word, *spans)
             case ask.ActionEquals(action, asked):
                 one, two = self.phrases(action), self.value(asked)
                 return None if len(one) != 1 or two is None else "yes" if one == {two} else "no"
@@ -163,7 +143,7 @@ class Evaluator:
 
     def agreed(self, window, judge):
         """Judge the frames of a window; all its readings must agree."""
-        found = [judge(frames) if frames else None for frames in self.readings(window)]
+        found = [judge(frames) if frames else None for frames in self.parts(window)[0]]
         return found[0] if found and all(value == found[0] for value in found) else None
 
     def over(self, asked, judge):
@@ -187,14 +167,9 @@ class Evaluator:
         match question:
             case ask.ObjectExists(thing, window):
                 return self.exists(self.thing(thing), window, frames)
-            case ask.RelationExists(relation):
-                if relation not in TABLE["relations"]:
-                    return None
+            case ask.RelationExists(relation) if relation in TABLE["relations"]:
                 return "yes" if self.there(relation, frames) else self.denied(relation, ANYTHING, frames)
-            case ask.Interaction(relation, thing):
-                name = self.thing(thing)
-                if name is None or relation not in TABLE["relations"]:
-                    return None
+            case ask.Interaction(relation, thing) if relation in TABLE["relations"] and (name := self.thing(thing)):
                 return "yes" if name in self.there(relation, frames) else self.denied(relation, name, frames)
             case ask.ActionHappens(action):
                 return self.happens(action, frames)
@@ -206,7 +181,7 @@ class Evaluator:
                 return self.one({span.phrase for span in self.others(window) if numbers(span.frames) & frames})
             case ask.EdgeAction(edge, window):
                 return self.edge_action(edge, window, frames)
-        raise TypeError(question)
+        return None
 
     def one(self, names):
         return min(names) if len(names) == 1 and ANYTHING not in names else None
@@ -233,22 +208,17 @@ class Evaluator:
         if row["verb"]:
             return self.denied(row["verb"], ANYTHING if row.get("loose") else row["object"], frames)
         doubts = RULES["doubtful_actions"].get(phrase, []) if self.graph.provenance not in COMPLETE else []
-        return None if any(self.goes_on(other, self.widened(frames)) for other in doubts) else "no"
+        return None if any(self.goes_on(other, self.near(frames)) for other in doubts) else "no"
 
     def told(self, relation):
         """Tell whether the graph would say if the relation held."""
-        if self.graph.provenance in COMPLETE or relation == INTERACTING:
-            return relation in TABLE["relations"]
-        return self.annotated(relation)
+        known = relation in TABLE["relations"] and (self.graph.provenance in COMPLETE or relation == INTERACTING)
+        return known or self.annotated(relation)
 
     def annotated(self, relation):
-        family = TABLE["relations"].get(relation, {}).get("family", "verb")
+        looked_for = self.graph.provenance == "action_genome" and relation in TABLE["relations"]
         verbs = {row["verb"] for row in ROWS.values()}
-        return relation in verbs or self.graph.provenance == "action_genome" and family != "verb"
-
-    def widened(self, frames):
-        times = self.graph.times
-        return {frame for frame in self.every if any(abs(times[frame] - times[near]) <= NEAR_S for near in frames)}
+        return relation in verbs or looked_for and TABLE["relations"][relation]["family"] != "verb"
 
     def denied(self, relation, name, frames):
         """Return "no" if it is known that a relation does not hold with an object, or with anything."""
@@ -256,79 +226,64 @@ class Evaluator:
             return "no"
         if not self.annotated(relation):
             return None
-        frames, anything = self.widened(frames), name == ANYTHING
+        frames, anything = self.near(frames), name == ANYTHING
         objects = {row["object"] for row in ROWS.values() if row["verb"] == relation and not row.get("loose")}
         fitting = {ANYTHING} | (objects if anything else alike(name))
-        doubts = RULES["doubtful"].get(relation, [])
+        doubts, held = RULES["doubtful"].get(relation, []), self.goes_on(relation, frames)
         if doubts == "any":
-            contacts = self.there(INTERACTING, frames)
-            if contacts if anything else contacts & fitting:
-                return None
-            doubts = []
-        if any(self.goes_on(other, frames) & fitting for other in doubts):
+            likely = self.there(INTERACTING, frames) if anything else self.there(INTERACTING, frames) & fitting
+        else:
+            likely = any(self.goes_on(other, frames) & fitting for other in doubts)
+        if likely or (held if anything else held & fitting):
             return None
-        held = self.goes_on(relation, frames)
-        if held if anything else held & fitting:
-            return None
-        if not anything and not self.holds(relation).get(name):
-            return None if held or self.there(relation, self.every) & alike(name) else "no"
-        return "no"
+        unknown = not anything and not self.holds(relation).get(
+            name
+        )  # beside another object it may have gone unnoticed
+        return None if unknown and (held or self.there(relation, self.every) & alike(name)) else "no"
+
+    def near(self, frames):
+        times = self.graph.times
+        return {frame for frame in self.every if any(abs(times[frame] - times[other]) <= NEAR_S for other in frames)}
 
     def edge_object(self, edge, relation, frames):
-        held = set().union(*self.holds(relation).values()) & frames
-        if not held:
-            return None
-        frame, step = (min(held), 1) if edge == "first" else (max(held), -1)
-        run = set()
-        while frame in held:
-            run.add(frame)
-            frame += step
+        held, run = set().union(*self.holds(relation).values()) & frames, set()
+        if held:
+            frame, step = (min(held), 1) if edge == "first" else (max(held), -1)
+            while frame in held:
+                run.add(frame)
+                frame += step
         return self.one(self.there(relation, run))
 
     def edge_action(self, edge, window, frames):
-        inside, found = self.seconds(window), []
+        found = []
         for span in self.others(window):
             covered = numbers(span.frames)
             time, frame = (span.start, min(covered)) if edge == "first" else (-span.end, max(covered))
-            if frame in frames and inside(abs(time)):
+            if frame in frames and self.parts(window)[1](abs(time)):
                 found.append((time, span.phrase))
-        return self.best(found, APART_S)
-
-    def best(self, found, margin):
-        """Return the name with the least number, if that of every other name is more than the margin away."""
-        if not found:
-            return None
-        least, name = min(found)
-        return name if all(number - least > margin for number, other in found if other != name) else None
+        return best(found, APART_S)
 
     def extreme(self, word):
-        sign = -1 if word == "longest" else 1
-        single = [(sign * (span.end - span.start), span.phrase) for span in self.graph.actions]
-        totals = {phrase: sum(length for length, other in single if other == phrase) for _, phrase in single}
-        one, two = self.best(single, LONGER_S), self.best([(total, name) for name, total in totals.items()], LONGER_S)
+        single = [(length(span, word), span.phrase) for span in self.graph.actions]
+        totals = {phrase: sum(each for each, other in single if other == phrase) for _, phrase in single}
+        one, two = best(single, LONGER_S), best([(total, name) for name, total in totals.items()], LONGER_S)
         return one if one == two else None
 
-    def compared(self, word, first, second):
-        spans = [self.instances(self.phrases(action)) for action in (first, second)]
-        if any(len(found) != 1 for found in spans):
+    def compared(self, word, *spans):
+        if [len(found) for found in spans] != [1, 1] or spans[0] == spans[1]:
             return None
-        sign = -1 if word == "longer" else 1
-        (one, two) = [(sign * (span.end - span.start), span.phrase) for (span,) in spans]
-        return min(one, two)[1] if abs(one[0] - two[0]) > LONGER_S else None
+        return best([(length(span, word), span.phrase) for (span,) in spans], LONGER_S)
 
     def order(self, asked, spans):
-        if len(spans) != 1 or not (isinstance(asked, ask.ActionHappens) or self.told(asked.relation)):
+        asks_action = isinstance(asked, ask.ActionHappens)
+        done = self.instances(self.phrases(asked.action)) if asks_action else []
+        if len(spans) != 1 or asks_action and len(done) != 1 or not asks_action and not self.told(asked.relation):
             return None
         during = self.range(spans[0])
-        parts = {frame for frame in self.every if frame < min(during)}, {f for f in self.every if f > max(during)}
-        before, after = (part and self.within(asked, part) == "yes" for part in parts)
-        if bool(before) == bool(after) or self.within(asked, during) == "yes":
+        parts = [{n for n in self.every if n < min(during)}, {n for n in self.every if n > max(during)}, during]
+        before, after, meanwhile = (bool(part) and self.within(asked, part) == "yes" for part in parts)
+        row = ROWS.get(done[0].phrase, {}) if done else {}
+        made_of = row.get("verb") and row["object"] in self.there(row["verb"], parts[1 if before else 0])
+        if before == after or meanwhile or made_of:
             return None
-        if isinstance(asked, ask.ActionHappens):
-            if len(self.instances(self.phrases(asked.action))) != 1:
-                return None
-            for phrase in self.phrases(asked.action):
-                row = ROWS.get(phrase)
-                if row and row["verb"] and row["object"] in self.there(row["verb"], parts[bool(before)]):
-                    return None
         return "before" if before else "after"

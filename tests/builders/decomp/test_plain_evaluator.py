@@ -29,7 +29,7 @@ from stressreel.sources.scene_graphs import ActionSpan, Provenance, SceneGraph
 from stressreel.templates import read_table
 from stressreel.templates.agqa import ANYTHING, load_agqa
 
-from .plain_evaluator import ROWS, RULES, Evaluator, evaluate
+from .plain_evaluator import ROWS, RULES, Evaluator
 
 Asked = tuple[SceneGraph, Question]
 
@@ -38,7 +38,7 @@ def differences(asked: Iterable[Asked]) -> tuple[Counter[str], list[tuple[str, .
     """Count the questions that the builder answers, by kind; list what the plain evaluator answers otherwise."""
     counts, found = Counter[str](), []
     for graph, question in asked:
-        told, plain = Teller(graph).answer(question), evaluate(question, graph)
+        told, plain = Teller(graph).answer(question), Evaluator(graph).value(question)
         counts[kind_of(question)] += told.value is not None
         if told.value != plain:
             said = f"{told.value}{told.reason and f' ({told.reason})'}, plainly {plain}"
@@ -317,7 +317,7 @@ def test_what_exists_in_the_sample_is_drawn(split: str) -> None:
     for graph, answers in answered(split, [drawn_graph(video) for video in videos.values()], Making(paired=False)):
         asked = {question: value for question, value in answers.items() if isinstance(question, ask.ObjectExists)}
         for window in {question.window for question in asked}:
-            readings = Evaluator(graph).readings(window)
+            readings = Evaluator(graph).parts(window)[0]
             # What an action is done with is taken to be there from its first frame, before the hand has it.
             touched = {ROWS[action]["object"] for action in window.actions if isinstance(action, str)}
             for name in load_agqa().objects.keys() - touched:
