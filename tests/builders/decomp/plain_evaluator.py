@@ -1,7 +1,4 @@
-"""Answers to compositional questions in the plainest way, written without a look at the builder's: sets and loops.
-
-Everything is looked up again for every question. Tests compare it with `builders.decomp.graph_answers`, which is quick.
-"""
+"""Answers to compositional questions by sets and loops, written without a look at `builders.decomp.graph_answers`."""
 
 # ruff: noqa: RUF021
 from stressreel.programs import questions as ask
@@ -23,6 +20,11 @@ def numbers(bits):
 def alike(thing):
     """Return what an object may be taken for, and itself."""
     return {thing}.union(*(group for group in RULES["look_alike"] if thing in group))
+
+
+def one_of(names):
+    """Return the name if there is one and no other."""
+    return min(names) if len(names) == 1 and ANYTHING not in names else None
 
 
 def best(found, margin):
@@ -77,7 +79,7 @@ class Evaluator:
         return [self.instances(self.phrases(action)) for action in window.actions]
 
     def others(self, window):
-        return [span for span in self.graph.actions if all(span not in spans for spans in self.named_by(window))]
+        return [span for span in self.graph.actions if not any(span in spans for spans in self.named_by(window))]
 
     def range(self, span):
         """Return the frames from a span's first to its last."""
@@ -92,14 +94,12 @@ class Evaluator:
             case "video", *_:
                 return [self.every], lambda time: True
             case "before", [span] if min(ranges[0][0]) > 0:
-                begins = min(ranges[0][0])
-                return [{frame for frame in self.every if frame <= begins}], lambda time: time <= span.start
+                return [{n for n in self.every if n <= min(ranges[0][0])}], lambda time: time <= span.start
             case "after", [span]:
-                ends = max(ranges[0][0])
-                return [{frame for frame in self.every if frame > ends}], lambda time: time >= span.end
+                return [{n for n in self.every if n > max(ranges[0][0])}], lambda time: time >= span.end
             case "while", [first, *_] as spans:
-                frames = [self.range(first), set().union(*ranges[0])]
-                return frames, lambda time: any(span.start <= time <= span.end for span in spans)
+                whole = set().union(*ranges[0])
+                return [self.range(first), whole], lambda time: any(one.start <= time <= one.end for one in spans)
             case "between", [_, *_] as ones, [_, *_] as others:
                 ends, begins = max(map(max, ranges[0])), min(map(min, ranges[1]))
                 end, begin = max(span.end for span in ones), min(span.start for span in others)
@@ -112,28 +112,27 @@ class Evaluator:
 
     def goes_on(self, relation, frames):
         """Return the objects of a relation in some frames, with those that actions name loosely."""
-        done = [
-            ROWS[span.phrase] for span in self.graph.actions if numbers(span.frames) & frames and span.phrase in ROWS
-        ]
-        return self.there(relation, frames) | {row["object"] for row in done if row["verb"] == relation}
+        done = [ROWS.get(span.phrase, {}) for span in self.graph.actions if numbers(span.frames) & frames]
+        return self.there(relation, frames) | {row["object"] for row in done if row.get("verb") == relation}
 
     def value(self, question):
         match question:
             case ask.Both(word, first, second):
                 one, two = self.value(first), self.value(second)
-                if word == "xor":
-                    two = {"yes": "no", "no": "yes", None: None}[two]
+                two = {"yes": "no", "no": "yes"}.get(two) if word == "xor" else two
                 return "no" if "no" in (one, two) else "yes" if one == two == "yes" else None
             case ask.ExtremeAction(word):
-                return self.extreme(word)
-            case ask.ObjectEquals(thing, asked):
-                return self.over(asked, lambda found: self.equal(self.thing(thing), found))
-            case ask.ObjectChoose(first, second, asked):
-                options = {self.thing(first), self.thing(second)}
-                return self.over(asked, lambda found: None if None in options else self.one(options & found))
+                single = [(length(span, word), span.phrase) for span in self.graph.actions]
+                totals = [(sum(each for each, other in single if other == name), name) for _, name in single]
+                found = {best(single, LONGER_S), best(totals, LONGER_S)}
+                return found.pop() if len(found) == 1 else None
+            case ask.ObjectEquals(_, asked) | ask.ObjectChoose(_, _, asked):
+                return self.agreed(asked.window, lambda frames: self.compared(question, frames))
             case ask.LengthChoose(word, first, second):
-                spans = [self.instances(self.phrases(action)) for action in (first, second)]
-                return self.compared(word, *spans)
+                match self.instances(self.phrases(first)), self.instances(self.phrases(second)):
+                    case [one], [two] if one != two:
+                        return best([(length(span, word), span.phrase) for span in (one, two)], LONGER_S)
+                return None
             case ask.ActionEquals(action, asked):
                 one, two = self.phrases(action), self.value(asked)
                 return None if len(one) != 1 or two is None else "yes" if one == {two} else "no"
@@ -142,58 +141,51 @@ class Evaluator:
         return self.agreed(question.window, lambda frames: self.within(question, frames))
 
     def agreed(self, window, judge):
-        """Judge the frames of a window; all its readings must agree."""
         found = [judge(frames) if frames else None for frames in self.parts(window)[0]]
         return found[0] if found and all(value == found[0] for value in found) else None
 
-    def over(self, asked, judge):
-        """Judge the objects that are asked for; nothing can be said beside one that has no name."""
-
-        def named(frames):
-            if isinstance(asked, ask.EdgeObject):
-                found = {self.value(asked)} - {None}
-            else:
-                found = self.there(asked.relation, frames) if self.told(asked.relation) else set()
-            return judge(found) if found and ANYTHING not in found else None
-
-        return self.agreed(asked.window, named)
-
-    def equal(self, name, found):
-        """Tell whether an object is the only one: it is not if it is not even one of several."""
+    def compared(self, question, frames):
+        """Compare objects with those that are asked for; nothing can be said beside one that has no name."""
+        asked = question.question
+        found = self.there(asked.relation, frames) if self.told(asked.relation) else set()
+        if isinstance(asked, ask.EdgeObject):
+            found = {self.value(asked)} - {None}
+        if not found or ANYTHING in found:
+            return None
+        if isinstance(question, ask.ObjectChoose):
+            options = {self.thing(question.first), self.thing(question.second)}
+            return None if None in options else one_of(options & found)
+        name = self.thing(question.object)  # not the only one if not even one of several
         return None if name is None or name in found and len(found) > 1 else "yes" if name in found else "no"
 
     def within(self, question, frames):
         """Answer a question about some frames."""
         match question:
-            case ask.ObjectExists(thing, window):
-                return self.exists(self.thing(thing), window, frames)
+            case ask.ObjectExists(thing, window) if name := self.thing(thing):
+                seen = [self.holds(relation).get(name, set()) for relation in (*self.graph.relations, INTERACTING)]
+                seen = numbers(self.graph.visible.get(name, 0)).union(*seen)
+                known = name == PERSON or window == VIDEO and name in self.graph.seen
+                return "yes" if known or seen & frames else "no" if self.graph.provenance in COMPLETE else None
             case ask.RelationExists(relation) if relation in TABLE["relations"]:
                 return "yes" if self.there(relation, frames) else self.denied(relation, ANYTHING, frames)
             case ask.Interaction(relation, thing) if relation in TABLE["relations"] and (name := self.thing(thing)):
                 return "yes" if name in self.there(relation, frames) else self.denied(relation, name, frames)
             case ask.ActionHappens(action):
                 return self.happens(action, frames)
-            case ask.ObjectsOf(relation):
-                return self.one(self.there(relation, frames) if self.told(relation) else set())
-            case ask.EdgeObject(edge, relation):
-                return self.edge_object(edge, relation, frames) if self.told(relation) else None
+            case ask.ObjectsOf(relation) if self.told(relation):
+                return one_of(self.there(relation, frames))
+            case ask.EdgeObject(edge, relation) if self.told(relation):
+                return self.edge_object(edge, relation, frames)
             case ask.ActionsIn(window):
-                return self.one({span.phrase for span in self.others(window) if numbers(span.frames) & frames})
+                return one_of({span.phrase for span in self.others(window) if numbers(span.frames) & frames})
             case ask.EdgeAction(edge, window):
-                return self.edge_action(edge, window, frames)
+                spans = [(span, numbers(span.frames)) for span in self.others(window)]
+                ends = [(span.start, min(part), span.phrase) for span, part in spans]
+                if edge == "last":
+                    ends = [(span.end, max(part), span.phrase) for span, part in spans]
+                is_within, sign = self.parts(window)[1], 1 if edge == "first" else -1
+                return best([(sign * time, name) for time, n, name in ends if n in frames and is_within(time)], APART_S)
         return None
-
-    def one(self, names):
-        return min(names) if len(names) == 1 and ANYTHING not in names else None
-
-    def exists(self, name, window, frames):
-        if name is None:
-            return None
-        seen = [self.holds(relation).get(name, set()) for relation in (*self.graph.relations, INTERACTING)]
-        seen.append(numbers(self.graph.visible.get(name, 0)))
-        if name == PERSON or any(found & frames for found in seen) or window == VIDEO and name in self.graph.seen:
-            return "yes"
-        return "no" if self.graph.provenance in COMPLETE else None
 
     def happens(self, action, frames):
         phrases = self.phrases(action)
@@ -204,21 +196,19 @@ class Evaluator:
             return name and self.denied(load_agqa().relation_of(action.verb), name, frames)
         if not phrases:
             return None
-        row = ROWS.get(phrase := phrases.pop(), {"verb": None})
-        if row["verb"]:
+        if (row := ROWS.get(phrase := phrases.pop(), {})).get("verb"):
             return self.denied(row["verb"], ANYTHING if row.get("loose") else row["object"], frames)
         doubts = RULES["doubtful_actions"].get(phrase, []) if self.graph.provenance not in COMPLETE else []
         return None if any(self.goes_on(other, self.near(frames)) for other in doubts) else "no"
 
     def told(self, relation):
-        """Tell whether the graph would say if the relation held."""
         known = relation in TABLE["relations"] and (self.graph.provenance in COMPLETE or relation == INTERACTING)
         return known or self.annotated(relation)
 
     def annotated(self, relation):
-        looked_for = self.graph.provenance == "action_genome" and relation in TABLE["relations"]
-        verbs = {row["verb"] for row in ROWS.values()}
-        return relation in verbs or looked_for and TABLE["relations"][relation]["family"] != "verb"
+        family = TABLE["relations"].get(relation, {"family": "verb"})["family"]
+        looked_for = self.graph.provenance == "action_genome" and family != "verb"
+        return looked_for or relation in {row["verb"] for row in ROWS.values()}
 
     def denied(self, relation, name, frames):
         """Return "no" if it is known that a relation does not hold with an object, or with anything."""
@@ -228,51 +218,24 @@ class Evaluator:
             return None
         frames, anything = self.near(frames), name == ANYTHING
         objects = {row["object"] for row in ROWS.values() if row["verb"] == relation and not row.get("loose")}
-        fitting = {ANYTHING} | (objects if anything else alike(name))
+        fitting = {ANYTHING} | (objects or {*self.graph.contacts} if anything else alike(name))
         doubts, held = RULES["doubtful"].get(relation, []), self.goes_on(relation, frames)
-        if doubts == "any":
-            likely = self.there(INTERACTING, frames) if anything else self.there(INTERACTING, frames) & fitting
-        else:
-            likely = any(self.goes_on(other, frames) & fitting for other in doubts)
-        if likely or (held if anything else held & fitting):
+        doubts = [INTERACTING] if doubts == "any" else doubts
+        if any(self.goes_on(other, frames) & fitting for other in doubts) or (held if anything else held & fitting):
             return None
-        unknown = not anything and not self.holds(relation).get(
-            name
-        )  # beside another object it may have gone unnoticed
-        return None if unknown and (held or self.there(relation, self.every) & alike(name)) else "no"
+        if anything or self.holds(relation).get(name):
+            return "no"
+        return None if held or self.there(relation, self.every) & alike(name) else "no"
 
     def near(self, frames):
         times = self.graph.times
-        return {frame for frame in self.every if any(abs(times[frame] - times[other]) <= NEAR_S for other in frames)}
+        return {n for n in self.every if any(abs(times[n] - times[frame]) <= NEAR_S for frame in frames)}
 
     def edge_object(self, edge, relation, frames):
-        held, run = set().union(*self.holds(relation).values()) & frames, set()
-        if held:
-            frame, step = (min(held), 1) if edge == "first" else (max(held), -1)
-            while frame in held:
-                run.add(frame)
-                frame += step
-        return self.one(self.there(relation, run))
-
-    def edge_action(self, edge, window, frames):
-        found = []
-        for span in self.others(window):
-            covered = numbers(span.frames)
-            time, frame = (span.start, min(covered)) if edge == "first" else (-span.end, max(covered))
-            if frame in frames and self.parts(window)[1](abs(time)):
-                found.append((time, span.phrase))
-        return best(found, APART_S)
-
-    def extreme(self, word):
-        single = [(length(span, word), span.phrase) for span in self.graph.actions]
-        totals = {phrase: sum(each for each, other in single if other == phrase) for _, phrase in single}
-        one, two = best(single, LONGER_S), best([(total, name) for name, total in totals.items()], LONGER_S)
-        return one if one == two else None
-
-    def compared(self, word, *spans):
-        if [len(found) for found in spans] != [1, 1] or spans[0] == spans[1]:
-            return None
-        return best([(length(span, word), span.phrase) for (span,) in spans], LONGER_S)
+        held = set().union(*self.holds(relation).values()) & frames
+        end = min(held, default=0) if edge == "first" else max(held, default=0)
+        run = {n for n in held if held.issuperset(range(min(n, end), max(n, end) + 1))}
+        return one_of(self.there(relation, run))
 
     def order(self, asked, spans):
         asks_action = isinstance(asked, ask.ActionHappens)
@@ -284,6 +247,4 @@ class Evaluator:
         before, after, meanwhile = (bool(part) and self.within(asked, part) == "yes" for part in parts)
         row = ROWS.get(done[0].phrase, {}) if done else {}
         made_of = row.get("verb") and row["object"] in self.there(row["verb"], parts[1 if before else 0])
-        if before == after or meanwhile or made_of:
-            return None
-        return "before" if before else "after"
+        return None if before == after or meanwhile or made_of else "before" if before else "after"
