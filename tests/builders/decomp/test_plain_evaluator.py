@@ -90,6 +90,7 @@ PHRASES = (
     *("opening a door", "taking a dish from somewhere", "putting something on a table", "washing a mirror"),
     *("putting a dish somewhere", "watching outside of a window", "watching a picture", "reading the clouds"),
 )
+VERBS = ("putting", "putting", "taking", "holding", "opening")
 PROVENANCES: tuple[Provenance, ...] = ("agqa", "action_genome", "charades", "drawn")
 WINDOWS = (("video", 0), ("before", 1), ("after", 1), ("while", 1), *[("between", 2)] * 3)
 
@@ -107,8 +108,8 @@ def random_graph(rng: random.Random, provenance: Provenance) -> SceneGraph:
     known = [span for span in spans if span.phrase in load_agqa().actions]
     graph = graph_of("V", times, known, provenance, rng.sample(OBJECTS, 1))
     relations, contacts = {name: dict(things) for name, things in graph.relations.items()}, dict(graph.contacts)
-    for relation in rng.sample(RELATIONS, rng.randrange(4)):
-        for thing in rng.sample((*OBJECTS, "cloth", ANYTHING), rng.choice((1, 1, 2))):
+    for relation in rng.sample((*RELATIONS, *graph.relations), rng.randrange(5)):
+        for thing in rng.sample((*OBJECTS, "cloth", ANYTHING, *graph.contacts), rng.choice((1, 1, 2))):
             begin = rng.uniform(0, times[-1])
             frames = frames_of(times, begin, begin + rng.choice((1, 4)))
             held = relations.setdefault(relation, {})
@@ -141,11 +142,11 @@ class Asker:
         return self.reference() if self.rng.random() < 0.25 else self.rng.choice(self.objects)
 
     def action(self) -> ask.Action:
-        match self.rng.randrange(16):
+        match self.rng.randrange(12):
             case 0:
                 return ask.ExtremeAction(self.rng.choice(("longest", "shortest")))
             case 1:
-                return ask.ToAction(self.rng.choice(("putting", "taking", "holding", "opening")), self.reference())
+                return ask.ToAction(self.rng.choice(VERBS), self.reference())
         return self.rng.choice(self.phrases)
 
     def questions(self) -> Iterator[Question]:
@@ -166,6 +167,8 @@ class Asker:
         for extreme, comparison in (("longest", "longer"), ("shortest", "shorter")):
             compared = ask.LengthChoose(comparison, self.action(), self.action())  # type: ignore[arg-type]
             yield from (ask.ExtremeAction(extreme), compared, ask.ActionEquals(compared.first, compared))  # type: ignore[arg-type]
+            yield ask.ActionHappens(ask.ToAction(self.rng.choice(VERBS), self.reference()))
+            yield ask.OrderChoose(ask.ActionHappens(self.rng.choice(self.phrases[:-1])), self.action())
         for timed in (
             ask.Interaction(self.relation(), self.thing()),
             ask.RelationExists(self.relation()),
