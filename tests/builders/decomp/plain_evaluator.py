@@ -1,13 +1,6 @@
-"""Answers to compositional questions in the plainest way, written without a look at the builder's: sets and loops.
-
-Everything is looked up again for every question. Tests compare it with `builders.decomp.graph_answers`, which is quick.
-"""
+"""Answers to compositional questions by sets and loops, written without a look at `builders.decomp.graph_answers`."""
 
 # ruff: noqa: RUF021
-
-from collections.abc import Callable
-from typing import Any
-
 from stressreel.programs import questions as ask
 from stressreel.programs.questions import INTERACTING, VIDEO
 from stressreel.templates import read_table
@@ -17,11 +10,6 @@ COMPLETE = ("agqa", "drawn")
 TABLE, RULES = read_table("agqa"), read_table("agqa_making")
 ROWS = {row["phrase"]: row for row in TABLE["actions"].values()}
 NEAR_S, APART_S, LONGER_S = 1.0, 5.0, 7.0
-
-
-def evaluate(question, graph):
-    """Return the answer to a question from a graph, None where there is none."""
-    return Evaluator(graph).value(question)
 
 
 def numbers(bits):
@@ -34,37 +22,36 @@ def alike(thing):
     return {thing}.union(*(group for group in RULES["look_alike"] if thing in group))
 
 
+def one_of(names):
+    """Return the name if there is one and no other."""
+    return min(names) if len(names) == 1 and ANYTHING not in names else None
+
+
+def best(found, margin):
+    """Return the name with the least number, if that of every other name is more than the margin away."""
+    least, name = min(found, default=(0, None))
+    return name if all(number - least > margin for number, other in found if other != name) else None
+
+
+def length(span, word):
+    """Return how long an action takes, as a number that is least for the one that is asked for."""
+    return (span.end - span.start) * (-1 if word in ("longest", "longer") else 1)
+
+
 class Evaluator:
-    """Looks things up in one graph."""
+    """Looks things up in one graph. `value` answers a question: None where there is no answer."""
 
     def __init__(self, graph):
         self.graph = graph
         self.every = set(range(len(graph.times)))
-
-    # What is annotated
 
     def holds(self, relation):
         """Return the frames of a relation with each object."""
         table = self.graph.contacts if relation == INTERACTING else self.graph.relations.get(relation, {})
         return {thing: numbers(bits) for thing, bits in table.items()}
 
-    def there(self, relation, frames):
-        """Return the objects of a relation in some frames."""
-        return {thing for thing, held in self.holds(relation).items() if held & frames}
-
-    def goes_on(self, relation, frames):
-        """Return the objects of a relation in some frames, with those that actions name loosely."""
-        found = self.there(relation, frames)
-        for span in self.graph.actions:
-            row = ROWS.get(span.phrase)
-            if row and row["verb"] == relation and numbers(span.frames) & frames:
-                found.add(row["object"])
-        return found
-
     def instances(self, phrases):
         return [span for span in self.graph.actions if span.phrase in phrases]
-
-    # What is spoken of
 
     def thing(self, thing):
         """Return the name of an object; None if it is none, or not one."""
@@ -87,73 +74,65 @@ class Evaluator:
                 strict = [row for row in fit if not row.get("loose")]
                 return {row["phrase"] for row in strict or fit}
 
-    def naming(self, window):
+    def named_by(self, window):
         """Return the instances of each of the actions that name a window."""
         return [self.instances(self.phrases(action)) for action in window.actions]
 
     def others(self, window):
-        """Return the instances of all other actions."""
-        return [span for span in self.graph.actions if all(span not in spans for spans in self.naming(window))]
-
-    def readings(self, window):
-        """Return what a window may mean, as sets of frames; none if it has no meaning."""
-        if window == VIDEO:
-            return [self.every]
-        named = self.naming(window)
-        if not all(named):
-            return []
-        ranges = [[self.range(span) for span in spans] for spans in named]
-        first = min(min(frames) for frames in ranges[0])
-        last = max(max(frames) for frames in ranges[0])
-        match window.word:
-            case "before" if len(named[0]) == 1:
-                return [{frame for frame in self.every if frame <= first}] if first else []
-            case "after" if len(named[0]) == 1:
-                return [{frame for frame in self.every if frame > last}]
-            case "while":
-                return [self.range(named[0][0]), set().union(*ranges[0])]
-            case "between":
-                end = min(min(frames) for frames in ranges[1])
-                return [{frame for frame in self.every if last < frame < end}]
-        return []
+        return [span for span in self.graph.actions if not any(span in spans for spans in self.named_by(window))]
 
     def range(self, span):
+        """Return the frames from a span's first to its last."""
         frames = numbers(span.frames)
         return {frame for frame in self.every if min(frames) <= frame <= max(frames)}
 
-    def seconds(self, window) -> Callable[[float], bool]:
-        """Tell which seconds lie in a window that has a meaning."""
-        named = self.naming(window)
-        match window.word:
-            case "before":
-                return lambda time: time <= named[0][0].start
-            case "after":
-                return lambda time: time >= named[0][0].end
-            case "while":
-                return lambda time: any(span.start <= time <= span.end for span in named[0])
-            case "between":
-                begins, ends = max(span.end for span in named[0]), min(span.start for span in named[1])
-                return lambda time: begins <= time <= ends
-        return lambda time: True
+    def parts(self, window):
+        """Return what a window may mean, as sets of frames, and a test of seconds; none if it has no meaning."""
+        named = self.named_by(window)
+        ranges = [[self.range(span) for span in spans] for spans in named]
+        match window.word, *named:
+            case "video", *_:
+                return [self.every], lambda time: True
+            case "before", [span] if min(ranges[0][0]) > 0:
+                return [{n for n in self.every if n <= min(ranges[0][0])}], lambda time: time <= span.start
+            case "after", [span]:
+                return [{n for n in self.every if n > max(ranges[0][0])}], lambda time: time >= span.end
+            case "while", [first, *_] as spans:
+                whole = set().union(*ranges[0])
+                return [self.range(first), whole], lambda time: any(one.start <= time <= one.end for one in spans)
+            case "between", [_, *_] as ones, [_, *_] as others:
+                ends, begins = max(map(max, ranges[0])), min(map(min, ranges[1]))
+                end, begin = max(span.end for span in ones), min(span.start for span in others)
+                return [{frame for frame in self.every if ends < frame < begins}], lambda time: end <= time <= begin
+        return [], None
 
-    # Answers
+    def there(self, relation, frames):
+        """Return the objects of a relation in some frames."""
+        return {thing for thing, held in self.holds(relation).items() if held & frames}
 
-    def value(self, question) -> Any:
+    def goes_on(self, relation, frames):
+        """Return the objects of a relation in some frames, with those that actions name loosely."""
+        done = [ROWS.get(span.phrase, {}) for span in self.graph.actions if numbers(span.frames) & frames]
+        return self.there(relation, frames) | {row["object"] for row in done if row.get("verb") == relation}
+
+    def value(self, question):
         match question:
             case ask.Both(word, first, second):
                 one, two = self.value(first), self.value(second)
-                if word == "xor":
-                    two = {"yes": "no", "no": "yes", None: None}[two]
+                two = {"yes": "no", "no": "yes"}.get(two) if word == "xor" else two
                 return "no" if "no" in (one, two) else "yes" if one == two == "yes" else None
             case ask.ExtremeAction(word):
-                return self.extreme(word)
-            case ask.ObjectEquals(thing, asked):
-                return self.over(asked, lambda found: self.equal(self.thing(thing), found))
-            case ask.ObjectChoose(first, second, asked):
-                options = {self.thing(first), self.thing(second)}
-                return self.over(asked, lambda found: None if None in options else self.one(options & found))
+                single = [(length(span, word), span.phrase) for span in self.graph.actions]
+                totals = [(sum(each for each, other in single if other == name), name) for _, name in single]
+                found = {best(single, LONGER_S), best(totals, LONGER_S)}
+                return found.pop() if len(found) == 1 else None
+            case ask.ObjectEquals(_, asked) | ask.ObjectChoose(_, _, asked):
+                return self.agreed(asked.window, lambda frames: self.compared(question, frames))
             case ask.LengthChoose(word, first, second):
-                return self.compared(word, first, second)
+                match self.instances(self.phrases(first)), self.instances(self.phrases(second)):
+                    case [one], [two] if one != two:
+                        return best([(length(span, word), span.phrase) for span in (one, two)], LONGER_S)
+                return None
             case ask.ActionEquals(action, asked):
                 one, two = self.phrases(action), self.value(asked)
                 return None if len(one) != 1 or two is None else "yes" if one == {two} else "no"
@@ -162,63 +141,51 @@ class Evaluator:
         return self.agreed(question.window, lambda frames: self.within(question, frames))
 
     def agreed(self, window, judge):
-        """Judge the frames of a window; all its readings must agree."""
-        found = [judge(frames) if frames else None for frames in self.readings(window)]
+        found = [judge(frames) if frames else None for frames in self.parts(window)[0]]
         return found[0] if found and all(value == found[0] for value in found) else None
 
-    def over(self, asked, judge):
-        """Judge the objects that are asked for; nothing can be said beside one that has no name."""
-
-        def named(frames):
-            if isinstance(asked, ask.EdgeObject):
-                found = {self.value(asked)} - {None}
-            else:
-                found = self.there(asked.relation, frames) if self.told(asked.relation) else set()
-            return judge(found) if found and ANYTHING not in found else None
-
-        return self.agreed(asked.window, named)
-
-    def equal(self, name, found):
-        """Tell whether an object is the only one: it is not if it is not even one of several."""
+    def compared(self, question, frames):
+        """Compare objects with those that are asked for; nothing can be said beside one that has no name."""
+        asked = question.question
+        found = self.there(asked.relation, frames) if self.told(asked.relation) else set()
+        if isinstance(asked, ask.EdgeObject):
+            found = {self.value(asked)} - {None}
+        if not found or ANYTHING in found:
+            return None
+        if isinstance(question, ask.ObjectChoose):
+            options = {self.thing(question.first), self.thing(question.second)}
+            return None if None in options else one_of(options & found)
+        name = self.thing(question.object)  # not the only one if not even one of several
         return None if name is None or name in found and len(found) > 1 else "yes" if name in found else "no"
 
     def within(self, question, frames):
         """Answer a question about some frames."""
         match question:
-            case ask.ObjectExists(thing, window):
-                return self.exists(self.thing(thing), window, frames)
-            case ask.RelationExists(relation):
-                if relation not in TABLE["relations"]:
-                    return None
+            case ask.ObjectExists(thing, window) if name := self.thing(thing):
+                seen = [self.holds(relation).get(name, set()) for relation in (*self.graph.relations, INTERACTING)]
+                seen = numbers(self.graph.visible.get(name, 0)).union(*seen)
+                known = name == PERSON or window == VIDEO and name in self.graph.seen
+                return "yes" if known or seen & frames else "no" if self.graph.provenance in COMPLETE else None
+            case ask.RelationExists(relation) if relation in TABLE["relations"]:
                 return "yes" if self.there(relation, frames) else self.denied(relation, ANYTHING, frames)
-            case ask.Interaction(relation, thing):
-                name = self.thing(thing)
-                if name is None or relation not in TABLE["relations"]:
-                    return None
+            case ask.Interaction(relation, thing) if relation in TABLE["relations"] and (name := self.thing(thing)):
                 return "yes" if name in self.there(relation, frames) else self.denied(relation, name, frames)
             case ask.ActionHappens(action):
                 return self.happens(action, frames)
-            case ask.ObjectsOf(relation):
-                return self.one(self.there(relation, frames) if self.told(relation) else set())
-            case ask.EdgeObject(edge, relation):
-                return self.edge_object(edge, relation, frames) if self.told(relation) else None
+            case ask.ObjectsOf(relation) if self.told(relation):
+                return one_of(self.there(relation, frames))
+            case ask.EdgeObject(edge, relation) if self.told(relation):
+                return self.edge_object(edge, relation, frames)
             case ask.ActionsIn(window):
-                return self.one({span.phrase for span in self.others(window) if numbers(span.frames) & frames})
+                return one_of({span.phrase for span in self.others(window) if numbers(span.frames) & frames})
             case ask.EdgeAction(edge, window):
-                return self.edge_action(edge, window, frames)
-        raise TypeError(question)
-
-    def one(self, names):
-        return min(names) if len(names) == 1 and ANYTHING not in names else None
-
-    def exists(self, name, window, frames):
-        if name is None:
-            return None
-        seen = [self.holds(relation).get(name, set()) for relation in (*self.graph.relations, INTERACTING)]
-        seen.append(numbers(self.graph.visible.get(name, 0)))
-        if name == PERSON or any(found & frames for found in seen) or window == VIDEO and name in self.graph.seen:
-            return "yes"
-        return "no" if self.graph.provenance in COMPLETE else None
+                spans = [(span, numbers(span.frames)) for span in self.others(window)]
+                ends = [(span.start, min(part), span.phrase) for span, part in spans]
+                if edge == "last":
+                    ends = [(span.end, max(part), span.phrase) for span, part in spans]
+                is_within, sign = self.parts(window)[1], 1 if edge == "first" else -1
+                return best([(sign * time, name) for time, n, name in ends if n in frames and is_within(time)], APART_S)
+        return None
 
     def happens(self, action, frames):
         phrases = self.phrases(action)
@@ -229,26 +196,19 @@ class Evaluator:
             return name and self.denied(load_agqa().relation_of(action.verb), name, frames)
         if not phrases:
             return None
-        row = ROWS.get(phrase := phrases.pop(), {"verb": None})
-        if row["verb"]:
+        if (row := ROWS.get(phrase := phrases.pop(), {})).get("verb"):
             return self.denied(row["verb"], ANYTHING if row.get("loose") else row["object"], frames)
         doubts = RULES["doubtful_actions"].get(phrase, []) if self.graph.provenance not in COMPLETE else []
-        return None if any(self.goes_on(other, self.widened(frames)) for other in doubts) else "no"
+        return None if any(self.goes_on(other, self.near(frames)) for other in doubts) else "no"
 
     def told(self, relation):
-        """Tell whether the graph would say if the relation held."""
-        if self.graph.provenance in COMPLETE or relation == INTERACTING:
-            return relation in TABLE["relations"]
-        return self.annotated(relation)
+        known = relation in TABLE["relations"] and (self.graph.provenance in COMPLETE or relation == INTERACTING)
+        return known or self.annotated(relation)
 
     def annotated(self, relation):
-        family = TABLE["relations"].get(relation, {}).get("family", "verb")
-        verbs = {row["verb"] for row in ROWS.values()}
-        return relation in verbs or self.graph.provenance == "action_genome" and family != "verb"
-
-    def widened(self, frames):
-        times = self.graph.times
-        return {frame for frame in self.every if any(abs(times[frame] - times[near]) <= NEAR_S for near in frames)}
+        family = TABLE["relations"].get(relation, {"family": "verb"})["family"]
+        looked_for = self.graph.provenance == "action_genome" and family != "verb"
+        return looked_for or relation in {row["verb"] for row in ROWS.values()}
 
     def denied(self, relation, name, frames):
         """Return "no" if it is known that a relation does not hold with an object, or with anything."""
@@ -256,81 +216,40 @@ class Evaluator:
             return "no"
         if not self.annotated(relation):
             return None
-        exact, frames, anything = frames, self.widened(frames), name == ANYTHING
+        exact, frames, anything = frames, self.near(frames), name == ANYTHING
         objects = {row["object"] for row in ROWS.values() if row["verb"] == relation and not row.get("loose")}
-        fitting = {ANYTHING}.union(*map(alike, objects if anything else [name]))
-        doubts = RULES["doubtful"].get(relation, [])
-        if doubts == "any":
-            contacts = self.there(INTERACTING, frames)
-            if contacts if anything else contacts & fitting:
-                return None
-            doubts = []
+        meant = objects or self.graph.contacts if anything else [name]
+        fitting = {ANYTHING}.union(*map(alike, meant))
+        doubts, held = RULES["doubtful"].get(relation, []), self.goes_on(relation, frames)
+        doubts = [INTERACTING] if doubts == "any" else doubts
         if any(self.goes_on(other, frames) & fitting for other in doubts):
             return None
         if not anything and self.denied(relation, ANYTHING, exact):
             return "no"
-        held = self.goes_on(relation, frames)
         if held if anything else held & fitting:
             return None
-        if not anything and not self.holds(relation).get(name):
-            return None if held or self.there(relation, self.every) & alike(name) else "no"
-        return "no"
+        if anything or self.holds(relation).get(name):
+            return "no"
+        return None if held or self.there(relation, self.every) & alike(name) else "no"
+
+    def near(self, frames):
+        times = self.graph.times
+        return {n for n in self.every if any(abs(times[n] - times[frame]) <= NEAR_S for frame in frames)}
 
     def edge_object(self, edge, relation, frames):
         held = set().union(*self.holds(relation).values()) & frames
-        if not held:
-            return None
-        frame, step = (min(held), 1) if edge == "first" else (max(held), -1)
-        run = set()
-        while frame in held:
-            run.add(frame)
-            frame += step
-        return self.one(self.there(relation, run))
-
-    def edge_action(self, edge, window, frames):
-        inside, found = self.seconds(window), []
-        for span in self.others(window):
-            covered = numbers(span.frames)
-            time, frame = (span.start, min(covered)) if edge == "first" else (-span.end, max(covered))
-            if frame in frames and inside(abs(time)):
-                found.append((time, span.phrase))
-        return self.best(found, APART_S)
-
-    def best(self, found, margin):
-        """Return the name with the least number, if that of every other name is more than the margin away."""
-        if not found:
-            return None
-        least, name = min(found)
-        return name if all(number - least > margin for number, other in found if other != name) else None
-
-    def extreme(self, word):
-        sign = -1 if word == "longest" else 1
-        single = [(sign * (span.end - span.start), span.phrase) for span in self.graph.actions]
-        totals = {phrase: sum(length for length, other in single if other == phrase) for _, phrase in single}
-        one, two = self.best(single, LONGER_S), self.best([(total, name) for name, total in totals.items()], LONGER_S)
-        return one if one == two else None
-
-    def compared(self, word, first, second):
-        spans = [self.instances(self.phrases(action)) for action in (first, second)]
-        if any(len(found) != 1 for found in spans):
-            return None
-        sign = -1 if word == "longer" else 1
-        (one, two) = [(sign * (span.end - span.start), span.phrase) for (span,) in spans]
-        return min(one, two)[1] if abs(one[0] - two[0]) > LONGER_S else None
+        end = min(held, default=0) if edge == "first" else max(held, default=0)
+        run = {n for n in held if held.issuperset(range(min(n, end), max(n, end) + 1))}
+        return one_of(self.there(relation, run))
 
     def order(self, asked, spans):
-        if len(spans) != 1 or not (isinstance(asked, ask.ActionHappens) or self.told(asked.relation)):
+        asks_action = isinstance(asked, ask.ActionHappens)
+        done = self.instances(self.phrases(asked.action)) if asks_action else []
+        if len(spans) != 1 or asks_action and len(done) != 1 or not asks_action and not self.told(asked.relation):
             return None
         during = self.range(spans[0])
-        parts = {frame for frame in self.every if frame < min(during)}, {f for f in self.every if f > max(during)}
-        before, after = (part and self.within(asked, part) == "yes" for part in parts)
-        if bool(before) == bool(after) or self.within(asked, during) == "yes":
-            return None
-        if isinstance(asked, ask.ActionHappens):
-            if len(self.instances(self.phrases(asked.action))) != 1:
-                return None
-            for phrase in self.phrases(asked.action):
-                row = ROWS.get(phrase)
-                if row and row["verb"] and row["object"] in self.there(row["verb"], parts[bool(before)]):
-                    return None
-        return "before" if before else "after"
+        parts = [{n for n in self.every if n < min(during)}, {n for n in self.every if n > max(during)}, during]
+        before, after, meanwhile = (bool(part) and self.within(asked, part) == "yes" for part in parts)
+        row = ROWS.get(done[0].phrase, {}) if done else {}
+        made_of = row.get("verb") and row["object"] in self.there(row["verb"], parts[1 if before else 0])
+        return None if before == after or meanwhile or made_of else "before" if before else "after"

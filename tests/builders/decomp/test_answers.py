@@ -330,6 +330,45 @@ def test_what_the_annotations_leave_open_is_not_denied(question: Question, expec
     assert told(question, None, THROWN, provenance=provenance) == expected
 
 
+def test_an_action_that_is_spoken_of_is_denied_as_by_its_name() -> None:
+    acts = {"holding a pillow": "xxxxx.....", THROW: "........x.", SIT: "......x..."}
+    for action in ("holding a pillow", ExtremeAction("longest")):
+        asked = ActionHappens(action, during("after", SIT))
+        assert told(asked, None, acts, provenance="charades", seconds=4) == "(not_annotated)"
+        assert told(asked, None, acts, seconds=4) == "no"
+
+
+@pytest.mark.parametrize("provenance", ["charades", "drawn"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        ObjectsOf("putting down"),
+        EdgeObject("first", "putting down"),
+        ObjectEquals("phone", ObjectsOf("putting down")),
+        ObjectEquals("phone", EdgeObject("first", "putting down")),
+        ObjectChoose("phone", "dish", ObjectsOf("putting down", during("after", SIT))),
+        Interaction("holding", ObjectsOf("putting down")),
+    ],
+)
+def test_no_object_is_told_apart_from_one_without_a_name(question: Question, provenance: str) -> None:
+    held = {"putting down": {"something": "..x.....x.", "dish": "......x..."}, "holding": {"box": "x"}}
+    assert told(question, held, ACTS, provenance=provenance).startswith("(")
+
+
+def test_before_or_after_denies_the_other_side_and_nothing_else_does() -> None:
+    action, thrown = ActionHappens("holding a pillow"), during("after", THROW)
+    asked = OrderChoose(action, THROW)
+    for provenance in ("charades", "drawn"):
+        of = graph(None, {"holding a pillow": "x.........", THROW: "....xx...."}, provenance)
+        of = replace(of, relations={**of.relations, "taking": {"pillow": frames(".........x")}})
+        answers = filled({asked: "before"}, ActionHappens("holding a pillow", thrown), of=of)[1]
+        assert answers[Interaction("holding", "pillow", thrown)].value == "no"
+    never = {RelationExists("holding", thrown): "no"}
+    of = graph(None, {"holding a pillow": "x.........", THROW: "....xx...."}, "charades")
+    answers = filled(never, Interaction("holding", "bag", thrown), Interaction("holding", "pillow", thrown), of=of)[1]
+    assert answers[Interaction("holding", "pillow", thrown)].reason == "not_annotated"
+
+
 @pytest.mark.parametrize(
     ("acts", "question", "expected"),
     [

@@ -9,7 +9,9 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.builders.decomp.graph_answers import Teller
 from stressreel.builders.decomp.making import Making, make_split
@@ -18,13 +20,16 @@ from stressreel.programs import questions as ask
 from stressreel.programs.decomposition import graph_of as taken_apart
 from stressreel.programs.decomposition import kind_of
 from stressreel.programs.questions import INTERACTING, VIDEO, Question, Window, notation
-from stressreel.samples.charades import sample_videos
+from stressreel.samples import acting, room
+from stressreel.samples.acting import held_at, picture_at
+from stressreel.samples.charades import SampleVideo, sample_videos
 from stressreel.sources.charades import read_charades
 from stressreel.sources.charades_graphs import charades_graph, frames_of, graph_of
 from stressreel.sources.scene_graphs import ActionSpan, Provenance, SceneGraph
+from stressreel.templates import read_table
 from stressreel.templates.agqa import ANYTHING, load_agqa
 
-from .plain_evaluator import ROWS, RULES, Evaluator, evaluate
+from .plain_evaluator import ROWS, RULES, Evaluator
 
 Asked = tuple[SceneGraph, Question]
 
@@ -33,7 +38,7 @@ def differences(asked: Iterable[Asked]) -> tuple[Counter[str], list[tuple[str, .
     """Count the questions that the builder answers, by kind; list what the plain evaluator answers otherwise."""
     counts, found = Counter[str](), []
     for graph, question in asked:
-        told, plain = Teller(graph).answer(question), evaluate(question, graph)
+        told, plain = Teller(graph).answer(question), Evaluator(graph).value(question)
         counts[kind_of(question)] += told.value is not None
         if told.value != plain:
             said = f"{told.value}{told.reason and f' ({told.reason})'}, plainly {plain}"
@@ -85,6 +90,7 @@ PHRASES = (
     *("opening a door", "taking a dish from somewhere", "putting something on a table", "washing a mirror"),
     *("putting a dish somewhere", "watching outside of a window", "watching a picture", "reading the clouds"),
 )
+VERBS = ("putting", "putting", "taking", "holding", "opening")
 PROVENANCES: tuple[Provenance, ...] = ("agqa", "action_genome", "charades", "drawn")
 WINDOWS = (("video", 0), ("before", 1), ("after", 1), ("while", 1), *[("between", 2)] * 3)
 
@@ -102,8 +108,8 @@ def random_graph(rng: random.Random, provenance: Provenance) -> SceneGraph:
     known = [span for span in spans if span.phrase in load_agqa().actions]
     graph = graph_of("V", times, known, provenance, rng.sample(OBJECTS, 1))
     relations, contacts = {name: dict(things) for name, things in graph.relations.items()}, dict(graph.contacts)
-    for relation in rng.sample(RELATIONS, rng.randrange(4)):
-        for thing in rng.sample((*OBJECTS, "cloth", ANYTHING), rng.choice((1, 1, 2))):
+    for relation in rng.sample((*RELATIONS, *graph.relations), rng.randrange(5)):
+        for thing in rng.sample((*OBJECTS, "cloth", ANYTHING, *graph.contacts), rng.choice((1, 1, 2))):
             begin = rng.uniform(0, times[-1])
             frames = frames_of(times, begin, begin + rng.choice((1, 4)))
             held = relations.setdefault(relation, {})
@@ -136,11 +142,11 @@ class Asker:
         return self.reference() if self.rng.random() < 0.25 else self.rng.choice(self.objects)
 
     def action(self) -> ask.Action:
-        match self.rng.randrange(16):
+        match self.rng.randrange(12):
             case 0:
                 return ask.ExtremeAction(self.rng.choice(("longest", "shortest")))
             case 1:
-                return ask.ToAction(self.rng.choice(("putting", "taking", "holding", "opening")), self.reference())
+                return ask.ToAction(self.rng.choice(VERBS), self.reference())
         return self.rng.choice(self.phrases)
 
     def questions(self) -> Iterator[Question]:
@@ -161,6 +167,8 @@ class Asker:
         for extreme, comparison in (("longest", "longer"), ("shortest", "shorter")):
             compared = ask.LengthChoose(comparison, self.action(), self.action())  # type: ignore[arg-type]
             yield from (ask.ExtremeAction(extreme), compared, ask.ActionEquals(compared.first, compared))  # type: ignore[arg-type]
+            yield ask.ActionHappens(ask.ToAction(self.rng.choice(VERBS), self.reference()))
+            yield ask.OrderChoose(ask.ActionHappens(self.rng.choice(self.phrases[:-1])), self.action())
         for timed in (
             ask.Interaction(self.relation(), self.thing()),
             ask.RelationExists(self.relation()),
@@ -258,8 +266,8 @@ def likely_besides(question: Question, graph: SceneGraph, answers: dict[Question
     found = []
     for span in graph.actions:
         row = rows[span.phrase]
-        goes_on = row["verb"] in doubts and span.start <= ends and span.end >= begins
-        if goes_on and (row.get("loose") or not objects or row["object"] in objects):
+        fits = row.get("loose") or not objects or row["object"] in objects
+        if fits and row["verb"] in doubts and span.start <= ends and span.end >= begins:
             found.append(span.phrase)
     return found
 
@@ -271,9 +279,60 @@ def test_no_answer_denies_what_is_likely(shared: Path) -> None:
         for question, value in answers.items():
             if value == "no":
                 counts[kind_of(question)] += 1
-                if not any(Evaluator(graph).readings(getattr(question, "window", VIDEO))):
+                if not any(Evaluator(graph).parts(getattr(question, "window", VIDEO))[0]):
                     continue  # no part of the video: "before or after" denies the side that is not there
                 if why := likely_besides(question, graph, answers):
                     found.append((graph.video_id, notation(question), why))
     assert found == []
     assert counts.total() > 3000
+
+
+# What is to be seen in the drawing.
+
+
+def bare(video: SampleVideo, furniture: str, time: float) -> NDArray[np.uint8]:
+    """The picture without a piece of furniture; the person does what they do."""
+    with pytest.MonkeyPatch.context() as patch:
+        for painters in (room.STANDING, room.CHANGING):
+            patch.setitem(painters, furniture, lambda brush, things: None)
+        acting._empty_room.cache_clear()
+        picture = picture_at(video.stage, time)
+    acting._empty_room.cache_clear()
+    return picture
+
+
+def shown(video: SampleVideo, times: Sequence[float]) -> set[str]:
+    """The names of all that is drawn, or held, at some of the times; what is held is looked for between them too."""
+    table = read_table("agqa_drawn")
+    some = times[:: max(1, len(times) // 4)]
+    found = set(table["always"])
+    for furniture, _ in video.stage.stations:
+        if any(not np.array_equal(picture_at(video.stage, time), bare(video, furniture, time)) for time in some):
+            found.update(table["furniture"][furniture])
+    for time in np.arange(times[0], times[-1] + 0.05, 0.1):
+        found.update(table["things"][thing] for thing in held_at(video.actions, float(time)))
+    return found
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_what_exists_in_the_sample_is_drawn(split: str) -> None:
+    """Every existence that is answered; and in the same parts of the video that of all other objects."""
+    videos = {video.id: video for video in sample_videos() if video.split == split}
+    counts = Counter[str]()
+    for graph, answers in answered(split, [drawn_graph(video) for video in videos.values()], Making(paired=False)):
+        asked = {question: value for question, value in answers.items() if isinstance(question, ask.ObjectExists)}
+        for window in {question.window for question in asked}:
+            readings = Evaluator(graph).parts(window)[0]
+            # What an action is done with is taken to be there from its first frame, before the hand has it.
+            touched = {ROWS[action]["object"] for action in window.actions if isinstance(action, str)}
+            for name in load_agqa().objects.keys() - touched:
+                if value := Teller(graph).answer(ask.ObjectExists(name, window)).value:
+                    asked[ask.ObjectExists(name, window)] = value
+            seen = [shown(videos[graph.video_id], [graph.times[frame] for frame in sorted(part)]) for part in readings]
+            for question, value in asked.items():
+                thing = question.object
+                name = thing if isinstance(thing, str) else answers.get(thing)
+                if question.window == window and name:
+                    assert {name in part for part in seen} == {value == "yes"}, (graph.video_id, notation(question))
+                    counts[value] += 1
+    assert min(counts["yes"], counts["no"]) > 100
