@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..errors import UsageError
 from ..records.functions import public as public_function
+from ..records.inside import SIGNATURE
 from ..records.options import Option
 from ..records.results import Result, Table
-from ..runtime.own_files import SIGNATURE
 from .sign import signer
 from .verify import Workers, verify
 

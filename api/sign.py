@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from ..records.functions import public
+from ..records.inside import SIGNATURE
 from ..records.results import Result
 
 if TYPE_CHECKING:
@@ -65,7 +66,6 @@ def sign(
         OutputError: It cannot be written.
     """
     from ..records.output import reading, writable
-    from ..runtime.own_files import SIGNATURE
     from ..sharing.signature import sign as write
 
     folder = Path(out)
@@ -89,4 +89,6 @@ def signer(
         raise UsageError("Give either --key FILE, the private key to sign with, or --keyless.")
     if keyless and (password_file is not None or certificate is not None):
         raise UsageError("--password-file and --certificate go with --key.")
+    if password_file is not None and certificate is not None:
+        raise UsageError("--password-file does not go with --certificate: model-signing takes no password there.")
     return Signer(*(None if each is None else Path(each) for each in (key, password_file, certificate)))

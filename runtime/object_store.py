@@ -29,13 +29,13 @@ from ..errors import InputError, OutputError
 from ..records.documents import LARGEST_OWN, parse_json
 from ..records.files import canonical_json, sha256_file, user_cache, write_atomic
 from ..records.fingerprint import FILE as UNITS
-from ..records.inside import inside
+from ..records.inside import SIGNATURE, inside
 from ..records.notes import CARD, keep_notes_alone
 from ..records.objects import Lost, Objects
 from ..records.output import counts_of
 from ..records.plan import Plan
 from .output import Journal, Output, Say, claim, left_names, mismatch
-from .own_files import SIGNATURE, tell_signed
+from .own_files import tell_signed
 
 BEAT, STALE = 20.0, 120.0  # seconds between signs of life, and after which whoever holds the lock is dead
 AT_ONCE = 16  # requests

@@ -25,13 +25,13 @@ from ..errors import MismatchError, OutputError
 from ..records.documents import LARGEST_OWN, parse_json, read_own
 from ..records.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
 from ..records.fingerprint import FILE as UNITS
-from ..records.inside import refuse_foreign_entries
+from ..records.inside import SIGNATURE, refuse_foreign_entries
 from ..records.notes import CARD, holds_notes_alone, keep_notes_alone
 from ..records.output import check_name
 from ..records.plan import Facts, Plan, Skip, Unit, changed
 from ..records.share import Share
 from .interrupt import check
-from .own_files import SIGNATURE, note_signed
+from .own_files import note_signed
 from .store import FolderStore, Store
 
 GLOB = "*?[]"

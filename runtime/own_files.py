@@ -9,13 +9,14 @@ from pathlib import Path
 
 from ..errors import printable
 from ..metrics.text_shift import FILE as TEXT_SHIFT
+from ..metrics.text_shift import read_report
 from ..records.documents import read_own
 from ..records.fingerprint import FILE as UNITS
+from ..records.inside import SIGNATURE
 from ..records.notes import CARD
 from ..records.output import FinishedOutput
 
 BUILD, CROISSANT, FIGURES = "build.json", "croissant.json", "figures"
-SIGNATURE = "model.sig"  # as model-signing's own command line calls it
 LICENCES = ("LICENSE", "LICENSE.md", "LICENSE.txt")
 FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as Markdown shows it
 BESIDE = (".build", ".cache/huggingface", ".git", ".gitattributes", ".gitignore")
@@ -23,11 +24,15 @@ BESIDE = (".build", ".cache/huggingface", ".git", ".gitattributes", ".gitignore"
 
 
 def own_names(output: FinishedOutput) -> list[str]:
-    """Name the files that every output has, its shards and the figures of its card, whether they are there or not."""
+    """Name the files that every output has, its shards and figures, there or not; and what else there is of it."""
     shards = [path for config in output.info["counts"] for path in output.shards(config)]
     card = output.path / CARD
     figures = FIGURE.findall(read_own(card, errors="replace")) if card.is_file() else []
-    return [BUILD, CARD, CROISSANT, UNITS, *figures, *(path.relative_to(output.path).as_posix() for path in shards)]
+    more = [name for name in (SIGNATURE, *LICENCES) if (output.path / name).is_file()]
+    if read_report(output.path, output.info["fingerprint"]):
+        more.append(TEXT_SHIFT)
+    names = [BUILD, CARD, CROISSANT, UNITS, *figures, *more]
+    return [*names, *(path.relative_to(output.path).as_posix() for path in shards)]
 
 
 def lies_in(name: str, places: Iterable[str]) -> bool:
@@ -37,7 +42,7 @@ def lies_in(name: str, places: Iterable[str]) -> bool:
 
 def unaccounted(output: FinishedOutput) -> Iterator[str]:
     """Name the files of an output that neither a build nor a command of ours leaves there, such as other shards."""
-    known = {*own_names(output), TEXT_SHIFT, SIGNATURE, *LICENCES}
+    known = set(own_names(output))
     yield from (name for name in output.files() if name not in known and not lies_in(name, BESIDE))
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..metrics.text_shift import FILE as TEXT_SHIFT
-from ..metrics.text_shift import read_report
 from ..records.files import sha256_file
 from ..records.fingerprint import FILE as UNITS
+from ..records.inside import SIGNATURE
 from ..records.notes import CARD
 from ..records.output import FinishedOutput
-from ..runtime.own_files import BUILD, CROISSANT, FIGURES, LICENCES, SIGNATURE, own_names
+from ..runtime.own_files import BUILD, CROISSANT, FIGURES, own_names
 
 SHARD = ".parquet"
 
@@ -53,9 +53,7 @@ def files_of(output: FinishedOutput) -> list[File]:
     Raises:
         InputError: One is missing.
     """
-    names = [*own_names(output), *(name for name in (SIGNATURE, *LICENCES) if (output.path / name).is_file())]
-    if read_report(output.path, output.info["fingerprint"]):
-        names.append(TEXT_SHIFT)
+    names = own_names(output)
     missing = [name for name in names if not (output.path / name).is_file()]
     if missing:
         raise InputError(f"{output.path} lacks {', '.join(missing[:5])}. `stressreel verify` says more.")

@@ -16,8 +16,9 @@ from ..progress import Working
 from ..records.checks import Check
 from ..records.documents import parse_json, read_own, shortened
 from ..records.files import atomic, sha256_file
+from ..records.inside import SIGNATURE
 from ..records.output import FinishedOutput
-from ..runtime.own_files import BESIDE, SIGNATURE, lies_in, unaccounted
+from ..runtime.own_files import BESIDE, lies_in, unaccounted
 
 CACHED = (".versions", "from.json")  # beside what was read from object storage
 KINDS = {"publicKey": "a key", "x509CertificateChain": "a certificate", "certificate": "an identity (keyless)"}
@@ -48,9 +49,9 @@ class Signer:
             UsageError: A file is not there.
             InputError: A file cannot be used, or Sigstore cannot be reached.
         """
-        config = import_extra("model_signing.signing", what="a signature").Config()
         for file in filter(None, (self.key, self.password, self.certificate)):
-            read_own(file, errors="replace")
+            read_own(file, errors="replace")  # so that one that is not there is wrong usage, extra or not
+        config = import_extra("model_signing.signing", what="a signature").Config()
         try:
             if self.key is None:
                 return config.use_sigstore_signer(use_ambient_credentials=True)
@@ -70,7 +71,7 @@ class Signer:
             also = f" with the certificate {self.certificate}" if self.certificate else ""
             raise InputError(
                 f"{self.key} cannot sign{also} ({_said(error)}). Give a private key on P-256, P-384 or P-521 as PEM "
-                f"({MAKE_KEY}), and the password of an encrypted one with --password-file, without --certificate."
+                f"({MAKE_KEY}), and the password of an encrypted one with --password-file."
             ) from error
 
 
@@ -115,10 +116,9 @@ def signature_check(given: Path | None, identity: str | None, issuer: str | None
         UsageError: The file is not there.
         InputError: It holds neither a key nor a certificate, or Sigstore cannot be reached.
     """
-    verifying = import_extra("model_signing.verifying", what="checking a signature")
     certified = given is not None and "BEGIN CERTIFICATE" in read_own(given, errors="replace")
     wanted = "an identity (keyless)" if given is None else "a certificate" if certified else "a key"
-    config = verifying.Config()
+    config = import_extra("model_signing.verifying", what="checking a signature").Config()
     try:
         if given is None:
             config.use_sigstore_verifier(identity=identity, oidc_issuer=issuer)
