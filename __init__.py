@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .api.score_open_ended import score_open_ended as score_open_ended
     from .api.score_permuted import score_permuted as score_permuted
     from .api.score_text_shift import score_text_shift as score_text_shift
+    from .api.sign import sign as sign
     from .api.simulate_quag import simulate_quag as simulate_quag
     from .api.table import table as table
     from .api.typed import build_causal as build_causal
@@ -97,6 +98,7 @@ _HOMES = {
     "score_open_ended": "api.score_open_ended",
     "score_permuted": "api.score_permuted",
     "score_text_shift": "api.score_text_shift",
+    "sign": "api.sign",
     "simulate_quag": "api.simulate_quag",
     "table": "api.table",
     "verify": "api.verify",

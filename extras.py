@@ -32,6 +32,8 @@ EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that bri
     "pycocoevalcap": ("pycocoevalcap", "captions"),
     "scipy": ("scipy", "probes"),
     "ray": ("ray", "cluster"),
+    "model_signing": ("model-signing", "sign"),
+    "OpenSSL": ("pyopenssl", "sign"),
 }
 
 NLTK_LOADS = ("scipy", "sklearn")

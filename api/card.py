@@ -48,10 +48,12 @@ def card(out: Path | str) -> Card:
     from ..builders.parts import card_of
     from ..data_cards.card import write_card
     from ..records.output import reading, writable
+    from ..runtime.own_files import note_signed
 
     folder = Path(out)
     writable(folder)
     with reading(folder) as output:
         benchmark = benchmark_of(output)
+        note_signed(folder)
         write_card(output, benchmark.configs(output.info), card_of(benchmark))
     return Card(folder / "README.md")

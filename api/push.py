@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from ..errors import UsageError
 from ..records.functions import public as public_function
+from ..records.inside import SIGNATURE
 from ..records.options import Option
 from ..records.results import Result, Table
+from .sign import signer
 from .verify import Workers, verify
 
 if TYPE_CHECKING:
@@ -26,11 +29,13 @@ class Contents:
         files: The files.
         target: Where to.
         licence: Why they may be passed on.
+        signed: Whether the output is signed before.
     """
 
     files: tuple[File, ...]
     target: Target
     licence: str
+    signed: bool = False
 
     def __str__(self) -> str:
         """List the files, and say where they go."""
@@ -42,6 +47,7 @@ class Contents:
                 f"to {self.target.name}, {'public' if self.target.public else 'private'} if it is new, "
                 f"tag {self.target.tag}",
                 f"licence: {self.licence}",
+                *([f"{SIGNATURE} is made before, and goes too"] if self.signed else []),
             ]
         )
 
@@ -101,7 +107,10 @@ class Push(Result):
         if target.public and done.private:
             lines.append("It stays private: it was there before. Its settings on the Hub change that.")
         if done.kept:
-            lines.append(f"Files of others that stay: {', '.join(done.kept[:5])}{', …' * (len(done.kept) > 5)}.")
+            signed = any(file.name == SIGNATURE for file in self.contents.files)
+            unsigned = " They are not signed: whoever downloads all finds them added." * signed
+            kept = f"{', '.join(done.kept[:5])}{', …' * (len(done.kept) > 5)}"
+            lines.append(f"Files of others that stay: {kept}.{unsigned}")
         earlier = f", on commit {done.tagged[:12]}, which has the same content" if done.tagged != done.commit else ""
         lines.append(f"Tag {target.tag}{earlier}.")
         return "\n".join([*lines, f'  load_dataset("{target.name}", revision="{target.tag}")'])
@@ -116,6 +125,10 @@ def push(
     public: bool = False,
     dry_run: bool = False,
     licence_confirmed: Annotated[str | None, Option("", metavar="WORDS")] = None,
+    sign: bool = False,
+    key: Path | str | None = None,
+    password_file: Path | str | None = None,
+    certificate: Path | str | None = None,
     decode: bool = True,
     workers: Workers = None,
     progress: bool = True,
@@ -134,6 +147,10 @@ def push(
         dry_run: List what would go, and verify it; nothing is sent.
         licence_confirmed: Why you may pass this on, if stressreel does not know that you may; stands in the commit's
             message.
+        sign: Sign `out` before it is sent, as `stressreel sign` does.
+        key: With --sign: the private key, a PEM file.
+        password_file: With --sign: file whose first line is the password of an encrypted key.
+        certificate: With --sign: certificate of the key with those above it, a PEM file.
         decode: Decode the videos when verifying; the commit's message says so if not.
         workers: Processes for decoding.
         progress: Show progress.
@@ -148,19 +165,28 @@ def push(
         HubError: The Hub refuses or fails, or the repository holds something else.
     """
     from ..builders import benchmark_of
-    from ..records.output import reading
+    from ..records.output import reading, writable
     from ..records.source import source_of
     from ..sharing.contents import files_of, hashed
     from ..sharing.hub import hub
     from ..sharing.licence import permission
     from ..sharing.push import Target, check_names, inspect
     from ..sharing.push import push as send
+    from ..sharing.signature import check_signature
+    from ..sharing.signature import sign as write_signature
 
+    if not sign and any(each is not None for each in (key, password_file, certificate)):
+        raise UsageError("--key, --password-file and --certificate go with --sign.")
+    signing = signer(key, password_file, certificate).configured() if sign else None
     with reading(Path(out)) as output:
         info = output.info
         target = Target(repository, f"v{info['dataset_version']}" if tag is None else tag, public)
         check_names(target)
-        files = files_of(output)
+        if sign:
+            writable(Path(out))
+        else:
+            check_signature(output)
+        files = [file for file in files_of(output) if not (sign and file.name == SIGNATURE)]
         counts = info["counts"]
         videos = any(
             column.kind == "video" and any(counts.get(config.name, {}).values())
@@ -168,7 +194,7 @@ def push(
             for column in config.columns
         )
         licence = permission(source_of(info), videos=videos, confirmed=licence_confirmed)
-    contents = Contents(tuple(files), target, licence)
+    contents = Contents(tuple(files), target, licence, sign)
     if dry_run:
         if each is not None:
             each(contents)
@@ -179,6 +205,10 @@ def push(
     report = verify(out, decode=decode, workers=workers, each=each)
     if report.failed:
         return Push(contents, report, None, dry_run)
+    if sign:
+        write_signature(output, signing)
+        contents = replace(contents, files=tuple(files_of(output)))
+        ready += [hashed(file) for file in contents.files if file.name == SIGNATURE]
     checked = "Verified before." if decode else "Verified before, without decoding the videos."
     done = send(api, target, info, ready, found, [f"Licence: {licence}.", checked], progress=progress)
     return Push(contents, report, done, dry_run)

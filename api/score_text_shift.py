@@ -81,6 +81,7 @@ def score_text_shift(
     from ..records.files import write_atomic, write_json
     from ..records.output import reading, writable
     from ..records.source import source_of
+    from ..runtime.own_files import note_signed
     from .files import check_place
 
     folder = Path(out)
@@ -113,6 +114,7 @@ def score_text_shift(
                 model=model,
                 each=lambda name: shown.advance(),
             )
+        note_signed(folder)
         write_json(output.path / FILE, report)
         if figure is not None:
             write_atomic(Path(figure), perplexity_png(report))

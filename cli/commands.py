@@ -138,6 +138,7 @@ FUNCTIONS: dict[str, Command] = {
         formats=("json",),
         examples="stressreel probe out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to probe",
     ),
+    "sign": Command("sign", examples="stressreel sign out/clavi --key key.pem"),
     "simulate-quag": Command(
         "simulate_quag", examples="stressreel simulate-quag --alphas 0.1,0.3 --steps 300 --out simulation.png"
     ),

@@ -38,6 +38,7 @@ COMMANDS = {
     "push": "Push an output to the Hugging Face Hub in one commit, verified before and read back after.",
     "sample": "Write a built-in sample: annotations in a real format and videos drawn by stressreel.",
     "score": "Score predictions on an output; score text-shift measures how far captions were moved.",
+    "sign": "Sign an output, so that others can tell who made it and that nothing changed since.",
     "simulate-quag": "Show on made-up data that QUAG's short-circuits cost more where modalities are coupled more.",
     "table": "Show scores of several models in one table: mean ± std over runs; as Markdown, JSON, a figure.",
     "verify": "Check an output: schema, counts, hashes, links, answers, decoded frames, card.",

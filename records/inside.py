@@ -12,6 +12,7 @@ from pathlib import Path
 from ..errors import InputError
 from .documents import shortened
 
+SIGNATURE = "model.sig"  # as model-signing's own command line calls it
 LEVELS = 3  # tables and their shards; in .build the folders of units, whose files are checked as they are read
 FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -46,6 +47,12 @@ class FinishedOutput:
 
     def complete(self) -> None:
         """Have all of it on this machine, where a folder is already."""
+
+    def files(self) -> list[str]:
+        """Name all files in it, sorted."""
+        walked = os.walk(self.path)
+        paths = [Path(folder, name) for folder, _, names in walked for name in names]
+        return sorted(path.relative_to(self.path).as_posix() for path in paths)
 
     def splits(self, config: str) -> list[str]:
         """Name the splits of a table, as `build.json` has them."""
@@ -146,6 +153,10 @@ class RemoteOutput(FinishedOutput):
             InputError: It cannot be read.
         """
         self._copy([found for found in self.objects.list() if not found.key.startswith(".build/")])
+
+    def files(self) -> list[str]:
+        """Name all its objects, sorted; the folder of the cache has others."""
+        return sorted(found.key for found in self.objects.list())
 
     def _copy(self, wanted: list[Found]) -> None:
         def one(found: Found) -> None:

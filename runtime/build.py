@@ -89,6 +89,7 @@ def run(
         absent = _absent(builder, [unit for unit in plan.units if builder.renders(unit)], plan.noun, options)
         if options.needs:
             check_space(output.path, options.needs, say)
+        output.note_signed(say)
         output.clear()
     journal = output.start(plan)
     store = output.store()
@@ -96,6 +97,8 @@ def run(
         return done
     if options.needs and not fresh:
         check_space(output.path, options.needs, say)
+    if not fresh:
+        output.note_signed(say)
     if journal.packing is None:
         skips = render(plan, builder, store, journal, options, say, absent=absent)
         check_skips(plan, skips, options)

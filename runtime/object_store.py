@@ -29,12 +29,13 @@ from ..errors import InputError, OutputError
 from ..records.documents import LARGEST_OWN, parse_json
 from ..records.files import canonical_json, sha256_file, user_cache, write_atomic
 from ..records.fingerprint import FILE as UNITS
-from ..records.inside import inside
+from ..records.inside import SIGNATURE, inside
 from ..records.notes import CARD, keep_notes_alone
 from ..records.objects import Lost, Objects
 from ..records.output import counts_of
 from ..records.plan import Plan
-from .output import Journal, Output, claim, left_names, mismatch
+from .output import Journal, Output, Say, claim, left_names, mismatch
+from .own_files import tell_signed
 
 BEAT, STALE = 20.0, 120.0  # seconds between signs of life, and after which whoever holds the lock is dead
 AT_ONCE = 16  # requests
@@ -204,6 +205,11 @@ class RemoteOutput(Output):
         held = [found.key for found in self.objects.list(STATE + "/")]
         self.objects.remove(*(key for key in held if key not in kept and not key.startswith(f"{STATE}/probe-")))
         self.objects.remove(PLAN)
+
+    def note_signed(self, say: Say) -> None:
+        """Say, before anything changes there, that a signature will not hold."""
+        if self.objects.head(SIGNATURE) is not None:
+            tell_signed(self.name, say)
 
     def publish(self) -> None:
         """Put the finished output, `build.json` last, and remove what only the build needed.

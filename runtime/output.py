@@ -25,12 +25,13 @@ from ..errors import MismatchError, OutputError
 from ..records.documents import LARGEST_OWN, parse_json, read_own
 from ..records.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
 from ..records.fingerprint import FILE as UNITS
-from ..records.inside import refuse_foreign_entries
+from ..records.inside import SIGNATURE, refuse_foreign_entries
 from ..records.notes import CARD, holds_notes_alone, keep_notes_alone
 from ..records.output import check_name
 from ..records.plan import Facts, Plan, Skip, Unit, changed
 from ..records.share import Share
 from .interrupt import check
+from .own_files import note_signed
 from .store import FolderStore, Store
 
 GLOB = "*?[]"
@@ -250,6 +251,10 @@ class Output:
     def publish(self) -> None:
         """Show the finished output to others: a folder is seen as it is."""
 
+    def note_signed(self, say: Say) -> None:
+        """Say, before anything changes here, that a signature will not hold."""
+        note_signed(self.path, say)
+
     def leave(self) -> None:
         """Take back a start after which nothing was made, so that it stands in nobody's way."""
         kept = ("build.json", ".build/journal.jsonl", ".build/staging")
@@ -412,7 +417,7 @@ def _named(share: Share) -> str:
 def _is_ours(output: Output) -> bool:
     """Return whether a folder holds a build: its plan or its build.json, or no more than a start that was killed.
 
-    Notes of a card that was thrown away may be there, too.
+    Notes of a card that was thrown away, and what had signed it, may be there, too.
     """
     for file, keys in (
         (output.state / "plan.json", ("builder", "hash", "identity", "tables")),
@@ -424,7 +429,7 @@ def _is_ours(output: Output) -> bool:
     left = {entry.name for entry in output.path.iterdir()} - {".build"}
     started = sorted(output.state.iterdir()) if output.state.is_dir() else []
     return (
-        left <= {CARD}
+        left <= {CARD, SIGNATURE}
         and all(entry.name == "lock" or TEMPORARY.fullmatch(entry.name) for entry in started)
-        and (not left or holds_notes_alone(output.path / CARD))
+        and (CARD not in left or holds_notes_alone(output.path / CARD))
     )

@@ -63,6 +63,7 @@ def run_share(
             return done
         if options.needs:
             check_space(output.path, options.needs, say)
+        output.note_signed(say)
         lock = output.hold(share)
     store = SharedFolderStore(output.staging.absolute())
     try:

@@ -24,9 +24,15 @@ from ..records.output import FinishedOutput
 from ..records.results import Result, Table
 from ..records.schema import Config
 from ..records.shards import ShardError, measure, read_footer, shard_path
+from .own_files import unaccounted
 
 SHOWN = 10
 SAID = "it could not be checked: see what is damaged or missing above"
+UNSOURCED = (
+    "A forger could still have changed what follows from nothing else here, such as clips and annotations: "
+    "--sources DIR makes a part again."
+)
+UNSIGNED = "Nothing here says who made it: --signed-by KEY checks a signature, --fingerprint HEX what a paper gives."
 VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # the Hub's viewer shows so many rows, and reads at most so much for them
 
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, pa.ArrowException)
@@ -74,11 +80,15 @@ class Verification(Result):
         output: The output.
         fingerprint: Its fingerprint.
         outcomes: What each check found.
+        by_sources: Whether a part was made again from the sources.
+        by_maker: Whether it was compared with what its maker published elsewhere: a key, an identity, a fingerprint.
     """
 
     output: str
     fingerprint: str
     outcomes: tuple[Outcome, ...]
+    by_sources: bool = False
+    by_maker: bool = False
 
     def __iter__(self) -> Iterator[Outcome]:
         """Yield the outcomes."""
@@ -103,7 +113,12 @@ class Verification(Result):
         return "\n".join([*map(str, self.outcomes), self.closing()])
 
     def closing(self) -> str:
-        """Write the verdict."""
+        """Write the verdict, and what a forger could still have changed."""
+        left_open = [UNSOURCED] * (not self.by_sources) + [UNSIGNED] * (not self.by_maker)
+        return "\n".join([self.verdict(), *left_open])
+
+    def verdict(self) -> str:
+        """Write how many checks passed."""
         failed = [outcome.name for outcome in self.outcomes if not outcome.passed]
         left_open = [outcome.name for outcome in self.outcomes if outcome.not_checked]
         verdict = f"all {len(self)} checks passed"
@@ -117,7 +132,7 @@ class Verification(Result):
             (o.name, "passed" if o.passed else "failed", o.count, "; ".join((*o.problems, *o.not_checked, *o.notes)))
             for o in self.outcomes
         )
-        return (Table("checks", self.closing(), ("check", "result", "problems", "details"), rows),)
+        return (Table("checks", self.verdict(), ("check", "result", "problems", "details"), rows),)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report for machines."""
@@ -173,13 +188,14 @@ def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -
 
 
 def common_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
-    """Return the checks of every output, from `schema` to `load_dataset`.
+    """Return the checks of every output, from `files` to `load_dataset`.
 
     Args:
         configs: The tables that it has.
         command: What builds such outputs.
     """
     return {
+        "files": check_files,
         "schema": lambda output: check_schema(output, configs),
         "counts": lambda output: check_counts(output, configs),
         "hashes": lambda output: check_hashes(output, configs),
@@ -188,6 +204,12 @@ def common_checks(configs: Sequence[Config], command: Command) -> dict[str, Chec
         "command": lambda output: differing_command(output.info, command),
         "load_dataset": lambda output: chain(check_load_dataset(output, configs), viewer_notes(output, configs)),
     }
+
+
+def check_files(output: FinishedOutput) -> Iterator[str]:
+    """Nothing lies in the output that a build or a command did not leave: programs may load it with the tables."""
+    for name in unaccounted(output):
+        yield f"{name} is no file of this output, and may be loaded with it. Remove it, or keep it elsewhere"
 
 
 def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:

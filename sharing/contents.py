@@ -1,23 +1,21 @@
-"""The files of an output that travel: those that its tables, its card and `build.json` name, and no other."""
+"""The files of an output that travel: what tables, card and `build.json` name, its signature and licence."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
 from ..metrics.text_shift import FILE as TEXT_SHIFT
-from ..metrics.text_shift import read_report
-from ..records.documents import read_own
 from ..records.files import sha256_file
 from ..records.fingerprint import FILE as UNITS
+from ..records.inside import SIGNATURE
+from ..records.notes import CARD
 from ..records.output import FinishedOutput
+from ..runtime.own_files import BUILD, CROISSANT, FIGURES, own_names
 
-BUILD, CARD, CROISSANT, FIGURES = "build.json", "README.md", "croissant.json", "figures"
-FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as Markdown shows it
 SHARD = ".parquet"
 
 
@@ -55,12 +53,7 @@ def files_of(output: FinishedOutput) -> list[File]:
     Raises:
         InputError: One is missing.
     """
-    shards = [path for config in output.info["counts"] for path in output.shards(config)]
-    card = output.path / CARD
-    figures = FIGURE.findall(read_own(card)) if card.is_file() else []
-    names = [BUILD, CARD, CROISSANT, UNITS, *figures, *(path.relative_to(output.path).as_posix() for path in shards)]
-    if read_report(output.path, output.info["fingerprint"]):
-        names.append(TEXT_SHIFT)
+    names = own_names(output)
     missing = [name for name in names if not (output.path / name).is_file()]
     if missing:
         raise InputError(f"{output.path} lacks {', '.join(missing[:5])}. `stressreel verify` says more.")
@@ -81,4 +74,4 @@ def is_pushed(name: str, tables: Collection[str]) -> bool:
     folder, _, file = name.rpartition("/")
     if folder == FIGURES:
         return file.endswith(".png")
-    return name in (BUILD, CARD, CROISSANT, UNITS, TEXT_SHIFT) or (folder in tables and file.endswith(SHARD))
+    return name in (BUILD, CARD, CROISSANT, UNITS, TEXT_SHIFT, SIGNATURE) or (folder in tables and file.endswith(SHARD))

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import HubError, InputError
 from ..records.documents import LARGEST_OWN, parse_json, read_own
+from ..runtime.own_files import BUILD
 from ..version import __version__
-from .contents import BUILD, HashedFile
+from .contents import HashedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -88,6 +88,7 @@ print(next(cartoon.frames(causal.sample_episodes()[0], 0)).shape)
         ("build-clavi", ["--charades", "sample", "--source", "sta", "--no-render"], ("textblob", "text")),
         ("build-causal", ["--annotations", "sample", "--no-render"], ("sentence-transformers", "sbert")),
         ("stressreel", ["data", "show"], ("nltk", "text")),
+        ("stressreel", ["verify", "out", "--identity", "me", "--issuer", "x"], ("a signature", "sign")),
         ("stressreel", ["data", "download"], ("nltk", "text")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import run
+from commands import refuses, run
 from forger import configs_of
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of, checks_for
@@ -172,7 +172,13 @@ def break_source_hash(out: Path) -> None:
     rewrite(shard(out, "pairs"), lambda rows: rows[0].update(source_sha256="0" * 64))
 
 
+def leave_other_rows(out: Path) -> None:  # which the glob of the card's head matches
+    path = shard(out, "questions")
+    shutil.copy(path, path.with_name("train-more.parquet"))
+
+
 BREAKS: list[tuple[str, Callable[[Path], None]]] = [
+    ("files", leave_other_rows),
     ("schema", break_schema),
     ("schema", break_features),
     ("counts", break_counts),
@@ -280,6 +286,54 @@ def test_all_of_it_is_checked_with_the_sources(built: Path, sample: Path) -> Non
     done = run("stressreel", "verify", built, "--sources", sample, "--workers", 1, "--sample", 2)
     assert done.code == 0, done.out
     assert "9 of 11 pairs, which were not cut again: --sample takes more" in done.out
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "questions/a/b/test-0.parquet", ".huggingface.yaml", "figures/mine.png"])
+def test_files_that_no_build_left_are_named(name: str, copy: Path) -> None:
+    (copy / name).parent.mkdir(parents=True, exist_ok=True)
+    (copy / name).write_bytes(b"")
+    outcomes = run_checks(open_output(copy), {"files": verify.check_files})
+    assert [outcome.problems for outcome in outcomes] == [
+        (f"{name} is no file of this output, and may be loaded with it. Remove it, or keep it elsewhere",)
+    ]
+
+
+def test_what_may_lie_in_an_output(copy: Path) -> None:
+    for name in ("LICENSE", ".gitattributes", ".git/HEAD", ".cache/huggingface/download/README.md.metadata"):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_bytes(b"")
+    (copy / "figures" / "mine.png").write_bytes(b"")
+    card = (copy / "README.md").read_text()
+    (copy / "README.md").write_text(card.replace("<!-- end of", "![mine](figures/mine.png)\n\n<!-- end of"))
+    done = run("stressreel", "verify", copy, "--no-decode")
+    assert done.code == 0, done.out
+
+
+def test_a_published_fingerprint(built: Path, copy: Path) -> None:
+    found = open_output(built).info["fingerprint"]
+    for given in (found, found[:16], found[:20].upper()):
+        done = run("stressreel", "verify", built, "--no-decode", "--fingerprint", given)
+        assert done.code == 0
+        assert "ok    fingerprint" in done.out
+        assert "who made it" not in done.out
+    other = "0" * 16
+    done = run("stressreel", "verify", built, "--no-decode", "--fingerprint", other)
+    assert done.code == 1
+    assert f"FAIL  fingerprint\n        the fingerprint is {found}, not {other}" in done.out
+    refuses(run("stressreel", "verify", built, "--fingerprint", found[:15]), "16 to 64 hexadecimal digits", code=2)
+    (copy / "build.json").write_text((copy / "build.json").read_text().replace(found, other * 4))
+    done = run("stressreel", "verify", copy, "--no-decode", "--fingerprint", other)
+    assert "FAIL  hashes" in done.out
+
+
+def test_what_a_forger_could_have_changed_is_said(built: Path) -> None:
+    said = run("stressreel", "verify", built, "--no-decode").out.splitlines()[-2:]
+    assert [line.partition(":")[0] for line in said] == [
+        "A forger could still have changed what follows from nothing else here, such as clips and annotations",
+        "Nothing here says who made it",
+    ]
+    done = run("stressreel", "verify", built, "--no-decode", "--sources", "sample", "--sample", 1)
+    assert done.out.splitlines()[-1] == said[-1]
 
 
 def test_sources_that_are_not_there(built: Path, tmp_path: Path) -> None:

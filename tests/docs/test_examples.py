@@ -26,6 +26,8 @@ UNRUN = {
     ("docs/outputs.md", "OUT/"): "a listing of files",
     ("docs/outputs.md", "mlcroissant"): "tests/data_cards/test_croissant.py reads with its library",
     ("docs/outputs.md", "22 videos re-encoded"): "what a command prints",
+    ("docs/share.md", "model_signing"): "tests/cli/test_sign.py runs it, where it is installed",
+    ("docs/share.md", "openssl"): "tests/support/signing.py makes such keys",
     ("docs/share.md", "hf auth login"): "needs an account of the Hub",
     ("docs/share.md", "files/"): "a listing of files",
     ("docs/share.md", "tars/"): "a listing of files",

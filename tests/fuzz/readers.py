@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -267,6 +268,15 @@ def _agqa(folder: Path) -> None:
     (folder / "agqa" / "test_balanced.txt").write_text(json.dumps(rows), encoding="utf-8")
     write_graphs(folder / "agqa" / "AGQA_test_stsgs.pkl")
     _hierarchies(folder / "hierarchies")
+    _signature(folder / "signature")
+
+
+def _signature(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    resources = [{"name": f"questions/{number}.parquet", "digest": "0" * 64} for number in range(3)]
+    payload = base64.b64encode(json.dumps({"predicate": {"resources": resources}}).encode()).decode()
+    bundle = {"verificationMaterial": {"publicKey": {"hint": "0"}}, "dsseEnvelope": {"payload": payload}}
+    (folder / "model.sig").write_text(json.dumps(bundle))
 
 
 def _hierarchies(folder: Path) -> None:
@@ -440,6 +450,13 @@ def read_agqa_graphs(folder: Path) -> None:
     graphs = open_graphs(folder / "AGQA_test_stsgs.pkl")
     for video in graphs.spans:
         graphs.read(video)
+
+
+def read_signature(folder: Path) -> None:
+    from stressreel.records.output import FinishedOutput
+    from stressreel.sharing.signature import check_signature
+
+    check_signature(FinishedOutput(folder, {}))
 
 
 def read_published(folder: Path) -> None:
@@ -672,6 +689,7 @@ READERS = (
     Reader("AGQA's questions", _files("json", "test_balanced.txt"), read_agqa_rows, 2, "agqa"),
     Reader("AGQA's scene graphs", _files("bytes", "AGQA_test_stsgs.pkl"), read_agqa_graphs, 0.2, "agqa", slow=True),
     Reader("AGQA-Decomp's graphs", _files("json", "A.json", "isolated.json"), read_published, 2, "hierarchies"),
+    Reader("signatures", _files("json", "model.sig"), read_signature, 0.5, "signature"),
     Reader("captions", {"captions.csv": "csv", "captions.jsonl": "json"}, read_clips, 2.5, "captions"),
     Reader(
         "questions and CausalChaos",

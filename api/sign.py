@@ -1,0 +1,94 @@
+"""Sign an output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError
+from ..records.functions import public
+from ..records.inside import SIGNATURE
+from ..records.results import Result
+
+if TYPE_CHECKING:
+    from ..sharing.signature import Signer
+
+
+@dataclass(frozen=True)
+class Signed(Result):
+    """A signature that was written.
+
+    Attributes:
+        path: Its file.
+        files: How many files it signs.
+    """
+
+    path: Path
+    files: int
+
+    def __str__(self) -> str:
+        """Say what was signed, and how others check it."""
+        return (
+            f"Wrote {self.path}, which signs {self.files:,} files.\n"
+            "Publish the public key elsewhere; `stressreel verify OUT --signed-by KEY` checks the signature."
+        )
+
+
+@public
+def sign(
+    out: Path | str,
+    *,
+    key: Path | str | None = None,
+    password_file: Path | str | None = None,
+    certificate: Path | str | None = None,
+    keyless: bool = False,
+) -> Signed:
+    """Sign all files of `out`, so that others can tell who made it and that nothing changed since.
+
+    The signature is `out`/model.sig, a Sigstore bundle as OpenSSF Model Signing has it: `stressreel verify` checks it,
+    and so does `model_signing verify`. What is only on this machine (.build, .git, the Hub's .cache) is not signed.
+
+    Args:
+        out: The output.
+        key: Private key on P-256, P-384 or P-521, a PEM file.
+        password_file: File whose first line is the password of an encrypted key.
+        certificate: Certificate of the key with those above it, a PEM file, to be checked by an authority's.
+        keyless: Sign with an identity instead, through Sigstore: a browser asks for it, or the environment has it.
+
+    Returns:
+        What was written.
+
+    Raises:
+        UsageError: There is no such output or file, or options do not go together.
+        InputError: A file cannot be used, files lie in `out` that are not its own, or Sigstore cannot be reached.
+        MissingExtraError: model-signing is not installed.
+        OutputError: It cannot be written.
+    """
+    from ..records.output import reading, writable
+    from ..sharing.signature import sign as write
+
+    folder = Path(out)
+    who = signer(key, password_file, certificate, keyless=keyless)
+    writable(folder)
+    with reading(folder) as output:
+        return Signed(folder / SIGNATURE, write(output, who.configured()))
+
+
+def signer(
+    key: Path | str | None, password_file: Path | str | None, certificate: Path | str | None, *, keyless: bool = False
+) -> Signer:
+    """Return who signs.
+
+    Raises:
+        UsageError: Options are missing, or do not go together.
+    """
+    from ..sharing.signature import Signer
+
+    if (key is None) == (not keyless):
+        raise UsageError("Give either --key FILE, the private key to sign with, or --keyless.")
+    if keyless and (password_file is not None or certificate is not None):
+        raise UsageError("--password-file and --certificate go with --key.")
+    if password_file is not None and certificate is not None:
+        raise UsageError("--password-file does not go with --certificate: model-signing takes no password there.")
+    return Signer(*(None if each is None else Path(each) for each in (key, password_file, certificate)))

@@ -1,0 +1,261 @@
+"""`stressreel sign` and `verify --signed-by`: by keys and certificates, beside model-signing's own command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands import Ran, info, refuses, run
+
+pytest.importorskip("model_signing", reason="needs the extra sign")
+from hub import Hub, connected
+from signing import Pair, authority, key_pair, theirs
+
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+BUILD = ("build-clavi", "--charades", "sample", "--no-render", "--limit", 2)
+
+
+@pytest.fixture
+def out(build_once: Callable[..., Path], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(build_once(*BUILD), tmp_path / "out"))
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Pair:
+    return key_pair(tmp_path)
+
+
+@pytest.fixture
+def signed(out: Path, pair: Pair) -> Path:
+    done = run("stressreel", "sign", out, "--key", pair.key)
+    assert done.code == 0, done.err
+    assert f"Wrote {out}/model.sig" in done.out
+    return out
+
+
+def verify(out: Path, by: Path) -> Ran:
+    return run("stressreel", "verify", out, "--no-decode", "--signed-by", by)
+
+
+def problems(out: Path, by: Path) -> list[str]:
+    """What verify says of the signature alone; the exit code goes with it."""
+    done = run("stressreel", "verify", out, "--no-decode", "--json", "--signed-by", by)
+    report = json.loads(done.out)
+    (check,) = [each for each in report["checks"] if each["name"] == "signature"]
+    assert done.code == (0 if report["passed"] else 1)
+    assert check["passed"] == (not check["problems"])
+    return list(check["problems"])
+
+
+def test_a_signature_holds_by_ours_and_by_theirs(signed: Path, pair: Pair) -> None:
+    done = verify(signed, pair.public)
+    assert done.code == 0, done.out
+    assert "ok    signature" in done.out
+    assert "who made it" not in done.out
+    file = signed / "model.sig"
+    assert theirs("verify", "key", signed, "--signature", file, "--public_key", pair.public).returncode == 0
+    again = run(*BUILD, "--out", signed)
+    assert again.code == 0
+    assert "is signed" not in again.err  # nothing changed
+    assert problems(signed, pair.public) == []
+
+
+def test_signing_changes_nothing_else(out: Path, pair: Pair) -> None:
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert run("stressreel", "sign", out, "--key", pair.key).code == 0
+    assert {path: path.read_bytes() for path in before} == before
+    assert {path for path in out.rglob("*") if path.is_file()} == {*before, out / "model.sig"}
+    assert run("stressreel", "verify", out).code == 0  # load_dataset among the checks
+
+
+@pytest.mark.parametrize("state", [True, False])
+def test_theirs_hold_by_ours(state: bool, out: Path, pair: Pair) -> None:
+    if not state:
+        shutil.rmtree(out / ".build")
+    done = theirs("sign", "key", out, "--private_key", pair.key, "--signature", out / "model.sig")
+    assert done.returncode == 0, done.stderr
+    assert problems(out, pair.public) == []
+    if state:
+        (out / ".build" / "plan.json").unlink()
+        assert problems(out, pair.public) == [".build/plan.json was signed, and is missing. Fetch it again"]
+
+
+def test_files_that_theirs_leaves_out_are_not_signed(out: Path, pair: Pair) -> None:
+    more = ("--ignore-paths", out / "README.md")
+    theirs("sign", "key", out, "--private_key", pair.key, "--signature", out / "model.sig", *more)
+    assert problems(out, pair.public) == ["README.md was not signed. Remove it if it was added"]
+
+
+def test_what_changed_is_named(signed: Path, pair: Pair) -> None:
+    (signed / "croissant.json").write_text("{}")
+    (signed / "units.parquet").unlink()
+    (signed / "questions" / "test-more.parquet").write_bytes(b"")
+    assert problems(signed, pair.public) == [
+        "croissant.json is not what was signed. Fetch it again, or ask for a new signature",
+        "questions/test-more.parquet was not signed. Remove it if it was added",
+        "units.parquet was signed, and is missing. Fetch it again",
+    ]
+
+
+def test_what_stays_on_a_machine_is_not_signed(signed: Path, pair: Pair) -> None:
+    shutil.rmtree(signed / ".build")
+    for name in (".cache/huggingface/.gitignore", ".gitattributes", ".git/HEAD"):
+        (signed / name).parent.mkdir(parents=True, exist_ok=True)
+        (signed / name).write_text("*")
+    assert verify(signed, pair.public).code == 0
+    file = signed / "model.sig"
+    assert theirs("verify", "key", signed, "--signature", file, "--public_key", pair.public).returncode == 0
+
+
+def test_a_snapshot_of_the_cache_holds(signed: Path, pair: Pair, tmp_path: Path) -> None:
+    (tmp_path / "cache" / "blobs").mkdir(parents=True)
+    for path in [path for path in signed.rglob("*") if path.is_file() and ".build" not in path.parts]:
+        link = tmp_path / "cache" / "snapshots" / "abc" / path.relative_to(signed)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        blob = tmp_path / "cache" / "blobs" / path.relative_to(signed).as_posix().replace("/", "-")
+        link.symlink_to(shutil.copy(path, blob))
+    assert problems(tmp_path / "cache" / "snapshots" / "abc", pair.public) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "there is no model.sig: this output is not signed"),
+        ("{", "model.sig cannot be read"),
+        ("{}", "model.sig cannot be read"),
+        ('{"verificationMaterial": {"publicKey": 1}, "dsseEnvelope": {"payload": "e30="}}', "cannot be read"),
+    ],
+)
+def test_no_signature(content: str | None, says: str, signed: Path, pair: Pair) -> None:
+    (signed / "model.sig").unlink() if content is None else (signed / "model.sig").write_text(content)
+    (said,) = problems(signed, pair.public)
+    assert says in said
+
+
+def test_a_signature_of_somebody_else(signed: Path, pair: Pair, tmp_path: Path) -> None:
+    other = key_pair(tmp_path, "other")
+    (said,) = problems(signed, other.public)
+    assert said.startswith(f"model.sig was not made with {other.public}, or was changed")
+    assert run("stressreel", "sign", signed, "--key", other.key).code == 0  # the earlier one is replaced
+    assert problems(signed, other.public) == []
+    bundle = json.loads((signed / "model.sig").read_text())
+    bundle["dsseEnvelope"]["signatures"][0]["sig"] = "MAA="
+    (signed / "model.sig").write_text(json.dumps(bundle))
+    (said,) = problems(signed, other.public)
+    assert said.startswith("model.sig was not made with")
+
+
+def test_files_that_hold_no_key(signed: Path, pair: Pair, tmp_path: Path) -> None:
+    nothing, rsa = tmp_path / "nothing.pem", tmp_path / "rsa.pem"
+    nothing.write_text("no key")
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import rsa as rsa_keys
+
+    made = rsa_keys.generate_private_key(65537, 2048)
+    forms = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    rsa.write_bytes(made.private_bytes(*forms))
+    for file in (nothing, rsa, pair.public):
+        refuses(run("stressreel", "sign", signed, "--key", file), f"{file} cannot sign", "P-256, P-384 or P-521")
+    for file in (nothing, rsa, pair.key):
+        refuses(verify(signed, file), f"--signed-by {file} is neither a public key", "openssl ec")
+
+
+def test_an_encrypted_key(out: Path, tmp_path: Path) -> None:
+    locked = key_pair(tmp_path, "locked", password="a word")
+    (tmp_path / "right").write_text("a word\n")
+    (tmp_path / "wrong").write_text("another\n")
+    refuses(run("stressreel", "sign", out, "--key", locked.key), "cannot sign", "--password-file")
+    done = run("stressreel", "sign", out, "--key", locked.key, "--password-file", tmp_path / "wrong")
+    refuses(done, "cannot sign")
+    assert "another" not in done.err
+    assert not (out / "model.sig").exists()
+    assert run("stressreel", "sign", out, "--key", locked.key, "--password-file", tmp_path / "right").code == 0
+    assert problems(out, locked.public) == []
+
+
+def test_certificates(out: Path, pair: Pair, tmp_path: Path) -> None:
+    root, key, certificate = authority(tmp_path)
+    done = run("stressreel", "sign", out, "--key", key, "--certificate", certificate)
+    assert done.code == 0, done.err
+    assert problems(out, root) == []
+    file = out / "model.sig"
+    assert theirs("verify", "certificate", out, "--signature", file, "--certificate_chain", root).returncode == 0
+    (said,) = problems(out, pair.public)
+    assert said == f"model.sig was made with a certificate, and {pair.public} is a key. Check it by a certificate"
+    (tmp_path / "other").mkdir()
+    (said,) = problems(out, authority(tmp_path / "other")[0])
+    assert "was not made with" in said
+    done = run("stressreel", "sign", out, "--key", pair.key, "--certificate", certificate)
+    refuses(done, f"cannot sign with the certificate {certificate}")
+
+
+def test_stray_files_are_not_signed(out: Path, pair: Pair) -> None:
+    key = Path(shutil.copy(pair.key, out))
+    refuses(run("stressreel", "sign", out, "--key", key), "holds key.pem, which is no file of it")
+    assert not (out / "model.sig").exists()
+
+
+def test_writers_say_beforehand_that_it_will_not_hold(signed: Path, pair: Pair) -> None:
+    said = f"note: {signed} is signed (model.sig): once its files change, the signature no longer holds."
+    done = run("stressreel", "card", signed)
+    assert done.err.startswith(said)
+    assert problems(signed, pair.public) == []  # the card is the same
+    done = run(*BUILD, "--out", signed, "--fresh", "--version", "2.0.0")
+    assert done.code == 0
+    assert said in done.err
+    assert (signed / "model.sig").is_file()
+    assert any(line.startswith("build.json is not what was signed") for line in problems(signed, pair.public))
+    assert run("stressreel", "verify", signed, "--no-decode").code == 0
+    (signed / "build.json").unlink()  # as of a build that was not finished
+    assert said in run(*BUILD, "--out", signed, "--version", "2.0.0").err
+
+
+def test_a_fresh_build_that_was_killed_leaves_the_signature(signed: Path) -> None:
+    for path in [path for path in signed.iterdir() if path.name != "model.sig"]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert run(*BUILD, "--out", signed).code == 0
+
+
+class TestPush:
+    @pytest.fixture
+    def hub(self, monkeypatch: pytest.MonkeyPatch) -> Hub:
+        with connected(monkeypatch) as found:
+            yield found
+
+    def test_it_signs_before(self, out: Path, pair: Pair, hub: Hub) -> None:
+        dry = run("stressreel", "push", out, "org/a", "--dry-run", "--sign", "--key", pair.key)
+        assert "model.sig is made before, and goes too" in dry.out
+        assert not (out / "model.sig").exists()
+        done = run("stressreel", "push", out, "org/a", "--sign", "--key", pair.key)
+        assert done.code == 0, done.err
+        assert "model.sig" in hub.repositories["datasets/org/a"].files()
+        assert problems(out, pair.public) == []
+        dry = run("stressreel", "push", out, "org/a", "--dry-run", "--sign", "--key", pair.key)
+        assert dry.out.count("model.sig") == 1
+        assert "Nothing to push" in run("stressreel", "push", out, "org/a").out  # what is signed already goes as it is
+
+    def test_a_signature_that_does_not_hold_stays(self, signed: Path, hub: Hub) -> None:
+        (signed / "LICENSE").write_text("CC0")
+        done = run("stressreel", "push", signed, "org/a")
+        refuses(done, "does not hold: LICENSE was not signed", "sign again with `stressreel sign`")
+        assert hub.repositories == {}
+
+    def test_one_that_is_gone_goes_there_too(self, signed: Path, hub: Hub) -> None:
+        assert run("stressreel", "push", signed, "org/a").code == 0
+        (signed / "model.sig").unlink()
+        assert run("stressreel", "push", signed, "org/a").code == 0
+        assert "model.sig" not in hub.repositories["datasets/org/a"].files()
+
+
+def test_without_the_extra(out: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "model_signing"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "model_signing", None)
+    says = "needs model-signing, not installed here: pip install 'stressreel[sign]'"
+    refuses(run("stressreel", "sign", out, "--key", pair.key), says)
+    refuses(verify(out, pair.public), says)
+    assert info(out)["builder"] == "clavi"
