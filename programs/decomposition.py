@@ -198,12 +198,8 @@ def _rules(question: Question) -> Iterator[Composition]:
 
 def _joined(relation: str, thing: Object, window: Window) -> Composition:
     """Compose an interaction. An object that is spoken of is known by the question that it is the answer of."""
-    whole = isinstance(thing, str) or window != VIDEO
-    return "Interaction", (
-        ObjectExists(PERSON, window),
-        RelationExists(relation, window),
-        ObjectExists(thing, window) if whole else thing,
-    )
+    known_by = ObjectExists(thing, window) if isinstance(thing, str) or window != VIDEO else thing
+    return "Interaction", (ObjectExists(PERSON, window), RelationExists(relation, window), known_by)
 
 
 def _localized(question: Windowed) -> Iterator[Composition]:

@@ -129,7 +129,7 @@ def _hostile_leaf(content: bytes, rng: Rng, bait: Bait) -> bytes:
     at = int(pick(rng, [number for number, line in enumerate(lines) if line.strip()] or [0]))
     value = json.loads(lines[at] or content)
     places = list(_texts(value))
-    for _ in range(int(rng.choice([1, 1, 4]))):
+    for _ in range(int(rng.choice([1, 1, 4])) if places else 0):
         holder, key = pick(rng, places)
         text = hostile(rng, bait)
         if isinstance(holder, dict) and rng.random() < 0.3 and key in holder:
