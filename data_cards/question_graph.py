@@ -172,8 +172,8 @@ def routes(
             costs = []
             for number, (low, high) in enumerate(gaps[row]):
                 nearest = min(max(across, low), high)
-                lines = len(taken.get((row, number), ()))
-                costs.append((abs(nearest - across) + CROWDED * lines / (high - low), nearest, number))
+                there = len(taken.get((row, number), ()))
+                costs.append((abs(nearest - across) + CROWDED * there / (high - low), nearest, number))
             _, across, number = min(costs)
             taken.setdefault((row, number), []).append((across, (parent, child)))
     through: dict[tuple[int, int], dict[int, float]] = {}
