@@ -214,6 +214,17 @@ def test_writers_say_beforehand_that_it_will_not_hold(signed: Path, pair: Pair) 
     assert said in run(*BUILD, "--out", signed, "--version", "2.0.0").err
 
 
+def test_text_shift_says_so_too(build_once: Callable[..., Path], pair: Pair, tmp_path: Path) -> None:
+    pytest.importorskip("sacrebleu", reason="needs the extra score")
+    text = ("--modality", "text", "--text-perturbations", "typos", "--limit", 2)
+    suite = Path(shutil.copytree(build_once("build-perturbed", "--msrvtt", "sample", *text), tmp_path / "suite"))
+    assert run("stressreel", "sign", suite, "--key", pair.key).code == 0
+    done = run("stressreel", "score", "text-shift", suite, "--no-progress")
+    assert done.code == 0, done.err
+    assert f"note: {suite} is signed" in done.err
+    assert "text_shift.json was not signed. Remove it if it was added" in problems(suite, pair.public)
+
+
 def test_a_fresh_build_that_was_killed_leaves_the_signature(signed: Path) -> None:
     for path in [path for path in signed.iterdir() if path.name != "model.sig"]:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
