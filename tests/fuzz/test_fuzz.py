@@ -1,6 +1,7 @@
 """A short run of the harness, and what its mutations are."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,9 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
     command = [sys.executable, RUN, "--mutations", "300", "--seed", "12", "--keep", tmp_path, "--quick"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "0 findings in 3" in done.stdout
+    found = re.search(r"^0 findings in (\d+)", done.stdout, re.MULTILINE)
+    assert found, done.stdout
+    assert int(found[1]) > 250  # readers have shares of the 300, rounded
 
 
 def test_mutations_change_files_and_are_repeated_by_their_seed() -> None:
