@@ -13,7 +13,9 @@ PROGRAM = "Exists(phone, Iterate(Localize(after, opening a door), Filter(frame, 
 def test_a_tree_is_printed() -> None:
     done = run("stressreel", "decompose", PROGRAM)
     assert done.code == 0
-    assert done.out.splitlines()[0].endswith("Does a phone exist after opening a door?  <Exists After>")
+    assert done.out.splitlines()[0].endswith(
+        "Is the person interacting with a phone after opening a door?  <Interaction After>"
+    )
     assert "After: [" in done.out
     assert "Is the person opening a door?" in done.out
     assert done.out.endswith("sub-questions\n")
@@ -21,15 +23,15 @@ def test_a_tree_is_printed() -> None:
 
 def test_its_own_words_are_the_roots() -> None:
     done = run("stressreel", "decompose", PROGRAM, "--question", "Did they have a phone afterwards?")
-    assert "Did they have a phone afterwards?  <Exists After>" in done.out.splitlines()[0]
-    assert "exist after opening" not in done.out
+    assert "Did they have a phone afterwards?  <Interaction After>" in done.out.splitlines()[0]
+    assert "interacting with a phone after opening" not in done.out
 
 
 def test_json() -> None:
     found = json.loads(run("stressreel", "decompose", PROGRAM, "--json").out)
     assert found["template"] == "objExists"
-    assert found["nodes"][-1]["kind"] == "Exists After"
-    assert found["edges"][-1]["rule"] == "After"
+    assert found["nodes"][-1]["kind"] == "Interaction After"
+    assert [edge["rule"] for edge in found["edges"][-2:]] == ["After", "Interaction"]
 
 
 def test_graphviz() -> None:
