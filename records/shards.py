@@ -269,6 +269,8 @@ def _batches(
     these fit even if each were as long as all of them.
     """
     about = file.metadata.row_group(index)
+    if about.num_rows <= 0:  # pyarrow writes no pages then
+        return
     file.check_pages(index)
     size = max(about.num_rows, 1)
     if any(pa.types.is_binary(kind) for kind in _leaf_types(file.schema_arrow, columns)):
