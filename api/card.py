@@ -20,7 +20,7 @@ class Card(Result):
     path: Path
 
     def __str__(self) -> str:
-        """Say what was written."""
+        """Summarize what was written."""
         return f"Wrote {self.path}, its figures and croissant.json."
 
     def _repr_html_(self) -> None:

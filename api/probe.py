@@ -43,7 +43,7 @@ class Probed(Result):
 
     @property
     def written(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Say which files were written."""
+        """List the files that were written."""
         probed = self.folder / "probe"
         return (f"Wrote {probed}.md, {probed}.json and the predictions beside them.",)
 

@@ -92,7 +92,7 @@ class Push(Result):
         return "\n".join(filter(None, map(str, parts)))
 
     def closing(self) -> str:
-        """Say what was done on the Hub."""
+        """Summarize what was done on the Hub."""
         done, target, count = self.pushed, self.contents.target, len(self.contents.files)
         if done is None:
             return ""
@@ -157,7 +157,7 @@ def push(
         each: Called with what each check found, as soon as it is known; in a dry run first with what would go.
 
     Returns:
-        What was done; nothing was sent if it `failed`.
+        What was done. Nothing was sent if `failed` is true.
 
     Raises:
         UsageError: There is no such output, or a name is not allowed.

@@ -23,7 +23,7 @@ class Sample(Result):
     folder: Path
 
     def __str__(self) -> str:
-        """Say what was written."""
+        """Summarize what was written."""
         return f"wrote the {self.kind} sample to {self.folder}"
 
 

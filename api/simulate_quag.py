@@ -36,7 +36,7 @@ class Simulation(Result):
 
     @property
     def written(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Say which files were written."""
+        """List the files that were written."""
         return (f"{self.picture} and {self.picture.with_suffix('.json')}",)
 
     def as_tables(self) -> tuple[Table, ...]:

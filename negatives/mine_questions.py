@@ -75,7 +75,7 @@ class MinedQuestions(Result):
         return list(self.rows)
 
     def __str__(self) -> str:
-        """Say what was found."""
+        """Summarize what was found."""
         return (f"wrote {self.out}: " if self.out else "") + "\n".join(self.lines)
 
 
