@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..builders import load_benchmark
-from ..builders.parts import card_of, program_of
+from ..builders.parts import card_of
+from ..builders.rebuilt import opening
 from ..errors import UsageError
 from ..extras import import_extra
 from ..progress import Working, showing
-from ..records.command import given_files, recorded
 from ..records.objects import address, objects_at
 from ..records.options import BuildSettings, RunOptions, from_keywords, options_of, settled
 from ..records.output import FinishedOutput, fitting
@@ -99,14 +99,7 @@ def _run_build(
         show("\n".join(lines))
         return None
     plan = prepared.plan
-    info = {
-        "builder": plan.builder,
-        "dataset_version": settings.version,
-        "split": settings.split,
-        "files": given_files(settings),
-        "command": recorded(program_of(benchmark), settings, prepared.recorded),
-        **{key: value for key, value in plan.identity.items() if key != "dataset_version"},
-    }
+    info = opening(benchmark, settings, prepared)
 
     def card(out: Path, done: dict[str, Any]) -> None:
         with fitting(out):  # shards that an earlier run, or somebody else, left there

@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import UsageError
 from ..records.documents import shortened
-from ..records.functions import Positive, public
+from ..records.functions import public
 from ..records.options import Option
 
 if TYPE_CHECKING:
+    from ..builders.rebuilt import Sources
     from ..records.checks import Check
     from ..records.output import FinishedOutput
     from ..runtime.verify import Outcome, Verification
 
+MOST_VIDEOS = 1_000_000_000
 FINGERPRINT = re.compile("[0-9a-f]{16,64}")
 Workers = Annotated[int | None, Option("", minimum=1, shown="one a core")]
+
+
+def read_sample(given: Any) -> int | str:
+    """Read a number of videos, or the word `all`.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    text = str(given)
+    if text == "all":
+        return text
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_VIDEOS:
+        raise ValueError("must be a number of at least 1, or the word all")
+    return int(text)
+
+
+Sample = Annotated[str | None, Option("", read=read_sample, metavar="N|all", shown="all of up to 60, else 20 or more")]
 
 
 @public
@@ -30,27 +50,39 @@ def verify(
     workers: Workers = None,
     sources: str | Path | None = None,
     annotations: Path | str | None = None,
-    sample: Positive = 20,
+    sample: Sample = None,
+    seed: Annotated[int | None, Option("", minimum=0, shown="drawn and printed")] = None,
+    allow_unverified: Sequence[str] = (),
     signed_by: Path | str | None = None,
     identity: str | None = None,
     issuer: str | None = None,
     fingerprint: Annotated[str | None, Option("", metavar="HEX")] = None,
+    inputs: Mapping[str, Any] | None = None,
     each: Callable[[Outcome], None] | None = None,
 ) -> Verification:
-    """Check the output of a build in `out`. The command exits with 1 if any check fails.
+    """Check the output of a build in `out`. The command exits with 1 if any check fails or is left unverified.
+
+    With `sources` it is built again: every row, and everything that a build writes besides, is compared with what is
+    there, and videos are rendered again. Whatever the build was given may be named as it was then, for example
+    --charades DIR; what is not named is looked for in `annotations` and `sources`.
 
     Args:
         out: The output.
         decode: Decode the videos and compare frames.
-        workers: Processes for decoding.
-        sources: Folder of the source videos (and annotations) that it was built from, or the word "sample": a part is
-            made again from them and compared.
+        workers: Processes for decoding and rendering.
+        sources: Folder of the source videos (and annotations) that it was built from, or the word `sample`: it is built
+            again from them.
         annotations: Annotations that it was built from, file or folder, if they are not in `sources`.
-        sample: How many units to make again from `sources`.
+        sample: How many videos to render again, or `all`; by default all of up to 60, else 20 and at least 2 of each
+            kind.
+        seed: Draws them; to draw those of an earlier run, which printed it.
+        allow_unverified: What may be left unverified, such as `tools`, if other versions built it. May be given several
+            times.
         signed_by: Check that it is signed by this public key or certificate, a PEM file of whoever made it.
         identity: Check that it is signed by this identity, such as an address for mail, and --issuer; asks Sigstore.
         issuer: Who vouches for `identity`, such as https://accounts.google.com.
         fingerprint: Check that it has this fingerprint, such as a paper gives it; 16 digits or more of it.
+        inputs: What it was built from, by the build's own options, such as {"charades": "~/Charades"}.
         each: Called with what each check found, as soon as it is known.
 
     Returns:
@@ -62,24 +94,44 @@ def verify(
         MissingExtraError: Signatures are to be checked, and model-signing is not installed.
     """
     from ..builders.parts import checks_for
-    from ..records.checks import VerifyOptions
     from ..records.output import reading
+    from ..runtime.rebuild import Again
     from ..runtime.verify import Verification, run_checks
 
     first = published(signed_by, identity, issuer, fingerprint)
     with reading(Path(out)) as output:
-        folder = source_folder(output, sources)
-        there = Path(annotations) if annotations is not None else None
-        if there is not None and not there.exists():
-            raise UsageError(f"annotations: there is no file or folder {there}.")
-        options = VerifyOptions(decode, workers or os.cpu_count() or 1, folder, sample, there)
-        checks = {**first, **checks_for(output, options)}
+        again = Again(sample, secrets.randbits(32) if seed is None else seed, decode, workers or os.cpu_count() or 1)
+        found = sources_of(output, sources, annotations, inputs)
+        checks = {**first, **checks_for(output, found, again)}
     outcomes = []
-    for outcome in run_checks(output, checks):
+    for outcome in run_checks(output, checks, allow_unverified):
         outcomes.append(outcome)
         if each is not None:
             each(outcome)
-    return Verification(str(out), output.info["fingerprint"], tuple(outcomes), folder is not None, bool(first))
+    return Verification(str(out), output.info["fingerprint"], tuple(outcomes), found is not None, bool(first))
+
+
+def sources_of(
+    output: FinishedOutput,
+    sources: str | Path | None,
+    annotations: Path | str | None,
+    inputs: Mapping[str, Any] | None,
+) -> Sources | None:
+    """Return what an output is to be built again from; None if nothing was given.
+
+    Raises:
+        UsageError: A folder or file is not there.
+    """
+    from ..builders.rebuilt import Sources
+
+    if sources is None and annotations is None and not inputs:
+        return None
+    folder = source_folder(output, sources)
+    there = None if annotations is None else Path(annotations).expanduser()
+    if there is not None and not there.exists():
+        raise UsageError(f"annotations: there is no file or folder {there}.")
+    place = there.parent if there is not None and there.is_file() else there
+    return Sources([each for each in (place, folder) if each], folder, inputs or {})
 
 
 def published(

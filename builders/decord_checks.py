@@ -12,8 +12,8 @@ from ..records.checks import Finding, NotChecked
 from ..records.output import FinishedOutput
 from ..records.schema import Row
 from ..records.shards import group_rows, open_shard, read_footer
+from ..runtime.processes import on_processes
 from ..video.by_decord import differs_by_decord, spread
-from .processes import on_processes
 
 SAMPLE = 20
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import InputError, UsageError
 from ..progress import Working
+from ..records.checks import Check, VerifyOptions
 from ..records.command import Command
 from . import BENCHMARKS, benchmark_of, load_benchmark
 
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from ..metrics.references import OpenRows
     from ..metrics.scores import Scores
     from ..metrics.scoring import Explanation, Scoring
-    from ..records.checks import VerifyOptions
     from ..records.output import FinishedOutput
+    from ..runtime.rebuild import Again
+    from .rebuilt import Sources
 
 
 def items_of_output(output: FinishedOutput, config: str | None, split: str | None) -> Items:
@@ -48,18 +50,43 @@ def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[A
     return benchmark.choices(output, config, split)
 
 
-def checks_for(output: FinishedOutput, options: VerifyOptions) -> dict[str, Any]:
-    """Return all checks that fit an output, cheap ones first."""
+def checks_for(output: FinishedOutput, sources: Sources | None, again: Again) -> dict[str, Check]:
+    """Return all checks that fit an output, cheap ones first.
+
+    Args:
+        output: The output.
+        sources: What it is to be built again from; None if that is not at hand. Where it can be built again, that looks
+            at all that its rows alone could tell.
+        again: What is made again.
+    """
     from ..data_cards.card import card_checks
-    from ..runtime.verify import common_checks
+    from ..runtime.verify import common_checks, row_checks
 
     benchmark = benchmark_of(output)
     configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
-    checks = common_checks(configs, Command(program_of(benchmark), benchmark.settings, benchmark.decide))
+    checks = common_checks(configs)
     last = checks.pop("load_dataset")
-    own = benchmark.checks(output.info, options)
+    rebuilt = rebuild_checks(output, benchmark, sources, again) if sources else {}
+    if "rows" not in rebuilt:
+        command = Command(program_of(benchmark), benchmark.settings, benchmark.decide)
+        options = VerifyOptions(again.decode, again.workers, None, 0, None)
+        checks |= {**row_checks(configs, command), **benchmark.checks(output.info, options)}
     cards = card_checks(benchmark.configs(output.info), card_of(benchmark))
-    return {**checks, **own, **cards, "load_dataset": last}
+    return {**checks, **rebuilt, **cards, "load_dataset": last}
+
+
+def rebuild_checks(output: FinishedOutput, benchmark: Benchmark, sources: Sources, again: Again) -> dict[str, Check]:
+    """Return the checks that build an output again; one that says why, if that cannot be."""
+    from ..runtime.rebuild import Rebuild
+    from .rebuilt import prepare_again
+
+    with Working("preparing the build again"):
+        found = prepare_again(output, benchmark, sources)
+    if not isinstance(found, tuple):
+        return {"sources": lambda output: [found]}
+    prepared, info = found
+    rebuild = Rebuild(prepared.plan, prepared.builder, info, again)
+    return {"rows": rebuild.check_rows, "record": rebuild.check_record, "videos": rebuild.check_videos}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import VideoError
 from ..records.files import file_stamp
 from ..records.objects import address, local_copy, stamp_of
-from ..records.plan import Skip, Unit
+from ..records.plan import Builder, Skip, Unit
 from ..runtime.missing import first_of
 from ..video.index import check_opens
 
@@ -42,6 +42,10 @@ class SourceVideos:
             InputError: It cannot be fetched. That ends the build, as it says nothing of the video.
         """
         return local_copy(Path(self.videos[unit.source_id]))
+
+    def part(self, unit: Unit, file: str) -> tuple[Builder, Unit]:
+        """Return the unit itself: its files are rendered together."""
+        return self, unit  # type: ignore[return-value]
 
     def missing(self, unit: Unit) -> Skip | None:
         """Look whether the source of a unit is there and opens, without decoding it."""

@@ -16,9 +16,12 @@ class NotChecked:
 
     Attributes:
         reason: What is left open and what to give so that it can be checked, in one line.
+        name: What `--allow-unverified` calls it, if nobody asked for it to be left open; the output is then not
+            verified. Empty for what was not asked for.
     """
 
     reason: str
+    name: str = ""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from .share import Share, read_share
 S = TypeVar("S")
 Record = Literal["always", "changed", "never"]
 Kind = Literal["auto", "inline", "processes", "ray"]
+NAME, ITSELF = "NAME", "ITSELF"
 SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
@@ -47,6 +48,9 @@ class Option:
         content: Whether its value is among the settings in `build.json`.
         names: Lists the words that a shell completes its value with, of which it may have several with commas between.
         counts: Whether it decides anything, given all values; else it is set back to its default.
+        found_by: How whoever verifies finds again what it names: by its `NAME`; or, for a folder, by what files in it
+            are called, or as the annotations `ITSELF`. Files that must exist are found by their names.
+        or_file: Whether it may name the only such file instead of their folder.
     """
 
     help: str
@@ -65,6 +69,8 @@ class Option:
     content: bool = True
     names: Callable[[], Sequence[str]] | None = None
     counts: Callable[[Any], bool] | None = None
+    found_by: str = ""
+    or_file: bool = False
 
 
 def option(default: Any, help: str, **more: Any) -> Any:
@@ -349,13 +355,14 @@ def settled(settings: S) -> S:
     """Set every option that decides nothing, given the others, back to its default."""
     for each in options_of(type(settings)):
         if each.option.counts and not each.option.counts(settings) and each.get(settings) != each.default:
-            settings = _replaced(settings, each.path, each.default)
+            settings = with_value(settings, each.path, each.default)
     return settings
 
 
-def _replaced(settings: Any, path: tuple[str, ...], value: Any) -> Any:
+def with_value(settings: Any, path: tuple[str, ...], value: Any) -> Any:
+    """Return settings with another value of the option at a path."""
     if len(path) > 1:
-        value = _replaced(getattr(settings, path[0]), path[1:], value)
+        value = with_value(getattr(settings, path[0]), path[1:], value)
     return replace(settings, **{path[0]: value})
 
 

@@ -14,6 +14,17 @@ from .schema import Config, Row
 Facts = dict[str, Any]
 
 
+class Unseen:
+    """Stands in the facts of a unit for hashes, and for what else is known of files alone, by any key."""
+
+    def __getitem__(self, key: object) -> Unseen:
+        """Return the same again."""
+        return self
+
+
+UNSEEN = Unseen()
+
+
 @dataclass(frozen=True)
 class Unit:
     """The smallest piece of work: pure, so it gives the same rows and pixels wherever and whenever it runs.
@@ -143,6 +154,16 @@ class Builder(Protocol):
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
         """Return the unit's rows as (config name, row). A video column holds the file's name in the unit's folder."""
+
+    def look(self, unit: Unit) -> Facts:
+        """Find the facts of `render` without writing files: of these, sizes and hashes are `UNSEEN`.
+
+        Raises:
+            VideoError: As `render`, where it shows without decoding the video.
+        """
+
+    def part(self, unit: Unit, file: str) -> tuple[Builder, Unit]:
+        """Return a builder and a unit that render one file of a unit to the same bytes, and little else."""
 
     def missing(self, unit: Unit) -> Skip | None:
         """Look whether the unit's source is there and opens, without decoding it."""

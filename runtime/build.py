@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import BuildError, InputError
 from ..progress import Progress, Working, keep
 from ..records.files import write_json
+from ..records.fingerprint import Fingerprint
 from ..records.output import fitting
 from ..records.plan import Builder, Plan, Skip, Unit, nothing_qualifies
 from ..records.share import Share
@@ -139,7 +140,28 @@ def finish(
     """Pack what was rendered, and write the card and `build.json`; see `run`."""
     skips = journal.packing or []
     fingerprint, counts = pack(plan, builder, output, store, journal, skips)
-    content = info | {
+    content = info | results(plan, skips, counts, fingerprint)
+    with Working("writing the card"):
+        write_card(output.path, content)
+    write_json(output.done, content)
+    output.forget_shares()
+    shutil.rmtree(output.staging, ignore_errors=True)
+    output.publish()
+    return content
+
+
+def results(
+    plan: Plan, skips: Sequence[Skip], counts: dict[str, dict[str, int]], fingerprint: Fingerprint
+) -> dict[str, Any]:
+    """Return what `build.json` says of what came out.
+
+    Args:
+        plan: The plan.
+        skips: What was left out, in order.
+        counts: The rows of every config by split.
+        fingerprint: Of all rows.
+    """
+    return {
         "counts": counts,
         "notes": plan.notes,
         "skips": {
@@ -151,13 +173,6 @@ def finish(
         "fingerprints": fingerprint.parts(),
         "fingerprint": fingerprint.hexdigest(),
     }
-    with Working("writing the card"):
-        write_card(output.path, content)
-    write_json(output.done, content)
-    output.forget_shares()
-    shutil.rmtree(output.staging, ignore_errors=True)
-    output.publish()
-    return content
 
 
 def render(
@@ -215,12 +230,18 @@ def render(
                 keep(plan.noun)
             progress.advance(unit.pieces)
             check()
-    return in_order(plan, journal, skips)
+    return in_order(plan, journal.parts_left_out, skips)
 
 
-def in_order(plan: Plan, journal: Journal, skips: Mapping[str, Skip]) -> list[Skip]:
-    """List skipped units in plan order, and then the parts of units that were left out."""
-    parts = {skip for skips_of in journal.parts_left_out.values() for skip in skips_of}
+def in_order(plan: Plan, left_out: Mapping[str, Sequence[Skip]], skips: Mapping[str, Skip]) -> list[Skip]:
+    """List skipped units in plan order, and then the parts of units that were left out.
+
+    Args:
+        plan: The plan.
+        left_out: Parts of rendered units, by unit id.
+        skips: Skipped units, by id.
+    """
+    parts = {skip for skips_of in left_out.values() for skip in skips_of}
     in_part = sorted(parts, key=lambda skip: (skip.source_id, skip.unit_id))
     return [*(skips[unit.id] for unit in plan.units if unit.id in skips), *in_part]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import BuildError
@@ -105,12 +105,22 @@ def pack(
             if table.writer:
                 table.writer.abandon()
     _name(tables, output)
+    return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()})
+
+
+def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]:
+    """Order the rows of tables by config and split, as `build.json` has them."""
     counts: dict[str, dict[str, int]] = {}
     for config in plan.configs:
-        splits = [split for split in plan.splits if (config.name, split) in tables]
+        splits = [split for split in plan.splits if (config.name, split) in rows]
         if splits:  # a config without rows cannot be loaded, and is none
-            counts[config.name] = {split: tables[config.name, split].rows for split in splits}
-    return fingerprint, counts
+            counts[config.name] = {split: rows[config.name, split] for split in splits}
+    return counts
+
+
+def is_full(shard_bytes: int, row_bytes: int) -> bool:
+    """Whether a row of a size begins another shard."""
+    return shard_bytes > 0 and shard_bytes + row_bytes > SHARD_BYTES
 
 
 def _add(
@@ -129,7 +139,7 @@ def _add(
         return
     names = [column.name for column in table.config.columns if column.kind == "video"]
     size += sum(files[row[name]] for name in names)
-    if table.writer and table.writer.bytes + size > SHARD_BYTES:
+    if table.writer and is_full(table.writer.bytes, size):
         _finish(table, output, store, journal)
     if table.writer is None:
         path = output.path / part_path(table.config.name, table.split, table.parts)

@@ -88,7 +88,7 @@ def run_share(
                     "did not start or did not finish. Run these (again): the last one packs."
                 )
                 return None
-            skips = in_order(plan, journal, journal.skipped)
+            skips = in_order(plan, journal.parts_left_out, journal.skipped)
             check_skips(plan, skips, options)
             journal.add({"packing": [asdict(skip) for skip in skips]})
         remove_temporaries(output.path)

@@ -6,7 +6,7 @@ import gc
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -48,6 +48,7 @@ class Outcome:
         count: How many there are.
         not_checked: What it had to leave open, and what to give so that it can be checked.
         notes: What users should know although nothing is wrong.
+        unverified: What `--allow-unverified` calls that which was asked for and had to be left open.
     """
 
     name: str
@@ -55,11 +56,12 @@ class Outcome:
     count: int
     not_checked: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether there is no problem in what could be checked."""
-        return self.count == 0
+        """Whether there is no problem, and all that was asked for could be checked."""
+        return self.count == 0 and not self.unverified
 
     def __str__(self) -> str:
         """Write the check's line, with its first problems below."""
@@ -67,7 +69,7 @@ class Outcome:
         notes = [f"note: {text}" for text in self.notes]
         more = self.count - len(self.problems)
         problems = [*self.problems, *([f"… and {more} more"] if more else [])]
-        mark = "FAIL" if not self.passed else "--  " if left_open else "ok  "
+        mark = "FAIL" if self.count else "??  " if self.unverified else "--  " if left_open else "ok  "
         below = [f"        {one_line(text)}" for text in (*problems, *left_open, *notes)]
         return "\n".join([f"{mark}  {self.name}", *below])
 
@@ -119,11 +121,15 @@ class Verification(Result):
 
     def verdict(self) -> str:
         """Write how many checks passed."""
-        failed = [outcome.name for outcome in self.outcomes if not outcome.passed]
-        left_open = [outcome.name for outcome in self.outcomes if outcome.not_checked]
+        failed = [outcome.name for outcome in self.outcomes if outcome.count]
+        unverified = [outcome.name for outcome in self.outcomes if outcome.unverified]
+        left_open = [outcome.name for outcome in self.outcomes if outcome.not_checked and not outcome.unverified]
         verdict = f"all {len(self)} checks passed"
-        if failed:
-            verdict = f"{len(failed)} of {len(self)} checks failed: {', '.join(failed)}"
+        if failed or unverified:
+            verdict = f"{len(failed)} of {len(self)} checks failed" + (f": {', '.join(failed)}" if failed else "")
+        if unverified:
+            names = " ".join(f"--allow-unverified {name}" for outcome in self.outcomes for name in outcome.unverified)
+            verdict += f"; not verified: {', '.join(unverified)} ({names} accepts that)"
         return verdict + (f"; left something open: {', '.join(left_open)}" if left_open else "")
 
     def as_tables(self) -> tuple[Table, ...]:
@@ -144,26 +150,36 @@ class Verification(Result):
                 "problems": list(o.problems),
                 "not_checked": list(o.not_checked),
                 "notes": list(o.notes),
+                "unverified": list(o.unverified),
             }
             for o in self.outcomes
         ]
         return {"output": self.output, "passed": self.passed, "fingerprint": self.fingerprint, "checks": checks}
 
 
-def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[Outcome]:
-    """Run checks in order; one that cannot read what it needs has failed, and what is damaged is named once."""
+def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Collection[str] = ()) -> Iterator[Outcome]:
+    """Run checks in order; one that cannot read what it needs has failed, and what is damaged is named once.
+
+    Args:
+        output: The output.
+        checks: The checks by name.
+        allowed: What may be left open; see `NotChecked`.
+    """
     told: set[str] = set()
     output.complete()
     for name, check in checks.items():
         problems: list[str] = []
         left_open: list[str] = []
         notes: list[str] = []
+        unverified: dict[str, None] = {}
         count = 0
         try:
             with Working(f"checking {name.replace('_', ' ')}"):
                 for finding in check(output):
                     if isinstance(finding, NotChecked):
                         left_open.append(legible(finding.reason))
+                        if finding.name and finding.name not in allowed:
+                            unverified[finding.name] = None
                         continue
                     if isinstance(finding, Note):
                         notes.append(legible(finding.text))
@@ -175,7 +191,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check]) -> Iterator[
             count += 1
             problems.append(legible(_unreadable(output, error, told)))
         told.update(problems)
-        yield Outcome(name, tuple(problems), count, tuple(left_open), tuple(notes))
+        yield Outcome(name, tuple(problems), count, tuple(left_open), tuple(notes), tuple(unverified))
 
 
 def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
@@ -187,22 +203,32 @@ def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -
     return f"it could not be checked: {type(error).__name__}: {error}"
 
 
-def common_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
+def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
     """Return the checks of every output, from `files` to `load_dataset`.
+
+    Args:
+        configs: The tables that it has.
+    """
+    return {
+        "files": check_files,
+        "schema": lambda output: check_schema(output, configs),
+        "counts": lambda output: check_counts(output, configs),
+        "load_dataset": lambda output: chain(check_load_dataset(output, configs), viewer_notes(output, configs)),
+    }
+
+
+def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
+    """Return the checks of what the rows of every output tell, if they cannot be built again.
 
     Args:
         configs: The tables that it has.
         command: What builds such outputs.
     """
     return {
-        "files": check_files,
-        "schema": lambda output: check_schema(output, configs),
-        "counts": lambda output: check_counts(output, configs),
         "hashes": lambda output: check_hashes(output, configs),
         "unique_ids": lambda output: check_unique_ids(output, configs),
         "splits": lambda output: check_splits(output, configs),
         "command": lambda output: differing_command(output.info, command),
-        "load_dataset": lambda output: chain(check_load_dataset(output, configs), viewer_notes(output, configs)),
     }
 
 

@@ -142,6 +142,18 @@ def write_edits(
     return [Rendition(out.path, len(out.frames), out.ticks, *size) for out in outputs]
 
 
+def foresee(index: FrameIndex, edit: EditList) -> Rendition:
+    """Return what `write_edits` would write for an edit list, for which its first frame alone is decoded.
+
+    Raises:
+        VideoError, IndexMismatchError: See `write_edits`.
+    """
+    first = min(piece.start for piece in edit)
+    frame = upright(next(decode(index, range(first, first + 1))))
+    ticks = sum(index.boundary(piece.stop) - index.boundary(piece.start) for piece in edit)
+    return Rendition(index.path, sum(map(len, edit)), ticks, frame.width, frame.height)
+
+
 def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int]:
     """Pick the frames of a decoding run that some file will still want after it: the latest that fit."""
     wanted_later: set[int] = set()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -43,6 +45,19 @@ class EncodeSettings:
     crf: int = CRF
     preset: str = PRESET
     lossless: bool = False
+
+
+_exact: ContextVar[bool] = ContextVar("exact", default=False)
+
+
+@contextmanager
+def without_loss() -> Iterator[None]:
+    """Have whatever is encoded in a `with` block keep its frames and sound as they are, to measure encoders by it."""
+    token = _exact.set(True)
+    try:
+        yield
+    finally:
+        _exact.reset(token)
 
 
 @dataclass(frozen=True)
@@ -88,6 +103,9 @@ class Mp4Writer:
         """
         self._container = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
         self._container.flags |= 0x0400  # AVFMT_FLAG_BITEXACT: no library version in the file
+        self._exact = _exact.get()
+        if self._exact and not settings.lossless:
+            settings = EncodeSettings(crf=0, preset="ultrafast")
         self._time_base, self._settings = time_base, settings
         self._sample_aspect_ratio = sample_aspect_ratio
         codec = "libx264rgb" if settings.lossless else "libx264"
@@ -113,7 +131,8 @@ class Mp4Writer:
         }
 
     def _add_audio(self, sound: Sound) -> AudioStream:
-        stream: AudioStream = self._container.add_stream("aac", rate=sound.rate)
+        codec = "flac" if self._exact else "aac"
+        stream: AudioStream = self._container.add_stream(codec, rate=sound.rate)
         stream.codec_context.layout = "mono" if len(sound.samples) == 1 else "stereo"
         stream.codec_context.bit_rate = AAC_BITS_PER_SECOND
         stream.codec_context.thread_count = 1

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from itertools import zip_longest
 
+import av
 import numpy as np
 from av.audio.stream import AudioStream
 from numpy.typing import NDArray
 
 from .encode import Sound
 from .pyav import open_input, plane_view
-from .thumbnails import frames_of
+from .thumbnails import UNDECODABLE, frames_of, look_at
 
 BLOCK = 8
 FRAME_MARGIN_DB = 1.5
+BETTER_MARGIN_DB = 3.0
+APART_S = 0.001
 BLOCK_MARGIN = 2.0
 BLOCK_FLOOR = 16.0
 SOUND_MARGIN = 2.0
@@ -44,24 +48,21 @@ class Loss:
         return float(10 * np.log10(255**2 / max(float(self.frames.mean()), 255**2 * 1e-10)))
 
 
-def measure_loss(content: bytes, original: bytes, sound: Sound | None = None) -> Loss:
+def measure_loss(content: bytes, exact: bytes) -> Loss:
     """Compare an encoded video with what was encoded.
 
     Args:
-        content: A file with yuv420p pictures.
-        original: A file with the same frames in the same format, encoded without loss.
-        sound: Its sound; None if it must have none.
+        content: A file.
+        exact: A file with the same frames in the same format, and the same sound, encoded without loss.
 
     Raises:
         ValueError: They differ in frames, size, sampling rate or channels, in words.
         FFmpegError, IndexError: One of them cannot be decoded.
     """
     frames, blocks = [], []
-    ours, theirs = frames_of(content), frames_of(original)
-    while True:
-        shown, meant = next(ours, None), next(theirs, None)
+    for shown, meant in zip_longest(frames_of(content), frames_of(exact)):
         if shown is None or meant is None:
-            break
+            raise ValueError(f"it has {'fewer' if shown is None else 'more'} frames than the cut from the source")
         if (shown.width, shown.height) != (meant.width, meant.height):
             raise ValueError(f"its frames are {shown.width}x{shown.height}, not {meant.width}x{meant.height}")
         if shown.format.name != meant.format.name:
@@ -74,9 +75,7 @@ def measure_loss(content: bytes, original: bytes, sound: Sound | None = None) ->
             worst = max(worst, _worst_block(squares))
         frames.append(total / samples)
         blocks.append(worst)
-    if (shown is None) != (meant is None):
-        raise ValueError(f"it has {'fewer' if shown is None else 'more'} frames than the cut from the source")
-    return Loss(np.array(frames), np.array(blocks), _sound_loss(content, sound))
+    return Loss(np.array(frames), np.array(blocks), _sound_loss(_sound_of(content), _sound_of(exact)))
 
 
 def _worst_block(squares: NDArray[np.float32]) -> float:
@@ -87,25 +86,34 @@ def _worst_block(squares: NDArray[np.float32]) -> float:
     return float(tiles.mean(axis=(1, 3)).max())
 
 
-def _sound_loss(content: bytes, sound: Sound | None) -> float:
-    """Measure the sound in its worst tenth of a second; AAC fills the last of its frames up with silence."""
+def _sound_of(content: bytes) -> Sound | None:
+    """Decode the sound of a file."""
     with open_input(io.BytesIO(content)) as container:
         stream = container.streams.best("audio")
-        if not isinstance(stream, AudioStream) or sound is None:
-            if (stream is None) != (sound is None):
-                raise ValueError("it has sound, the cut from the source has none" if stream else "it has no sound")
-            return 0.0
-        pieces = [frame.to_ndarray().astype(np.float32, copy=False) for frame in container.decode(stream)]
-        rate = stream.rate
-    heard = np.concatenate(pieces, axis=1) if pieces else np.empty((len(sound.samples), 0), np.float32)
-    length = sound.samples.shape[1]
-    if rate != sound.rate or len(heard) != len(sound.samples) or not length <= heard.shape[1] < length + 2 * AAC_FRAME:
+        if not isinstance(stream, AudioStream):
+            return None
+        resampler = av.AudioResampler(format="fltp", layout=stream.layout)
+        frames = [resampled for frame in container.decode(stream) for resampled in resampler.resample(frame)]
+        pieces = [frame.to_ndarray().astype(np.float32, copy=False) for frame in frames]
+        return Sound(np.concatenate(pieces, axis=1) if pieces else np.empty((1, 0), np.float32), stream.rate)
+
+
+def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
+    """Measure the sound in its worst tenth of a second; AAC fills the last of its frames up with silence."""
+    if heard is None or meant is None:
+        if heard is not meant:
+            raise ValueError("it has sound, the cut from the source has none" if heard else "it has no sound")
+        return 0.0
+    length = meant.samples.shape[1]
+    fits = length - AAC_FRAME < heard.samples.shape[1] < length + 2 * AAC_FRAME
+    if heard.rate != meant.rate or len(heard.samples) != len(meant.samples) or not fits:
         raise ValueError(
-            f"its sound has {heard.shape[1]} samples of {len(heard)} channels at {rate} Hz, the cut from the source "
-            f"{length} of {len(sound.samples)} at {sound.rate} Hz"
+            f"its sound has {heard.samples.shape[1]} samples of {len(heard.samples)} channels at {heard.rate} Hz, the "
+            f"cut from the source {length} of {len(meant.samples)} at {meant.rate} Hz"
         )
-    squares = ((heard[:, :length] - sound.samples) ** 2).mean(axis=0, dtype=np.float64)
-    starts = np.arange(0, length, max(1, round(rate * WINDOW_S)))
+    length = min(length, heard.samples.shape[1])
+    squares = ((heard.samples[:, :length] - meant.samples[:, :length]) ** 2).mean(axis=0, dtype=np.float64)
+    starts = np.arange(0, length, max(1, round(meant.rate * WINDOW_S)))
     counts = np.diff([*starts, length])
     return float(np.sqrt((np.add.reduceat(squares, starts) / counts).max())) if length else 0.0
 
@@ -114,8 +122,8 @@ def unlike(found: Loss, again: Loss) -> str:
     """Describe what shows that a video is not the one that another encoder of the same quality would have made.
 
     Every frame may be 1.5 dB worse than in the video that was encoded again, and the worst 8 x 8 samples of every frame
-    twice as far off as the worst there in any frame (with 16 grey levels² to spare): two builds of an encoder differ by
-    far less, and other pictures, or a mark drawn on them, by far more.
+    twice as far off as the worst there in any frame (with 16 grey levels² to spare); none may be 3 dB better. Two
+    builds of an encoder differ by far less, and other pictures, a mark drawn on them or a better copy by far more.
 
     Args:
         found: The loss of the video that is looked at.
@@ -137,6 +145,41 @@ def unlike(found: Loss, again: Loss) -> str:
             f"in {len(marked)} of {len(found.frames)} frames (the first is {marked[0]}) a part of the picture is not "
             "that of the source"
         )
+    better = np.flatnonzero(found.frames * 10 ** (BETTER_MARGIN_DB / 10) + 1.0 < again.frames)
+    if len(better):
+        return (
+            f"{len(better)} of {len(found.frames)} frames (the first is {better[0]}) are nearer to the source than its "
+            f"settings make them: {found.decibels:.1f} dB, encoded again {again.decibels:.1f} dB"
+        )
     if found.sound > max(SOUND_MARGIN * again.sound, SOUND_FLOOR):
         return f"its sound is not that of the source: off by {found.sound:.4f}, encoded again {again.sound:.4f}"
     return ""
+
+
+def differs(found: bytes, again: bytes, exact: bytes) -> str:
+    """Describe in what a video is not what another version of the encoder makes of the same source.
+
+    Args:
+        found: The video.
+        again: The same, rendered again here.
+        exact: The same, rendered without loss.
+
+    Returns:
+        One line; empty if it could be.
+    """
+    if again == exact:
+        return "it is not the file that it was taken from"  # there was nothing to encode
+    try:
+        one, other = look_at(found, pictures=False), look_at(again, pictures=False)
+        if one.tracks != other.tracks:
+            return f"its tracks are {', '.join(one.tracks)}, rendered again {', '.join(other.tracks)}"
+        if one.tags != other.tags:
+            return f"it says {', '.join(one.tags) or 'nothing'} of itself, rendered again {', '.join(other.tags)}"
+        if one.num_frames != other.num_frames:
+            return f"it has {one.num_frames} frames, rendered again {other.num_frames}"
+        apart = np.abs(one.times * float(one.time_base) - other.times * float(other.time_base)).max()
+        if apart > APART_S or abs(one.sound_start - other.sound_start) > APART_S:
+            return "its frames or its sound come at other times than when it is rendered again"
+        return unlike(measure_loss(found, exact), measure_loss(again, exact))
+    except UNDECODABLE as error:
+        return " ".join(str(error).split()) or type(error).__name__

@@ -44,6 +44,7 @@ class Look:
         tracks: The codec of every track of the file, a picture's with its pixel format: "h264 yuv420p", "aac".
         tags: What the file says about itself beyond what every MP4 file does, as "name=value".
         samples: The samples of the frames that were to be kept, by number; see `samples_of`.
+        sound_start: When the sound begins, in seconds on the file's clock.
     """
 
     sizes: frozenset[tuple[int, int]]
@@ -53,6 +54,7 @@ class Look:
     tracks: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     samples: dict[int, NDArray[np.uint8]] = field(default_factory=dict)
+    sound_start: float = 0.0
 
     @property
     def num_frames(self) -> int:
@@ -101,7 +103,7 @@ def look_at(content: bytes, *, pictures: bool = True, keep: Collection[int] = ()
         FFmpegError, ValueError, IndexError: It cannot be decoded (`UNDECODABLE`).
     """
     small, times, sizes, last = [], [], set(), None
-    tracks, tags = _described(content)
+    tracks, tags, sound_start = _described(content)
     samples: dict[int, NDArray[np.uint8]] = {}
     for number, frame in enumerate(frames_of(content)):
         if number in keep:
@@ -121,11 +123,13 @@ def look_at(content: bytes, *, pictures: bool = True, keep: Collection[int] = ()
         tracks,
         tags,
         samples,
+        sound_start,
     )
 
 
-def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Read the tracks and the tags of a file."""
+def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...], float]:
+    """Read the tracks and the tags of a file, and when its sound begins."""
+    sound_start = 0.0
     with open_input(io.BytesIO(content)) as container:
         tracks, tags = [], [f"{name}={text}" for name, text in container.metadata.items() if name not in FILE_TAGS]
         for stream in container.streams:
@@ -133,7 +137,9 @@ def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
             pixels = getattr(codec, "pix_fmt", None)
             tracks.append(" ".join(filter(None, (codec.name if codec else stream.type, pixels))))
             tags += sorted({f"{name}={text}" for name, text in stream.metadata.items()} - STREAM_TAGS)
-    return tuple(tracks), tuple(tags)
+            if stream.type == "audio" and stream.start_time and stream.time_base:
+                sound_start = float(stream.start_time * stream.time_base)
+    return tuple(tracks), tuple(tags), sound_start
 
 
 def misplaced(

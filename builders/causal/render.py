@@ -10,10 +10,10 @@ from pathlib import Path
 
 from ...errors import VideoError
 from ...records.files import file_stamp, sha256_file
-from ...records.plan import Facts, Plan, Unit
+from ...records.plan import UNSEEN, Facts, Plan, Unit
 from ...records.schema import Row
 from ...video.decode import with_index
-from ...video.edit import write_edits
+from ...video.edit import Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, Shape, frames_in
 from ...video.index import FrameIndex
@@ -73,6 +73,18 @@ def _source_hash(path: Path, stamp: str) -> str:
     return sha256_file(path)
 
 
+def _facts(index: FrameIndex, frames: range, done: Rendition) -> Facts:
+    duration = done.ticks * index.time_base
+    return {
+        "first_frame": frames.start,
+        "num_frames": done.num_frames,
+        "fps": float(done.num_frames / duration),
+        "width": done.width,
+        "height": done.height,
+        "duration_s": float(duration),
+    }
+
+
 @dataclass(frozen=True)
 class CausalBuilder(SourceVideos):
     """Cuts the clips and gives the rows of a plan.
@@ -94,21 +106,23 @@ class CausalBuilder(SourceVideos):
             frames = clip_frames(index, unit)
             settings = EncodeSettings(self.settings.crf, self.settings.preset)
             (done,) = write_edits(index, [(frames,)], [file], settings, keep_sound=self.settings.audio == "keep")
-            duration = done.ticks * index.time_base
-            return {
-                "first_frame": frames.start,
-                "num_frames": done.num_frames,
-                "fps": float(done.num_frames / duration),
-                "width": done.width,
-                "height": done.height,
-                "duration_s": float(duration),
-            }
+            return _facts(index, frames, done)
 
         return with_index(path, cut) | {
             "source_sha256": _source_hash(path, file_stamp(path)),
             "sha256": sha256_file(file),
             "files": {CLIP_FILE: file.stat().st_size},
         }
+
+    def look(self, unit: Unit) -> Facts:
+        """Find where a clip begins, how long and how large it is; see `records.plan.Builder`."""
+        path = self.source(unit)
+
+        def foreseen(index: FrameIndex) -> Facts:
+            frames = clip_frames(index, unit)
+            return _facts(index, frames, foresee(index, (frames,)))
+
+        return with_index(path, foreseen) | {"source_sha256": _source_hash(path, file_stamp(path)), "sha256": UNSEEN}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
         """Return the rows of a table and split, or the one of a clip."""

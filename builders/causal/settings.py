@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ...language.words import TaggerKind
 from ...negatives.settings import MiningSettings, PoolSettings, read_columns, refuse_unused, released, strict
-from ...records.options import BuildSettings, comma_separated, nested, option, read_settings
+from ...records.options import NAME, BuildSettings, comma_separated, nested, option, read_settings
 from ...video.presets import CRF, PRESET, Preset
 
 Scheme = Literal["ud", "ps", "un"]
@@ -78,6 +78,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         required=True,
         content=False,
         write=lambda given: f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name,
+        found_by=NAME,
     )
     columns: tuple[str, ...] = option(
         (), "Columns that are called otherwise, such as question=Q,answer=A.", read=read_columns, content=False,

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from ...errors import VideoError
 from ...records.files import file_stamp, sha256_file
-from ...records.plan import Facts, Plan, Unit
+from ...records.plan import UNSEEN, Facts, Plan, Unit
 from ...records.schema import Row
 from ...video.decode import with_index
-from ...video.edit import EditList, write_edits
+from ...video.edit import EditList, Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, frames_in
 from ...video.index import FrameIndex, remembered_index
@@ -51,17 +51,9 @@ class ClaviBuilder(SourceVideos):
         files = [folder / "1.mp4", folder / "2.mp4"]
 
         def cut(index: FrameIndex) -> Facts:
-            a, filler, b = pieces(index, unit)
-            done = write_edits(index, edits(index, unit), files, settings, keep_sound=self.settings.audio == "keep")
-            duration = done[0].ticks * index.time_base
-            return {
-                "frames": [a.start, filler.start, b.start, b.stop],
-                "num_frames": done[0].num_frames,
-                "fps": float(done[0].num_frames / duration),
-                "width": done[0].width,
-                "height": done[0].height,
-                "duration_s": float(duration),
-            }
+            keep_sound = self.settings.audio == "keep"
+            done = write_edits(index, edits(index, unit), files, settings, keep_sound=keep_sound)
+            return _facts(index, unit, done[0])
 
         facts = with_index(path, cut, remembered_index)
         return facts | {
@@ -69,6 +61,14 @@ class ClaviBuilder(SourceVideos):
             "sha256": [sha256_file(file) for file in files],
             "files": {file.name: file.stat().st_size for file in files},
         }
+
+    def look(self, unit: Unit) -> Facts:
+        """Find where a pair is cut, and how long and large its videos are; see `records.plan.Builder`."""
+        path = self.source(unit)
+        facts = with_index(
+            path, lambda index: _facts(index, unit, foresee(index, edits(index, unit)[0])), remembered_index
+        )
+        return facts | {"source_sha256": _hash_of(path, file_stamp(path)), "sha256": UNSEEN}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
         """Yield the 38 questions, the pair and, if rendered, the two videos."""
@@ -95,6 +95,19 @@ class ClaviBuilder(SourceVideos):
                     "video": f"{variant + 1}.mp4",
                 },
             )
+
+
+def _facts(index: FrameIndex, unit: Unit, done: Rendition) -> Facts:
+    a, filler, b = pieces(index, unit)
+    duration = done.ticks * index.time_base
+    return {
+        "frames": [a.start, filler.start, b.start, b.stop],
+        "num_frames": done.num_frames,
+        "fps": float(done.num_frames / duration),
+        "width": done.width,
+        "height": done.height,
+        "duration_s": float(duration),
+    }
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...errors import UsageError
-from ...records.options import BuildSettings, option
+from ...records.options import NAME, BuildSettings, option
 from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
@@ -73,6 +73,7 @@ class ClaviSettings(BuildSettings):
         "Folder of the Charades annotations, or the word `sample`.",
         content=False,
         write=lambda given: SAMPLE if given == SAMPLE else "CHARADES_DIR",
+        found_by="Charades_v1_*.csv",
     )
     causalchaos: Path | None = option(
         None, "CausalChaos' Annotations.csv: the events that its questions tell of.", exists=True, content=False
@@ -86,6 +87,7 @@ class ClaviSettings(BuildSettings):
         "the word `sample`.",
         content=False,
         write=lambda given: f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name,
+        found_by=NAME,
     )
     videos: Path | None = option(
         None, "Folder of the videos, if not beside the annotations.", content=False, record="never"
@@ -95,6 +97,7 @@ class ClaviSettings(BuildSettings):
         "Folder of charades_sta_train.txt and _test.txt, if not beside the annotations (for --source sta).",
         content=False,
         write=lambda given: "STA_DIR",
+        found_by="charades_sta_*.txt",
     )
     source: Literal["actions", "sta"] = option(
         "actions", "Segments of Charades: its action classes, or Charades-STA's sentences.", counts=of_charades

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ...records.files import sha256_file
-from ...records.plan import Facts, Unit
+from ...records.plan import UNSEEN, Facts, Unit
 from ...records.schema import Row
 from ...video.decode import decode, upright, with_index
 from ...video.index import FrameIndex
@@ -60,6 +60,11 @@ class DecompBuilder(SourceVideos):
         facts = with_index(path, shape_of)
         shutil.copyfile(path, file)
         return {**facts, "sha256": sha256_file(file), "files": {file.name: file.stat().st_size}}
+
+    def look(self, unit: Unit) -> Facts:
+        """Look at the video without copying it; see `records.plan.Builder`."""
+        path = self.source(unit)
+        return {**with_index(path, shape_of), "sha256": UNSEEN, "files": {f"video{path.suffix}": UNSEEN}}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
         """Yield the questions of a video, their graphs and, if it is embedded, the video."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...errors import UsageError
-from ...records.options import BuildSettings, option, read_settings
+from ...records.options import ITSELF, BuildSettings, option, read_settings
 
 COLLECTIONS = ("charades", "agqa", "release_hierarchies")
 SAMPLE = "sample"
@@ -52,27 +52,34 @@ class DecompSettings(BuildSettings):
         "Folder of the Charades annotations, from whose actions questions are made; or the word `sample`.",
         content=False,
         write=lambda given: SAMPLE if given == SAMPLE else "CHARADES_DIR",
+        found_by="Charades_v1_*.csv",
     )
     agqa: Path | None = option(
         None,
         "AGQA 2.0's questions: the folder of train_balanced.txt and test_balanced.txt, or one such file.",
         content=False,
+        found_by="*_balanced.txt",
+        or_file=True,
     )
     release_hierarchies: Path | None = option(
         None,
         "The published hierarchies of AGQA-Decomp: a folder of <video>.json files, or the folder of both splits.",
         content=False,
+        found_by=ITSELF,
     )
     graphs: Path | None = option(
         None,
         "AGQA's scene graphs (AGQA_train_stsgs.pkl, AGQA_test_stsgs.pkl), or their folder: answers of sub-questions.",
         content=False,
+        found_by="*.pkl",
+        or_file=True,
         counts=of_agqa,
     )
     action_genome: Path | None = option(
         None,
         "Folder of Action Genome's annotations: contact and spatial relations beside Charades' actions.",
         content=False,
+        found_by="*.pkl",
         counts=of_charades,
     )
     videos: Path | None = option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from ...corruptions.visual.engine import Recipe
 from ...errors import VideoError
 from ...progress import tick
 from ...records.files import sha256_file
-from ...records.plan import Facts, Skip, Unit
+from ...records.plan import UNSEEN, Facts, Skip, Unit
 from ...records.schema import Row
 from ...video.decode import with_index
 from ...video.encode import EncodeSettings, Mp4Writer
@@ -66,9 +66,26 @@ class PerturbedBuilder(SourceVideos):
         facts = with_index(path, lambda index: self._render(unit, index, folder))
         return facts | {"files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
 
-    def _render(self, unit: Unit, index: FrameIndex, folder: Path) -> Facts:
-        with open_video(index.path) as (_, stream):
-            aspect = stream.sample_aspect_ratio
+    def look(self, unit: Unit) -> Facts:
+        """Find where the clips lie in their source, or perturb captions; see `records.plan.Builder`."""
+        if is_text(unit):
+            return perturb_texts(unit, self.settings, self.tools)
+        return with_index(self.source(unit), lambda index: self._cut(unit, index)[0] | {"sha256": UNSEEN})
+
+    def part(self, unit: Unit, file: str) -> tuple[PerturbedBuilder, Unit]:
+        """Return a builder and a unit for one clip under one perturbation at one severity."""
+        for name in unit.payload.get("perturbations", ()):
+            for severity in self._severities(name):
+                for clip in unit.payload["clips"]:
+                    if file == _file(name, severity, clip["clip_id"]):
+                        payload = {**unit.payload, "perturbations": [name], "clips": [clip]}
+                        severities = self.settings.severities if name == CLEAN else (severity,)
+                        settings = replace(self.settings, severities=severities)
+                        return replace(self, settings=settings), replace(unit, payload=payload)
+        return self, unit
+
+    def _cut(self, unit: Unit, index: FrameIndex) -> tuple[Facts, Cut]:
+        """Find the frames of the clips of a unit in its source."""
         facts: Facts = {"clips": {}, "sha256": {}, "skips": []}
         cut: Cut = []
         for clip in unit.payload["clips"]:
@@ -80,17 +97,24 @@ class PerturbedBuilder(SourceVideos):
         if not cut:
             raise VideoError("too_short", "; ".join(skip["detail"] for skip in facts["skips"]))
         for stretch, members in self._stretches(cut, index):
+            for clip, frames in members:
+                seconds = index.seconds(frames.stop) - index.seconds(frames.start)
+                facts["clips"][clip["clip_id"]] = {
+                    "num_frames": len(frames),
+                    "fps": float(len(frames) / seconds),
+                    "source_frames": len(stretch),
+                    "first_frame": frames.start - stretch.start,
+                }
+        return facts, cut
+
+    def _render(self, unit: Unit, index: FrameIndex, folder: Path) -> Facts:
+        with open_video(index.path) as (_, stream):
+            aspect = stream.sample_aspect_ratio
+        facts, cut = self._cut(unit, index)
+        for stretch, members in self._stretches(cut, index):
             key = members[0][0]["clip_id"] if self.settings.clip_first else unit.source_id
             with FrameStore(index, stretch, folder) as store:
                 pixel = 1 / aspect if aspect and store.turned else aspect
-                for clip, frames in members:
-                    seconds = index.seconds(frames.stop) - index.seconds(frames.start)
-                    facts["clips"][clip["clip_id"]] = {
-                        "num_frames": len(frames),
-                        "fps": float(len(frames) / seconds),
-                        "source_frames": len(stretch),
-                        "first_frame": frames.start - stretch.start,
-                    }
                 for name in unit.payload["perturbations"]:
                     for severity in self._severities(name):
                         files = [folder / _file(name, severity, clip["clip_id"]) for clip, _ in members]

@@ -104,9 +104,11 @@ class PerturbedSettings(BuildSettings):
         "MSR-VTT: folder or file of its annotations, or the word `sample`.",
         content=False,
         write=lambda given: "sample" if given == "sample" else "DIR",
+        found_by="*",
+        or_file=True,
     )
     youcook2: Path | None = option(
-        None, "YouCook2: folder of its annotations.", content=False, write=lambda given: "DIR"
+        None, "YouCook2: folder of its annotations.", content=False, write=lambda given: "DIR", found_by="*"
     )
     captions: Path | None = option(
         None,

@@ -1,0 +1,148 @@
+"""A finished output prepared once more: the settings that it records, with the inputs that a verifier has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from ..benchmark import Benchmark, Prepared
+from ..errors import InputError, UsageError
+from ..extras import MissingExtraError
+from ..records.checks import NotChecked
+from ..records.command import given_files, read_command, recorded
+from ..records.options import ITSELF, NAME, BuildSettings, Field, Option, options_of, settled, with_value
+from ..records.output import FinishedOutput
+from ..sources.files import find_file
+from ..version import __version__
+from .parts import program_of
+
+SAMPLE = "sample"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a verifier has of what an output was built from.
+
+    Attributes:
+        folders: Where annotations and videos are looked for, the likelier first.
+        videos: The folder of the videos, if it is known.
+        given: Options of the build, by keyword: what they name is not looked for.
+    """
+
+    folders: Sequence[Path] = ()
+    videos: Path | None = None
+    given: Mapping[str, Any] | None = None
+
+
+def opening(benchmark: Benchmark, settings: BuildSettings, prepared: Prepared) -> dict[str, Any]:
+    """Return what a build writes first into `build.json`: the command, settings, inputs and versions."""
+    return {
+        "builder": prepared.plan.builder,
+        "dataset_version": settings.version,
+        "split": settings.split,
+        "files": given_files(settings),
+        "command": recorded(program_of(benchmark), settings, prepared.recorded),
+        **{key: value for key, value in prepared.plan.identity.items() if key != "dataset_version"},
+    }
+
+
+def prepare_again(
+    output: FinishedOutput, benchmark: Benchmark, sources: Sources
+) -> tuple[Prepared, dict[str, Any]] | NotChecked | str:
+    """Prepare the build of an output once more.
+
+    Returns:
+        What `prepare` and `opening` return; or why there is none: something is not here, or nothing can have been built
+        like that.
+
+    Raises:
+        UsageError: An option that was given is none of the benchmark's, or has a value that is not allowed.
+    """
+    built_by = str(output.info.get("tools", {}).get("stressreel", "an unknown version"))
+    if built_by != __version__:
+        return NotChecked(
+            f"stressreel {built_by} built this, and this is {__version__}: pip install stressreel=={built_by} in an "
+            "environment of its own can build it again",
+            "version",
+        )
+    settings, problems = read_command(output.info, benchmark.settings)
+    if problems:
+        return f"build.json: the command has {problems[0]}"
+    options = {each.keyword: each for each in options_of(benchmark.settings)}
+    values = {options[name].path: value for name, value in checked(benchmark, sources.given or {}).items()}
+    absent: list[str] = []
+    for each in options.values():
+        if each.path not in values:
+            found = _found(each, each.get(settings), sources, output.info["inputs"])
+            if isinstance(found, NotChecked):
+                absent.append(found.reason)
+            else:
+                values[each.path] = found
+    if absent:
+        return NotChecked("; ".join(absent), "inputs")
+    for path, value in values.items():
+        settings = with_value(settings, path, value)
+    settings = settled(settings)
+    try:
+        prepared = benchmark.prepare(settings)
+        return prepared, opening(benchmark, settings, prepared)
+    except MissingExtraError as error:
+        return NotChecked(str(error), "tools")
+    except InputError as error:
+        return f"it cannot be built again: {error}"
+
+
+def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Take options of a build as keywords.
+
+    Raises:
+        UsageError: There is no such option, or its value is not allowed.
+    """
+    options = {each.keyword: each for each in options_of(benchmark.settings)}
+    values = {}
+    for name, value in given.items():
+        if name not in options:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is an option of neither verify nor {program_of(benchmark)}. Give the "
+                "options that name what it was built from, such as --videos DIR."
+            )
+        try:
+            values[name] = options[name].check(value)
+        except ValueError as error:
+            raise UsageError(f"--{options[name].flag} {value} {error}. {options[name].option.help}") from error
+    return values
+
+
+def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> Any:
+    """Return an option as it is to be given again: what it records, or the path of what that names."""
+    option = each.option
+    if option.record == "never" and each.kind == "path":
+        return sources.videos
+    if value in (None, (), "", SAMPLE):
+        return value
+    if option.exists or option.found_by:
+        values = value if isinstance(value, tuple) else (value,)
+        paths = [_look_for(option, Path(name).name, sources.folders, inputs) for name in values]
+        if None in paths:
+            return NotChecked(f"what --{each.flag} named is not here: give it, or --annotations or --sources")
+        paths = [str(path) if each.kind == "text" else path for path in paths]
+        return tuple(paths) if isinstance(value, tuple) else paths[0]
+    if option.write is not None and not option.content and each.kind in ("text", "path") and not option.read:
+        return NotChecked(f"--{each.flag} was given to the build: give it too")
+    return value
+
+
+def _look_for(option: Option, name: str, folders: Sequence[Path], inputs: Iterable[str]) -> Path | None:
+    """Find a file by its name, or a folder by the inputs in it."""
+    if option.found_by == ITSELF:
+        return next(iter(folders), None)
+    names = [name] if option.found_by in ("", NAME) else sorted(i for i in inputs if fnmatchcase(i, option.found_by))
+    for each in names:
+        for folder in folders:
+            path = find_file(folder, each) if Path(each).name == each != ".." else None
+            if path is not None:
+                return path if names == [name] or (option.or_file and len(names) == 1) else path.parent
+    return None
