@@ -70,7 +70,7 @@ def verify(
         out: The output.
         decode: Decode the videos and compare frames.
         workers: Processes for decoding and rendering.
-        sources: Folder of the source videos (and annotations) that it was built from, or the word `sample`: it is built
+        sources: Folder of the source videos (and annotations) that it was built from, or the word "sample": it is built
             again from them.
         annotations: Annotations that it was built from, file or folder, if they are not in `sources`.
         sample: How many videos to render again, or `all`; by default all of up to 60, else 20 and at least 2 of each

@@ -36,6 +36,29 @@ def beside(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
+def build_options(values: dict[str, Any]) -> dict[str, Any]:
+    """Read words such as `--charades DIR` as options of the build whose output it is; of several values, all."""
+    inputs: dict[str, list[str]] = {}
+    name = ""
+    for text in values.pop("given"):
+        if text.startswith("--"):
+            flag, equals, value = text.partition("=")
+            name = flag.removeprefix("--").replace("-", "_")
+            inputs.setdefault(name, [])
+            text = value if equals else ""
+        elif not name:
+            raise UsageError(f"{text!r} is neither an option nor the value of one. See stressreel verify --help.")
+        if text:
+            inputs[name].append(text)
+    for name, given in inputs.items():
+        if not given:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is no option of verify, nor an option of a build with a value. See stressreel "
+                "verify --help."
+            )
+    return {**values, "inputs": {name: given[0] if len(given) == 1 else given for name, given in inputs.items()}}
+
+
 @dataclass(frozen=True)
 class Command:
     """A command that a function of the API stands for; see `functions.function_command`.
@@ -48,6 +71,7 @@ class Command:
         flags: Positional parameters that are options on the command line.
         names: Flags of keywords that are called otherwise on the command line.
         given: What the help calls further words of the command line.
+        loose: Whether these may be absent, and options that the command does not know.
         adapt: Turns the values that click hands over into the arguments of the function.
         other: An option that makes the command call another function of the module, and that function.
     """
@@ -59,6 +83,7 @@ class Command:
     flags: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     given: str = ""
+    loose: bool = False
     adapt: Adapt | None = None
     other: tuple[str, str] | None = None
 
@@ -142,7 +167,19 @@ FUNCTIONS: dict[str, Command] = {
     "simulate-quag": Command(
         "simulate_quag", examples="stressreel simulate-quag --alphas 0.1,0.3 --steps 300 --out simulation.png"
     ),
-    "verify": Command("verify", formats=("json",)),
+    "verify": Command(
+        "verify",
+        formats=("json",),
+        given="[--BUILD-OPTION VALUE]...",
+        loose=True,
+        adapt=build_options,
+        examples="""
+        stressreel verify out/clavi
+        stressreel verify out/clavi --sources ~/Charades --sample all
+        stressreel verify out/clavi --charades ~/annotations --videos ~/Charades_v1_480
+        stressreel verify out/clavi --signed-by key.pub
+        """,
+    ),
 }
 """By the words of the command line, such as "score open-ended"."""
 
@@ -195,6 +232,7 @@ def make(words: str) -> click.Command:
         flags=command.flags,
         names=command.names,
         given=command.given,
+        loose=command.loose,
         adapt=command.adapt,
         other=None if command.other is None else (command.other[0], getattr(module, command.other[1])),
     )

@@ -31,6 +31,7 @@ def function_command(
     flags: Sequence[str] = (),
     names: Mapping[str, str] | None = None,
     given: str = "",
+    loose: bool = False,
     adapt: Adapt | None = None,
     other: tuple[str, Callable[..., Any]] | None = None,
 ) -> click.Command:
@@ -47,6 +48,7 @@ def function_command(
         flags: Positional parameters that are options on the command line.
         names: Flags of keywords that are called otherwise on the command line.
         given: What the help calls further words of the command line, which `adapt` finds as `given`; "" if it has none.
+        loose: Whether these words may be absent, and options that the command does not know.
         adapt: Turns the values that click hands over into the arguments of the function.
         other: A keyword of another function, and that function: the command has its options too, and calls it where
             that keyword is given.
@@ -83,7 +85,8 @@ def function_command(
     words = {each.path[0]: f"--{each.flag}" for each in [*added, *fields]} | {name: name.upper() for name in positional}
     decorators = [_argument(each) for each in fields if each.path[0] in positional]
     if given:
-        decorators.append(click.argument("given", nargs=-1, required=True, metavar=given))
+        kind = click.UNPROCESSED if loose else None
+        decorators.append(click.argument("given", nargs=-1, required=not loose, metavar=given, type=kind))
     for each in [*fields, *(each for each in added if each.path[0] not in known)]:
         if each.path[0] not in positional:
             complete = COMPLETED.get(each.path[0]) if positional else None
@@ -95,7 +98,8 @@ def function_command(
     text = _in_flags(description(function), words)
     if examples:
         text += "\n\n\b\nExamples:\n" + "\n".join(f"  {line.strip()}" for line in examples.strip().splitlines())
-    context = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+    context: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+    context["ignore_unknown_options"] = loose
     made: click.Command = click.command(name, context_settings=context, help=text)(command)
     return made
 

@@ -8,13 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import cv2
+import numpy as np
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
 from ..records.card_head import data_files
 from ..records.checks import Check
 from ..records.documents import read_own
-from ..records.files import write_atomic
+from ..records.files import regular, write_atomic
 from ..records.markdown import Written, as_block, as_code, as_text, without_tags
 from ..records.notes import CARD, marked, notes_of
 from ..records.output import FinishedOutput
@@ -33,6 +35,9 @@ SIZES = (
 LARGEST = "n>10M"
 HERE = Path(__file__).parent
 BASE = "base.md.j2"
+LARGEST_FIGURE = 20_000_000  # bytes
+HEAD = 24  # bytes of a PNG file, with its width and height
+SHADES = 2.0  # grey levels, over all pixels
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,9 @@ def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -
 
 
 def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
-    """Make the checks that README.md and croissant.json are those which the shards and `build.json` give now.
+    """Make the checks that README.md, figures and croissant.json are those which the shards and `build.json` give now.
 
-    Both need what the card measures, which takes long: it is measured once.
+    They need what the card measures, which takes long: it is measured once.
     """
     held: list[Any] = []
 
@@ -95,10 +100,31 @@ def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
         "card": lambda output: _differing(
             output, CARD, lambda: _render(output, configs, card, measured(output)), "the card"
         ),
+        "figures": lambda output: _differing_figures(output, card.figures(output, measured(output))),
         "croissant": lambda output: _differing(
             output, CROISSANT, lambda: _croissant(output, configs, card, measured(output)), "the description"
         ),
     }
+
+
+def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> Iterator[str]:
+    """Compare the figures of an output with those drawn now; another version of matplotlib may shade them otherwise."""
+    for name, content in figures.items():
+        file = output.path / "figures" / name
+        if not file.is_file() or file.stat().st_size > LARGEST_FIGURE:
+            yield f"there is no figures/{name} of the size of a figure; `stressreel card` writes it"
+        elif (found := regular(file).read_bytes()) != content and not _alike(found, content):
+            yield f"figures/{name} does not show what the card says; `stressreel card` draws it again"
+
+
+def _alike(found: bytes, drawn: bytes) -> bool:
+    """Whether two PNG files are of one size, and nearly the same to look at."""
+    if found[:HEAD] != drawn[:HEAD]:
+        return False
+    pictures = [cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR) for content in (found, drawn)]
+    if pictures[0] is None or pictures[1] is None:
+        return False
+    return float(np.abs(pictures[0].astype(np.float32) - pictures[1]).mean()) < SHADES
 
 
 def _differing(output: FinishedOutput, name: str, render: Callable[[], str], what: str) -> Iterator[str]:
