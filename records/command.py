@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 from ..errors import InputError
 from .options import Field, build, content, options_of, read_settings, settled
+from .plan import changed
 
 S = TypeVar("S")
 END = " --out OUT"
@@ -95,66 +97,29 @@ def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str
         info: The content of `build.json`.
         command: What builds such outputs.
     """
-    program, written = _apart(info, command.settings)
-    if program != command.program or not str(info["command"]).endswith(END):
-        yield f"build.json: the command is not {command.program} with options and{END}"
-    given, unreadable = read_command(info, command.settings)
-    if unreadable:
-        yield from (f"build.json: the command has {problem}" for problem in unreadable)
+    given, problems = read_command(info, command.settings)
+    if problems:
+        yield from (f"build.json: the command has {problem}" for problem in problems)
         return
-    whole = settled(given)
+    again = recorded(command.program, settled(given))
+    if info["command"] != again:
+        yield f"build.json: the command is {info['command']!r}, where a build records {again!r}"
     beside = {"split": info["split"], "limit": info["limit"], "version": info["dataset_version"]}
-    for each in options_of(command.settings):
-        found, spelt = written.get(each.flag, []), _spelt(each, whole)
-        value = each.get(given)
-        if value != beside.get(each.flag, value):
-            yield f"build.json: by the command --{each.flag} is {value}, beside it {beside[each.flag]}"
-        elif found != spelt:
-            what = " ".join(found) or f"no --{each.flag}"
-            yield f"build.json: the command has {what}, where a build records {' '.join(spelt) or 'nothing'}"
+    for name, value in beside.items():
+        if getattr(given, name) != value:
+            yield f"build.json: by the command --{name} is {getattr(given, name)}, beside it {value}"
     try:
-        yield from _differing_settings(info, command.decide(whole))
+        decided = json.loads(json.dumps(content(command.decide(settled(given)))))
+        yield from (f"build.json: settings, and what the command says: {n}" for n in changed(info["settings"], decided))
     except InputError as error:
         yield f"build.json: the command builds nothing: {error}"
-    yield from _differing_files(info, given)
-
-
-def _differing_settings(info: Mapping[str, Any], decided: Any) -> Iterator[str]:
-    """Compare what a command decides with the settings that `build.json` keeps."""
-    flags = {each.path: f"--{each.flag}" for each in options_of(type(decided))}
-    given, kept = _flat(content(decided)), _flat(info["settings"])
-    for path in {**given, **kept}:
-        values = [some.get(path, "unknown") for some in (given, kept)]
-        if values[0] != values[1]:
-            name = flags.get(path, ".".join(path))
-            yield f"build.json: by the command {name} is {values[0]}, by the settings {values[1]}"
-
-
-def _differing_files(info: Mapping[str, Any], given: Any) -> Iterator[str]:
-    """Compare the files of the command with those that `build.json` lists, and these with its inputs."""
-    options = {each.keyword: each for each in options_of(type(given)) if each.option.exists}
+    hidden = {each.keyword for each in options_of(command.settings) if each.option.write}
     found = given_files(given)
     for keyword in {**found, **info["files"]}:
         names = info["files"].get(keyword, [])
-        each = options.get(keyword)
-        if each and each.option.write:  # the command hides its name, and whose file it is
-            same = bool(names) == (keyword in found)
-        else:
-            same = names == found.get(keyword) and set(names) <= set(info["inputs"])
-        if not same:
-            option = f"--{keyword.replace('_', '-')}"
-            yield f"build.json: {option} is said to be {', '.join(names)}, the command or the inputs say something else"
-
-
-def _flat(settings: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
-    """List nested settings by path, as JSON has them."""
-    found: dict[tuple[str, ...], Any] = {}
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            found |= _flat(value, (*prefix, name))
-        else:
-            found[*prefix, name] = list(value) if isinstance(value, tuple) else value
-    return found
+        same = names == found.get(keyword) and set(names) <= set(info["inputs"])
+        if not (bool(names) == (keyword in found) if keyword in hidden else same):
+            yield f"build.json: --{keyword.replace('_', '-')} was {', '.join(names)}, the command says something else"
 
 
 def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[str]]:
