@@ -8,7 +8,7 @@ entry-point group `stressreel.benchmarks` names.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -48,6 +48,7 @@ class Prepared:
         recorded: Texts for options in the recorded command, where what was given does not say enough.
         warnings: What the user has to know before work starts.
         searched: Describes the folders in which source videos were looked for; see `sources.files.searched`.
+        chosen: What floating point decides of it; None if nothing.
     """
 
     plan: Plan
@@ -57,6 +58,20 @@ class Prepared:
     recorded: Mapping[str, str | None] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     searched: Callable[[], Sequence[str]] = tuple
+    chosen: Chosen | None = None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What floating point decides: another engine (`records.versions.ENGINE`) rounds and may choose otherwise.
+
+    Attributes:
+        columns: What was chosen, by table.
+        check: Yields what the choices of another engine break: rules that hold whatever was chosen.
+    """
+
+    columns: Mapping[str, Collection[str]]
+    check: Check
 
 
 class Prepare(Protocol):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from ..version import __version__
 
+ENGINE = "engine"
 LIBRARIES = ("libavcodec", "libavformat", "libswscale", "libswresample")
 
 
@@ -26,6 +28,19 @@ def tool_versions(*, render: bool, packages: Sequence[str] = ()) -> dict[str, st
             name: ".".join(map(str, number)) for name, number in av.library_versions.items() if name in LIBRARIES
         }
     return versions
+
+
+def engine() -> str:
+    """Name what decides the last bits of floating point: libraries, and the instructions that numpy finds to use.
+
+    Another processor or library moves a cosine by 1e-7, and what is chosen by cosines with it.
+    """
+    import numpy as np
+
+    found: Any = np.show_config(mode="dicts")
+    simd = " ".join(found.get("SIMD Extensions", {}).get("found", [])) or "no SIMD"
+    packages = [f"{name} {number}" for name in ("numpy", "torch") if (number := version_here(name))]
+    return ", ".join([*packages, simd])
 
 
 def version_here(name: str) -> str | None:

@@ -15,15 +15,16 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import groupby, islice, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import VideoError
-from ..records.checks import Finding, NotChecked
+from ..records.checks import Finding, NotChecked, Note
 from ..records.fingerprint import Fingerprint, UnitHasher, UnitRows, plain_json, read_units
 from ..records.output import FinishedOutput
-from ..records.plan import Builder, Facts, Plan, Skip, Unit, changed
+from ..records.plan import Builder, Facts, Skip, Unit, changed
 from ..records.schema import Config, Row
 from ..records.shards import group_rows, open_shard, read_rows
+from ..records.versions import ENGINE
 from ..seeds import rng_for
 from ..video.encode import without_loss
 from ..video.fidelity import differs
@@ -32,9 +33,13 @@ from .derived import differences
 from .pack import Key, count_rows, is_full
 from .processes import on_processes
 
+if TYPE_CHECKING:
+    from ..benchmark import Prepared
+
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
 RENDERED = 5  # units with other rows are rendered: what `look` finds of a broken file may differ
-OF_ROWS = ("counts", "skips", "fingerprint")
+OF_ROWS, OF_CHOICES = ("counts", "skips", "fingerprint"), ("notes", "plan_sha256")
+MOST_OTHERWISE = 0.2  # of the rows that another engine chose
 
 
 @dataclass(frozen=True)
@@ -132,21 +137,24 @@ class Table:
 class Rebuild:
     """A build planned again, to be compared with an output, in the order of the methods."""
 
-    def __init__(self, plan: Plan, builder: Builder, info: Mapping[str, Any], again: Again):
+    def __init__(self, prepared: Prepared, info: Mapping[str, Any], tools: Mapping[str, str], again: Again):
         """Take what `prepare` returned.
 
         Args:
-            plan: The plan.
-            builder: Its builder.
-            info: What a build writes first into `build.json`.
+            prepared: The build.
+            info: What it writes first into `build.json`.
+            tools: The versions that the output records.
             again: What is made again.
         """
-        self.plan, self.builder, self.info, self.again = plan, builder, info, again
+        self.plan, self.builder, self.info, self.again = prepared.plan, prepared.builder, info, again
+        self._tools, self._here = tools, info.get("tools", {})
+        self.chosen = prepared.chosen if tools.get(ENGINE) != self._here.get(ENGINE) else None
         self._videos: list[Video] = []
         self._fingerprint = Fingerprint()
         self._skips: list[Skip] = []
         self._counts: Counter[Key] = Counter()
         self._absent: Counter[str] = Counter()
+        self._otherwise: Counter[bool] = Counter()
 
     def check_rows(self, output: FinishedOutput) -> Iterator[Finding]:
         """Every unit gives the rows that are there: each column, in their order, in the shards that they fill."""
@@ -184,13 +192,13 @@ class Rebuild:
                     yield f"{unit.id} is there, and cannot be built: {facts.detail}"
                 continue
             built = self._built(unit, facts, configs)
-            problems = list(_differing(built, tables, found))
+            problems = list(self._differing(built, tables, found))
             if problems and self.builder.renders(unit) and rendered < RENDERED:
                 rendered += 1
                 again = render_again(self.builder, unit)
                 if not isinstance(again, Skip):
                     facts, built = again, self._built(unit, again, configs)
-                    problems = list(_differing(built, tables, found))
+                    problems = list(self._differing(built, tables, found))
             yield from problems
             left_out[unit.id] = [Skip(**skip) for skip in facts.get("skips", ())]
             for table, rows in built.items():
@@ -242,6 +250,22 @@ class Rebuild:
             if rows != again:
                 yield f"units.parquet does not say what {unit.id} has"
 
+    def _differing(
+        self, built: Mapping[str, Sequence[Row]], tables: Mapping[str, Table], found: Mapping[str, Sequence[Place]]
+    ) -> Iterator[str]:
+        """Compare the rows of a unit with those that are there, but for what is known of its files alone."""
+        for name in {**built, **found}:
+            rows, places = built.get(name, ()), found.get(name, ())
+            if len(rows) != len(places):
+                yield f"{name}: {len(places)} rows where {len(rows)} are built"
+            for row, (_, _, there) in zip(rows, places, strict=False):
+                table = tables[name]
+                free = self.chosen.columns.get(table.config.name, ()) if self.chosen else ()
+                self._otherwise[any(there[column] != row[column] for column in free)] += bool(free)
+                own = [*free, *table.videos, *(["sha256"] if table.videos else [])]
+                expected = {**row, **{column: there[column] for column in own}}
+                yield from (f"{name}: {table.title(there)}: {line}" for line in differences(there, expected))
+
     def _note_videos(self, number: int, table: Table | None, rows: Sequence[Row], places: Sequence[Place]) -> None:
         for row, (shard, place, _) in zip(rows, places, strict=False):
             for column in table.videos if table else ():
@@ -249,16 +273,30 @@ class Rebuild:
                 title = f"{table.name}: {table.title(row)}"
                 self._videos.append(Video(title, kind, table.shards[shard], place, number, row[column]))
 
+    def check_choices(self, output: FinishedOutput) -> Iterator[Finding]:
+        """What an engine of another kind chose keeps the rules, and is mostly what is chosen here."""
+        if self.chosen is None:
+            return
+        count, total = self._otherwise[True], self._otherwise.total()
+        if count > MOST_OTHERWISE * total:
+            yield f"{count} of {total} rows choose otherwise than here, more than rounding explains"
+        yield from self.chosen.check(output)
+        yield Note(
+            f"chosen by {self._tools.get(ENGINE, 'an unknown engine')}, here it is {self._here.get(ENGINE)}: held to "
+            f"the rules of choosing, not to the choices; {count} of {total} rows choose otherwise than here"
+        )
+
     def check_record(self, output: FinishedOutput) -> Iterator[Finding]:
         """`build.json` says what a build writes into it: settings, inputs, counts, skips, notes, fingerprints."""
-        tools, here = output.info.get("tools", {}), self.info.get("tools", {})
+        tools, here = self._tools, self._here
         plan = replace(self.plan, identity={**self.plan.identity, "tools": tools})
         counts = count_rows(self.plan, self._counts)
         expected = {**self.info, **results(plan, self._skips, counts, self._fingerprint), "tools": tools}
         for line in changed(_plain(output.info), _plain(expected)):
-            if not (self._absent and line.startswith(OF_ROWS)):
+            open_ = (OF_ROWS if self._absent else ()) + (OF_CHOICES if self.chosen else ())
+            if not line.startswith(open_):
                 yield f"build.json, and what a build writes: {line}"
-        for name in sorted({*tools, *here}):
+        for name in sorted({*tools, *here} - ({ENGINE} if self.chosen else set())):
             if tools.get(name) != here.get(name):
                 was, now = tools.get(name, "not used"), here.get(name, "not used")
                 yield NotChecked(f"what {name} {was} makes, which is recorded; here it is {now}", "tools")
@@ -269,7 +307,7 @@ class Rebuild:
             yield NotChecked("that the videos show what their sources show: --no-decode")
             return
         chosen = drawn(self._videos, self.again.sample, self.again.seed)
-        same = output.info.get("tools", {}) == self.info.get("tools", {})
+        same = {**self._tools, ENGINE: ""} == {**self._here, ENGINE: ""}  # videos are encoded by integers
         for problems in on_processes(videos_again, self._jobs(chosen, same=same), self.again.workers):
             yield from problems
         if len(chosen) < len(self._videos):
@@ -299,20 +337,6 @@ def _following(stated: Iterator[tuple[str, Iterator[UnitRows]]]) -> tuple[str | 
 def _plain(info: Mapping[str, Any]) -> Any:
     """Return what `build.json` holds as JSON gives it back."""
     return json.loads(json.dumps(info))
-
-
-def _differing(
-    built: Mapping[str, Sequence[Row]], tables: Mapping[str, Table], found: Mapping[str, Sequence[Place]]
-) -> Iterator[str]:
-    """Compare the rows of a unit with those that are there, but for what is known of its files alone."""
-    for name in {**built, **found}:
-        rows, places = built.get(name, ()), found.get(name, ())
-        if len(rows) != len(places):
-            yield f"{name}: {len(places)} rows where {len(rows)} are built"
-        for row, (_, _, there) in zip(rows, places, strict=False):
-            table = tables[name]
-            own = {column: there[column] for column in (*table.videos, *(["sha256"] if table.videos else ()))}
-            yield from (f"{name}: {table.title(there)}: {line}" for line in differences(there, {**row, **own}))
 
 
 def drawn(videos: Sequence[Video], sample: int | str | None, seed: int) -> list[Video]:

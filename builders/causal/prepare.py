@@ -15,7 +15,7 @@ from ...negatives.settings import advice, columns_of, strict
 from ...progress import Progress, keep
 from ...records.files import user_cache
 from ...records.plan import Plan, noted
-from ...records.versions import tool_versions
+from ...records.versions import ENGINE, engine, tool_versions
 from ...samples.cache import cached_sample
 from ...samples.causal import ANNOTATIONS
 from ...sources.causalchaos import (
@@ -55,7 +55,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     read = read_inputs(files, settings, settings.limit)
     rows = read.rows
     source = source_of_rows(read.hashes, sample=settings.annotations == SAMPLE)
-    versions = tool_versions(render=settings.render, packages=("numpy",))
+    versions = {**tool_versions(render=settings.render), ENGINE: engine()}
     versions["encoder"] = encoder_name(settings.model)
     confuser, generator, generated = None, None, None
     if settings.confuse or strict(settings):
