@@ -34,6 +34,7 @@ BENCHMARK = Benchmark(
     prepare=late(".prepare", "prepare", __package__),
     configs=late(".tables", "configs", __package__),
     checks=late(".checks", "causal_checks", __package__),
+    derived=late(".derived", "derived", __package__),
     items=late(".items", "items", __package__),
     choices=late(".items", "choices", __package__),
     question_tables=question_tables,

@@ -12,9 +12,9 @@ from ...negatives.settings import strict
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
+from ...runtime.decoded import check_decord
+from ...runtime.processes import on_processes
 from ...video.thumbnails import UNDECODABLE, look_at
-from ..decord_checks import check_decord
-from ..processes import on_processes
 from ..remade import differs_from_row
 from .divisions import divide
 from .plan import causal_row

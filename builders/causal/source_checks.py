@@ -19,10 +19,10 @@ from ...records.output import FinishedOutput
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
 from ...records.source import differing_source
+from ...runtime.processes import on_processes
 from ...sources.causalchaos import VIDEO_FOLDERS, CausalRow, source_of_rows
 from ...sources.files import find_videos
 from ...video.index import index_frames
-from ..processes import on_processes
 from ..remade import (
     chosen_videos,
     differing_rows,

@@ -12,9 +12,9 @@ import numpy as np
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
+from ...runtime.decoded import check_decord
+from ...runtime.processes import on_processes
 from ...video.thumbnails import UNDECODABLE, Look, look_at, misplaced
-from ..decord_checks import check_decord
-from ..processes import on_processes
 from ..remade import differs_from_row
 from .questions import phrases_of, templates_of
 from .render import FRAMES, SHARED

@@ -15,8 +15,8 @@ from ...records.output import FinishedOutput
 from ...records.plan import Plan, Unit
 from ...records.schema import Row
 from ...records.source import differing_source, source_of
+from ...runtime.processes import on_processes
 from ...video.index import index_frames
-from ..processes import on_processes
 from ..remade import chosen_videos, differing_rows, same_encoder, unlike_again
 from ..replanned import annotation_folder, differing_plan, input_files, plan_or_findings
 from .inputs import read_plan, sameness_by

@@ -10,8 +10,8 @@ from ...metrics.question_graphs import named_object
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
+from ...runtime.decoded import check_decord
 from ...templates.agqa import load_agqa
-from ..decord_checks import check_decord
 from .answers import GRAPH, ROOT
 from .graph_answers import REASONS, verdict
 from .settings import settings_of

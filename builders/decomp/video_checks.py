@@ -12,10 +12,10 @@ from ...records.files import sha256_file
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...records.source import source_of
+from ...runtime.processes import on_processes
 from ...samples.cache import cached_sample
 from ...sources.files import find_videos, video_folder
 from ...video.decode import with_index
-from ..processes import on_processes
 from ..remade import same_encoder
 from .render import shape_of
 from .tables import VIDEOS

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from ...records.checks import Check, VerifyOptions
 from ...records.output import FinishedOutput
 from ...records.schema import Row
+from ...runtime.decoded import check_decord
+from ...runtime.processes import on_processes
 from ...video.encode import EncodeSettings
 from ...video.thumbnails import UNDECODABLE, look_at, misplaced
-from ..decord_checks import check_decord
-from ..processes import on_processes
 from .caption_checks import text_checks
 from .pictures import Likeness, compared, places_in, unlike
 from .render import recipe_for

@@ -19,13 +19,13 @@ from ...records.plan import Plan, Unit
 from ...records.schema import Row
 from ...records.source import differing_source, source_of
 from ...records.versions import tool_versions
+from ...runtime.processes import on_processes
 from ...sources.files import find_videos
 from ...video.encode import EncodeSettings
 from ...video.ffmpeg import ffmpeg_version
 from ...video.fidelity import measure_loss, unlike
 from ...video.index import index_frames
 from ...video.thumbnails import UNDECODABLE
-from ..processes import on_processes
 from ..remade import WITHOUT_LOSS, chosen_videos, differing_rows
 from ..replanned import annotation_folder, differing_plan, input_files, plan_or_findings
 from .captions import is_text
