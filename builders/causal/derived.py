@@ -68,7 +68,9 @@ def choice_rows(
     if settings.only == "all":
         wanted = {qid for qid, row in right.items() if row[f"split_{scheme}"] == split}
         yield from (f"{scheme}/{split}: {qid} is missing, or should not be there" for qid in sorted(wanted ^ {*ids}))
-    most, balanced = settings.mining.num_options, strict(settings)
+    most = settings.mining.num_options
+    even = {target: even_places(ids, most, settings.seed, f"{scheme}/{target}") for target in NAMES}
+    pool = {*ids} if settings.pool == "split" else right.keys()
     for row in output.rows(scheme, None, split):
         expected = {"qid": row["qid"], **(asked_of(causal_row(right[row["qid"]])) if row["qid"] in right else {})}
         for target, (options, index, sources) in NAMES.items():
@@ -76,29 +78,23 @@ def choice_rows(
             if not 2 <= count == len(row[sources]) <= most or len({*map(text_key, texts)}) < count:
                 yield f"{title}: its {target} options are not 2 to {most} different ones, each with its source"
                 continue
-            even = even_places(ids, most, settings.seed, f"{scheme}/{target}")[row["qid"]] if balanced else None
-            place = arrange("", [WRONG] * (count - 1), settings.seed, row["qid"], target, even).answer_index
-            found = [
-                lent(text, source, target, right, settings) for text, source in zip(texts, row[sources], strict=True)
-            ]
+            wanted_place = even[target][row["qid"]] if strict(settings) else None
+            place = arrange("", [WRONG] * (count - 1), settings.seed, row["qid"], target, wanted_place).answer_index
+            pairs = zip(texts, row[sources], strict=True)
+            found = [lent(text, source, target, right, settings) for text, source in pairs]
             stated = right[row["qid"]][target] if row["qid"] in right else texts[place]
             found[place] = (as_written(texts[place], stated, settings), source_row(row["qid"], None))
             expected |= {options: [text for text, _ in found], index: place, sources: [source for _, source in found]}
-            lenders = [source["qid"] for number, source in enumerate(row[sources]) if number != place]
-            pool = {*ids} if settings.pool == "split" else right.keys()
-            if settings.pool == "split" or settings.only == "all":
-                yield from (
-                    f"{title}: {qid} lends an option and is not in its pool" for qid in lenders if qid not in pool
-                )
-            if row["qid"] in lenders:
-                yield f"{title}: a wrong {target} is its own"
+            lenders = {source["qid"]: source["kind"] for _, source in found if source["kind"] != RIGHT}
+            for qid, kind in lenders.items():
+                known = qid in pool or kind == "carried" or (settings.pool == "all" and settings.only != "all")
+                if qid == row["qid"] or not known:
+                    yield f"{title}: a wrong {target} is that of {qid}, which cannot lend it"
         yield Derived(scheme, split, expected)
 
 
 def lent(text: str, source: Row, target: Target, right: Mapping[str, Row], settings: CausalSettings) -> tuple[str, Row]:
-    """Return a wrong option and its source as they must be: the right option of who lends it, unless other words were
-    carried over from there.
-    """
+    """Return a wrong option and its source as they must be; one that was carried over has other words."""
     kind = "carried" if strict(settings) and source["kind"] == "carried" else settings.mining.negatives
     stated = right[source["qid"]][target] if kind != "carried" and source["qid"] in right else text
     return as_written(text, stated, settings), {**source, "kind": kind}
