@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from .metrics.blind.asked import Asked
     from .metrics.items import Items
     from .metrics.scoring import Scoring
-    from .records.checks import Check, VerifyOptions
+    from .records.checks import Check
     from .records.options import BuildSettings
     from .records.output import FinishedOutput
     from .records.plan import Builder, Plan
     from .records.schema import Config, Row
+    from .runtime.decoded import Shown
+    from .runtime.derived import Derivation
     from .video.estimate import Estimate
 
 Info = Mapping[str, Any]
@@ -97,7 +99,10 @@ class Benchmark:
         question_tables: The tables with questions, the default first.
         decide: Turns settings as given into those that the plan keeps (families of names into names, for example)
             without a look at any file, so that the recorded command can be checked. By default they stay as they are.
-        checks: Its own checks of a finished output, by name, cheap ones first.
+        derived: The rows of its tables that follow from other rows of an output, in storage values and in the order of
+            their tables, with the columns that do; and a line for each contradiction that is none of a column. None if
+            nothing is checked so.
+        shown: Which videos of an output show the frames of others, in which order; None if none does.
         card: What the card says besides what all cards say.
         scoring: How predictions are scored; None for the accuracy on its items.
         choices: What a table and split asks with options, for an audit of blind guessing: each question as often as it
@@ -126,7 +131,8 @@ class Benchmark:
     items: Callable[[FinishedOutput, str, str], Items]
     question_tables: Callable[[Info], Sequence[str]]
     decide: Callable[[Any], Any] = lambda settings: settings
-    checks: Callable[[Info, VerifyOptions], Mapping[str, Check]] = lambda info, options: {}
+    derived: Callable[[FinishedOutput], Iterator[Derivation]] | None = None
+    shown: Callable[[FinishedOutput], Iterator[Shown]] | None = None
     card: Callable[[], Card] | None = None
     scoring: Callable[[], Scoring] | None = None
     choices: Callable[[FinishedOutput, str, str], list[Asked]] | None = None

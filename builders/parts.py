@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError, UsageError
 from ..progress import Working
-from ..records.checks import Check, VerifyOptions
+from ..records.checks import Check, Finding, NotChecked
 from ..records.command import Command
+from ..version import __version__
 from . import BENCHMARKS, benchmark_of, load_benchmark
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..metrics.scores import Scores
     from ..metrics.scoring import Explanation, Scoring
     from ..records.output import FinishedOutput
+    from ..records.schema import Config
     from ..runtime.rebuild import Again
     from .rebuilt import Sources
 
@@ -60,19 +62,48 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: Again) ->
         again: What is made again.
     """
     from ..data_cards.card import card_checks
+    from ..runtime.decoded import check_decord
     from ..runtime.verify import common_checks, row_checks
 
     benchmark = benchmark_of(output)
     configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
+    has_videos = any(column.kind == "video" for config in configs for column in config.columns)
     checks = common_checks(configs)
     last = checks.pop("load_dataset")
     rebuilt = rebuild_checks(output, benchmark, sources, again) if sources else {}
     if "rows" not in rebuilt:
         command = Command(program_of(benchmark), benchmark.settings, benchmark.decide)
-        options = VerifyOptions(again.decode, again.workers, None, 0, None)
-        checks |= {**row_checks(configs, command), **benchmark.checks(output.info, options)}
+        checks |= {**row_checks(configs, command), **own_checks(benchmark, configs)}
+        if has_videos and again.decode:
+            checks |= decoded_checks(benchmark, configs, again.workers)
+    if has_videos and again.decode:
+        checks["decord"] = lambda output: check_decord(output, again.workers)
     cards = card_checks(benchmark.configs(output.info), card_of(benchmark))
     return {**checks, **rebuilt, **cards, "load_dataset": last}
+
+
+def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
+    """Return the check of what follows from other rows, which code of another version may have made otherwise."""
+    from ..runtime.derived import check_derived
+
+    def check(output: FinishedOutput) -> Iterator[Finding]:
+        built_by = output.info.get("tools", {}).get("stressreel")
+        if benchmark.derived is None or built_by != __version__:
+            yield NotChecked(f"what follows from other rows: stressreel {built_by} built this, this is {__version__}")
+        else:
+            yield from check_derived(output, configs, benchmark.derived(output))
+
+    return {"derived": check} if benchmark.derived else {}
+
+
+def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int) -> dict[str, Check]:
+    """Return the checks of what embedded videos show."""
+    from ..runtime.decoded import check_decoded, check_shown
+
+    checks: dict[str, Check] = {"decoded": lambda output: check_decoded(output, configs, workers)}
+    if (shown := benchmark.shown) is not None:
+        checks["shown"] = lambda output: check_shown(output, shown(output), workers)
+    return checks
 
 
 def rebuild_checks(output: FinishedOutput, benchmark: Benchmark, sources: Sources, again: Again) -> dict[str, Check]:

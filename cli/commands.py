@@ -53,8 +53,8 @@ def build_options(values: dict[str, Any]) -> dict[str, Any]:
     for name, given in inputs.items():
         if not given:
             raise UsageError(
-                f"--{name.replace('_', '-')} is no option of verify, nor one of a build with a value; stressreel verify "
-                "--help lists the options."
+                f"--{name.replace('_', '-')} is no option of verify, nor one of a build with its value. See stressreel "
+                "verify --help."
             )
     return {**values, "inputs": {name: given[0] if len(given) == 1 else given for name, given in inputs.items()}}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from itertools import islice
@@ -203,6 +204,19 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Row]
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
             yield from group_rows(file, index, columns)
+
+
+def chosen_rows(paths: Iterable[Path], key: str, wanted: AbstractSet[str]) -> Iterator[Row]:
+    """Read the rows of shards whose column `key` has a value that is wanted; row groups without any stay unread.
+
+    Raises:
+        ShardError: One cannot be read.
+    """
+    for path in paths:
+        with open_shard(path) as file:
+            for group in range(file.num_row_groups):
+                if not wanted.isdisjoint(row[key] for row in group_rows(file, group, [key])):
+                    yield from (row for row in group_rows(file, group) if row[key] in wanted)
 
 
 def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:

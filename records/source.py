@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -50,12 +50,6 @@ def source_of(info: Mapping[str, Any]) -> Source:
     """Return the source that `build.json` names."""
     stored = info["source"]
     return Source(**{**stored, "video_folders": tuple(stored["video_folders"])})
-
-
-def differing_source(info: Mapping[str, Any], source: Source) -> Iterator[str]:
-    """Compare the source that `build.json` names with the one that the output was built from."""
-    if info["source"] != source.as_json():
-        yield f"build.json: the source is not {source.name} as stressreel knows it"
 
 
 def sample_source(name: str, video_folders: tuple[str, ...] = (".",), style: str = "") -> Source:

@@ -30,7 +30,7 @@ SHOWN = 10
 SAID = "it could not be checked: see what is damaged or missing above"
 UNSOURCED = (
     "A forger could still have changed what follows from nothing else here, such as clips and annotations: "
-    "--sources DIR makes a part again."
+    "--sources DIR builds it again."
 )
 UNSIGNED = "Nothing here says who made it: --signed-by KEY checks a signature, --fingerprint HEX what a paper gives."
 VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # the Hub's viewer shows so many rows, and reads at most so much for them

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import av
@@ -43,7 +43,6 @@ class Look:
         pictures: float32, shape (num_frames, 1024): a thumbnail of every frame, or shape (0, 1024) if none were wanted.
         tracks: The codec of every track of the file, a picture's with its pixel format: "h264 yuv420p", "aac".
         tags: What the file says about itself beyond what every MP4 file does, as "name=value".
-        samples: The samples of the frames that were to be kept, by number; see `samples_of`.
         sound_start: When the sound begins, in seconds on the file's clock.
     """
 
@@ -53,7 +52,6 @@ class Look:
     pictures: NDArray[np.float32]
     tracks: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    samples: dict[int, NDArray[np.uint8]] = field(default_factory=dict)
     sound_start: float = 0.0
 
     @property
@@ -84,30 +82,19 @@ def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
     return np.asarray(means.ravel(), np.float32)
 
 
-def samples_of(frame: av.VideoFrame) -> NDArray[np.uint8]:
-    """Return the luma of a frame, or its green if it is RGB: uint8, shape (height, width)."""
-    if frame.format.name == "rgb24":
-        return np.asarray(frame.to_ndarray()[..., 1], np.uint8)
-    return plane_view(frame, 0)  # of gbrp green is the first
-
-
-def look_at(content: bytes, *, pictures: bool = True, keep: Collection[int] = ()) -> Look:
+def look_at(content: bytes, *, pictures: bool = True) -> Look:
     """Decode a file.
 
     Args:
         content: An MP4 file.
         pictures: Whether to make thumbnails.
-        keep: Frames whose samples are kept.
 
     Raises:
         FFmpegError, ValueError, IndexError: It cannot be decoded (`UNDECODABLE`).
     """
     small, times, sizes, last = [], [], set(), None
     tracks, tags, sound_start = _described(content)
-    samples: dict[int, NDArray[np.uint8]] = {}
-    for number, frame in enumerate(frames_of(content)):
-        if number in keep:
-            samples[number] = samples_of(frame).copy()
+    for frame in frames_of(content):
         if pictures:
             small.append(thumbnail(plane_view(frame, 0)))
         times.append(frame.pts or 0)
@@ -122,7 +109,6 @@ def look_at(content: bytes, *, pictures: bool = True, keep: Collection[int] = ()
         np.array(small, np.float32).reshape(-1, SIDE * SIDE),
         tracks,
         tags,
-        samples,
         sound_start,
     )
 

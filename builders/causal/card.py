@@ -18,9 +18,8 @@ from ...negatives.settings import strict
 from ...records.output import FinishedOutput
 from ...records.schema import Row
 from ...records.source import source_of
-from .checks import NAMES
 from .settings import SCHEMES, settings_of
-from .tables import CLIPS, CONFUSED, OPEN, RIGHT
+from .tables import CLIPS, CONFUSED, NAMES, OPEN, RIGHT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ from ...metrics.blind.asked import Asked
 from ...metrics.inputs import read_columns
 from ...metrics.items import Items, items_of
 from ...records.output import FinishedOutput
-from .checks import NAMES
+from .tables import NAMES
 
 COLUMNS = ("qid", "episode", "clip_id", "question", "options", "answer_index")
 

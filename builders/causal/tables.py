@@ -15,6 +15,12 @@ CONFUSED = "causal_confusion"
 OPEN = "open_ended"
 CLIPS = "clips"
 
+NAMES: dict[Target, tuple[str, str, str]] = {
+    "answer": ("options", "answer_index", "sources"),
+    "explanation": ("explanation_options", "explanation_index", "explanation_sources"),
+}
+"""The columns with the options of a target, the place of the right one, and where each comes from."""
+
 SOURCE_FIELDS = (
     Column("qid", "string", "the question whose right option this is, or was before it was changed"),
     Column("kind", "string", "`right`, `hard`, `carried` (over from another question), `random`, `negation` or `swap`"),

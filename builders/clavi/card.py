@@ -12,7 +12,7 @@ from ...records.source import source_of
 from .cues import MEANINGS
 from .figures import clavi_figures, swap_png
 from .pairs import MARGIN_S, SPARE_S, Limits
-from .row_checks import settings_of
+from .settings import settings_of
 from .statistics import ClaviStatistics, measure_clavi
 
 NOTES = {
@@ -109,7 +109,7 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         "guessers": GUESSERS,
         "notes": named(info["notes"], NOTES),
         "skips": named(skips["by_reason"], SKIPS),
-        "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings_of(output)))},
+        "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings_of(output.info)))},
         "license_link": source_of(info).license.get("license_link"),
         "footage": "video",
     }

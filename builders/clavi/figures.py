@@ -11,9 +11,9 @@ from ...data_cards.statistics import Spread
 from ...errors import InputError
 from ...records.output import FinishedOutput
 from ...records.schema import Row
+from ...records.shards import chosen_rows
 from ...video.pyav import to_rgb
 from ...video.thumbnails import UNDECODABLE, frames_of
-from ..remade import chosen_videos
 from .statistics import Kind, TypeCount
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def swap_png(output: FinishedOutput, pair_id: str) -> bytes:
         InputError: Its videos cannot be decoded.
     """
     pair = next(row for row in output.rows("pairs", [*SHOWN]) if row["pair_id"] == pair_id)
-    videos = sorted(chosen_videos(output, "videos", "pair_id", {pair_id}), key=lambda row: str(row["video_id"]))
+    videos = sorted(chosen_rows(output.shards("videos"), "pair_id", {pair_id}), key=lambda row: str(row["video_id"]))
     edges = [pair[name] - pair["out_a"] for name in ("out_a", "in_a", "in_b", "out_b")]
     a, filler, b = (
         (f"A: {pair['phrase_a']}", edges[1], BLUE),

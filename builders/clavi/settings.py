@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from ...errors import UsageError
-from ...records.options import NAME, BuildSettings, option
+from ...records.options import NAME, BuildSettings, option, read_settings
 from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
@@ -218,3 +219,8 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
     if named[0] == "charades":
         return settings
     return replace(settings, rules=None, max_span=SPAN_S if settings.max_span is None else settings.max_span)
+
+
+def settings_of(info: Mapping[str, Any]) -> ClaviSettings:
+    """Return the settings of a finished build from its `build.json`."""
+    return read_settings(ClaviSettings, info["settings"])

@@ -11,8 +11,8 @@ from typing import Protocol
 from ...records.files import sha256_file
 from ...records.plan import UNSEEN, Facts, Unit
 from ...records.schema import Row
-from ...video.decode import decode, upright, with_index
-from ...video.index import FrameIndex
+from ...runtime.decoded import shape_of
+from ...video.decode import with_index
 from ..source_videos import SourceVideos
 from .settings import DecompSettings
 from .tables import GRAPHS, QUESTIONS, VIDEOS
@@ -75,16 +75,3 @@ class DecompBuilder(SourceVideos):
             (name,) = facts["files"]
             shape = {key: value for key, value in facts.items() if key != "files"}
             yield VIDEOS.name, {"video_id": unit.id, **shape, "video": name}
-
-
-def shape_of(index: FrameIndex) -> Facts:
-    """Look at a video: frames, rate, size, length."""
-    seconds = index.seconds(index.num_frames)
-    first = upright(next(decode(index, range(1))))
-    return {
-        "num_frames": index.num_frames,
-        "fps": float(index.num_frames / seconds),
-        "width": first.width,
-        "height": first.height,
-        "duration_s": float(seconds),
-    }

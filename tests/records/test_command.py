@@ -135,8 +135,6 @@ def swap(old: str, new: str) -> Callable[[Info], object]:
 FAULTS: dict[str, tuple[Callable[[Info], object], str]] = {
     "program": (swap("build-example", "build-other"), "a build records 'build-example --source"),
     "a word before the options": (swap("build-example", "build-example now"), "a build records"),
-        "a build records 'build-example --source",
-    ),
     "end": (swap(" --out OUT", ""), "a build records 'build-example --source"),
     "place": (swap(" --out OUT", " --out elsewhere"), "--out elsewhere, which is no option that builds record"),
     "seed": (swap("--seed 0", "--seed 7"), "seed: 0 → 7"),

@@ -2,7 +2,7 @@ import operator
 from collections.abc import Iterator
 
 import pytest
-from stressreel.builders.processes import on_processes
+from stressreel.runtime.processes import on_processes
 
 
 @pytest.mark.parametrize("workers", [1, 2])

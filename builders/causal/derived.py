@@ -1,0 +1,121 @@
+"""What of CausalChaos follows from its open questions: divisions, right options, their places, and who lends others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...language.text_key import text_key
+from ...negatives.mining import Negative, arrange, even_places
+from ...negatives.settings import strict
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from ...runtime.derived import Derivation, Derived
+from .divisions import SPLITS, divide
+from .plan import asked_of, causal_row, source_row
+from .settings import SCHEMES, CausalSettings, Scheme, settings_of
+from .tables import ASKED, CLIPS, CONFUSED, NAMES, OPEN, RIGHT, Target
+
+WRONG = Negative("", "", 0.0, 0.0, 0.0, "")
+
+
+def derived(output: FinishedOutput) -> Iterator[Derivation]:
+    """Divide the open questions again, and describe the tables with options and the clips from them."""
+    settings = settings_of(output.info)
+    right = {row["qid"]: row for row in output.rows(OPEN)}
+    clips = {row["clip_id"]: row for row in right.values()}
+    yield from open_rows(output, settings, right)
+    for scheme in settings.splits:
+        for split in SPLITS if settings.only == "all" else (settings.only,):
+            clips |= {row["clip_id"]: row for row in output.rows(scheme, [column.name for column in ASKED], split)}
+            yield from choice_rows(output, settings, right, scheme, split)
+    if CONFUSED in output.info["counts"]:
+        yield from confused_rows(output, settings)
+    skipped = {skip["unit_id"] for skip in output.info["skips"]["list"]}
+    for name in sorted(clips.keys() - skipped) if settings.render else ():
+        row = {"clip_id": name, **{column: clips[name][column] for column in ("episode", "start_frame", "end_frame")}}
+        if "fps_map" not in output.info["files"]:
+            row["num_frames"] = row["end_frame"] - row["start_frame"]
+        yield Derived(CLIPS, CLIPS, row)
+
+
+def open_rows(output: FinishedOutput, settings: CausalSettings, right: Mapping[str, Row]) -> Iterator[Derivation]:
+    """Name clips again, and divide the questions, where all are there and their order in the file is not needed."""
+    annotations = [causal_row(row) for row in right.values()]
+    divided = {
+        scheme: divide(scheme, annotations, settings.seed, settings.places)
+        for scheme in settings.splits
+        if settings.only == "all" and not (scheme == "ps" and settings.places == "rows")
+    }
+    first = settings.splits[0]
+    for split in output.splits(OPEN):
+        for row in output.rows(OPEN, None, split):
+            places = {f"split_{scheme}": found[row["qid"]] for scheme, found in divided.items()}
+            places |= {f"split_{scheme}": None for scheme in SCHEMES if scheme not in settings.splits}
+            if places.get(f"split_{first}", split) != split:
+                yield f"{OPEN}: {row['qid']} is in {split}, not in {places[f'split_{first}']}"
+            yield Derived(OPEN, split, {**asked_of(causal_row(row)), f"split_{first}": split, **places})
+
+
+def choice_rows(
+    output: FinishedOutput, settings: CausalSettings, right: Mapping[str, Row], scheme: Scheme, split: str
+) -> Iterator[Derivation]:
+    """Describe the questions of a division, their right options and places, and wrong ones from who lends them."""
+    ids = [row["qid"] for row in output.rows(scheme, ["qid"], split)]
+    if settings.only == "all":
+        wanted = {qid for qid, row in right.items() if row[f"split_{scheme}"] == split}
+        yield from (f"{scheme}/{split}: {qid} is missing, or should not be there" for qid in sorted(wanted ^ {*ids}))
+    most = settings.mining.num_options
+    even = {target: even_places(ids, most, settings.seed, f"{scheme}/{target}") for target in NAMES}
+    pool = {*ids} if settings.pool == "split" else right.keys()
+    for row in output.rows(scheme, None, split):
+        expected = {"qid": row["qid"], **(asked_of(causal_row(right[row["qid"]])) if row["qid"] in right else {})}
+        for target, (options, index, sources) in NAMES.items():
+            title, texts, count = f"{scheme}/{split}: {row['qid']}", row[options], len(row[options])
+            if not 2 <= count == len(row[sources]) <= most or len({*map(text_key, texts)}) < count:
+                yield f"{title}: its {target} options are not 2 to {most} different ones, each with its source"
+                continue
+            wanted_place = even[target][row["qid"]] if strict(settings) else None
+            place = arrange("", [WRONG] * (count - 1), settings.seed, row["qid"], target, wanted_place).answer_index
+            pairs = zip(texts, row[sources], strict=True)
+            found = [lent(text, source, target, right, settings) for text, source in pairs]
+            stated = right[row["qid"]][target] if row["qid"] in right else texts[place]
+            found[place] = (as_written(texts[place], stated, settings), source_row(row["qid"], None))
+            expected |= {options: [text for text, _ in found], index: place, sources: [source for _, source in found]}
+            lenders = {source["qid"]: source["kind"] for _, source in found if source["kind"] != RIGHT}
+            for qid, kind in lenders.items():
+                known = qid in pool or kind == "carried" or (settings.pool == "all" and settings.only != "all")
+                if qid == row["qid"] or not known:
+                    yield f"{title}: a wrong {target} is that of {qid}, which cannot lend it"
+        yield Derived(scheme, split, expected)
+
+
+def lent(text: str, source: Row, target: Target, right: Mapping[str, Row], settings: CausalSettings) -> tuple[str, Row]:
+    """Return a wrong option and its source as they must be; one that was carried over has other words."""
+    kind = "carried" if strict(settings) and source["kind"] == "carried" else settings.mining.negatives
+    stated = right[source["qid"]][target] if kind != "carried" and source["qid"] in right else text
+    return as_written(text, stated, settings), {**source, "kind": kind}
+
+
+def as_written(text: str, stated: str, settings: CausalSettings) -> str:
+    """Return a text if it says what is stated; balanced options are written in another style."""
+    return text if strict(settings) and text_key(text) == text_key(stated) else stated
+
+
+def confused_rows(output: FinishedOutput, settings: CausalSettings) -> Iterator[Derivation]:
+    """Describe the questions with confusions from those of the first division's test and from what became of each."""
+    rows = output.rows(CONFUSED, None, "test")
+    for before in output.rows(settings.splits[0], None, "test"):
+        row = next(rows, None) or {**before, "confusions": []}
+        expected = {**before, "blind_guessable": None}
+        for target, (options, _, sources) in NAMES.items():
+            made = [one for one in row["confusions"] if one["target"] == target and one["place"] is not None]
+            if len(made) > settings.confuse:
+                yield f"{CONFUSED}: {row['qid']}: {len(made)} {target} options are replaced"
+            expected |= {options: [*before[options]], sources: [*before[sources]]}
+            for one in made:
+                place, source = one["place"], row[sources][one["place"]]
+                expected[options][place] = one["text"]
+                expected[sources][place] = {**source, "kind": one["kind"]}
+                if one["of"] == RIGHT:
+                    expected[sources][place]["qid"] = row["qid"]
+        yield Derived(CONFUSED, "test", expected)

@@ -1,0 +1,158 @@
+"""What of a CLAVI output follows from its pairs: all questions and videos, and of a pair what its segments decide."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from ...language.event_questions import Event
+from ...language.gerund_wording import Gerund
+from ...language.gerunds import gerund
+from ...records.output import FinishedOutput
+from ...records.plan import Unit
+from ...records.schema import Row
+from ...runtime.decoded import Shown
+from ...runtime.derived import Derivation, Derived
+from ...seeds import rng_for
+from ...sources.actions import Action, AnnotatedVideo, Segment
+from ...sources.charades import class_actions
+from ...templates import load_classes
+from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
+from .plan import planned_columns
+from .render import FRAMES, SHARED, ClaviBuilder
+from .sameness import content_words
+from .settings import ClaviSettings, settings_of
+from .sources import collection_of
+from .tables import PAIRS, VIDEOS, configs
+
+OF_SOURCE = ("subject", "source_verbs", "source_objects", "source_sha256")
+CUTS = ("out_a", "in_a", "in_b", "out_b")
+NO_LENGTH = 1e9  # seconds; a video that is longer than any
+
+
+def derived(output: FinishedOutput) -> Iterator[Derivation]:
+    """Describe every pair again from its segments, and its questions and videos from the pair."""
+    settings = settings_of(output.info)
+    tables = {config.name: config for config in configs(output.info)}
+    builder = ClaviBuilder(settings)
+    sources: dict[str, Row] = {}
+    ids = {row["pair_id"] for row in output.rows(PAIRS.name, ["pair_id"])}
+    for split in output.splits(PAIRS.name):
+        videos = output.rows(VIDEOS.name, list(SHARED), split)
+        for pair in output.rows(PAIRS.name, None, split):
+            known = sources.setdefault(pair["source_id"], {name: pair[name] for name in OF_SOURCE})
+            a, b, c = (action_of(pair, letter, settings) for letter in "abc")
+            if not (a and b and c):
+                yield f"{pair['pair_id']}: it has a class or label that cannot be asked about"
+                continue
+            candidate = candidate_of(pair, a, b)
+            yield from (f"{pair['pair_id']}: {problem}" for problem in contradictions(pair, candidate, c, settings))
+            facts = {}
+            if settings.render:
+                v, _ = next(videos, dict.fromkeys(SHARED)), next(videos, None)
+                frames = [pair[name] for name in FRAMES]
+                count = frames[3] - frames[0]
+                if v["fps"] and abs(count / v["fps"] - v["duration_s"]) > 1e-6:
+                    yield f"{pair['pair_id']}: {count} frames at {v['fps']} fps do not last {v['duration_s']} s"
+                facts = {**v, "num_frames": count, "frames": frames, "sha256": ("", "")}
+                facts["source_sha256"] = known["source_sha256"]
+            payload = pair | again(pair, candidate, c, settings, ids) | known
+            for table, row in builder.rows(Unit(pair["pair_id"], split, pair["source_id"], payload), facts):
+                stored = tables[table].encode(row)
+                yield Derived(table, split, {n: v for n, v in stored.items() if n not in ("sha256", "video")})
+
+
+def again(pair: Row, candidate: Candidate, control: Action, settings: ClaviSettings, ids: set[str]) -> dict[str, Any]:
+    """Describe a pair from its two segments; id, cuts and control of pairs that were selected are drawn again."""
+    cuts = Cuts(*(round(pair[name] * 1000) for name in CUTS))
+    if settings.selects:
+        cuts = drawn_cuts(candidate, settings.seed, cuts.out_b)
+        digest = hashlib.sha256(pair_key(candidate).encode()).hexdigest()
+        digits = [digest[start : start + 8] for start in range(0, 64, 8)]  # later ones where the first are taken
+        name = next((some for some in digits if some == pair["pair_id"] or some not in ids), "")
+        candidate = replace(candidate, id=name)
+    if settings.collection == "charades" and settings.source == "actions":
+        usable = [action for action in class_actions(load_classes()).values() if action.usable]
+        control = draw_control(replace(candidate, id=pair["pair_id"]), usable, settings.seed) or control
+    return planned_columns(candidate, cuts, control, settings.collection)
+
+
+def contradictions(pair: Row, candidate: Candidate, control: Action, settings: ClaviSettings) -> Iterator[str]:
+    """Yield what a pair may not be: two actions that are one, too near, too short, or a control that the source has."""
+    a, b, limits = candidate.a, candidate.b, Limits.of(settings)
+    if collection_of(settings).same(a.action, b.action):
+        yield f"A and B are the same action, {a.action.phrase!r}"
+    if settings.selects and not (limits.lasts(a) and limits.lasts(b) and limits.hold(a, b)):
+        yield "A and B are shorter, longer, nearer or farther apart than may be"
+    source = {*pair["source_verbs"], *pair["source_objects"]}
+    near = set(pair["clip_words"]) if "clip_words" in pair else source
+    for action in (a.action, b.action):
+        missing = {action.verb, *action.objects} - source
+        if missing := missing | (content_words(action) - near if near is not source else set()):
+            yield f"the words of its source or clip lack {', '.join(sorted(missing))}"
+    verbs = {*pair["source_verbs"]} if near is source else near
+    if shared := {pair["verb_c"]} & verbs | {*pair["objects_c"]} & near:
+        yield f"{control.phrase!r} shares {', '.join(sorted(shared))} with its source or clip"
+
+
+def action_of(pair: Row, letter: str, settings: ClaviSettings) -> Action | None:
+    """Read an action from its class, or word its label again where that alone decides; None if it cannot be asked."""
+    label, key, phrase, verb = (pair[f"{name}_{letter}"] for name in ("label", "class", "phrase", "verb"))
+    objects, asked, words = frozenset(pair[f"objects_{letter}"]), pair.get(f"asked_{letter}") or "", frozenset[str]()
+    charades = settings.collection == "charades"
+    if charades and settings.source == "actions":
+        action = class_actions(load_classes()).get(key)
+        return action if action and action.usable else None
+    turn = _sentence if charades else collection_of(settings).turn
+    if turn:
+        found = _worded(turn, label, settings.phrases == "as-is")
+        if isinstance(found, str):
+            return None
+        phrase, verb, asked = found.phrase, found.verb, found.asked if isinstance(found, Event) else ""
+        if isinstance(found, Gerund) and charades:
+            key, objects, words = found.phrase, found.objects, found.words
+    return Action(key, label, phrase, verb, objects, words=words, asked=asked)
+
+
+def _sentence(label: str, as_is: bool) -> Gerund | str:
+    return gerund(label)
+
+
+@lru_cache(maxsize=1 << 16)
+def _worded(turn: Callable[[str, bool], Gerund | Event | str], label: str, as_is: bool) -> Gerund | Event | str:
+    return turn(label, as_is)
+
+
+def candidate_of(pair: Row, a: Action, b: Action) -> Candidate:
+    """Return the candidate that a pair was made from, of a video that is longer than any."""
+    verbs, objects = (frozenset(pair[name]) for name in ("source_verbs", "source_objects"))
+    video = AnnotatedVideo(pair["source_id"], "", pair["subject"], NO_LENGTH, (), verbs, objects, {})
+    first, second = (Segment(action, pair[f"start_{n}_s"], pair[f"end_{n}_s"]) for n, action in (("a", a), ("b", b)))
+    words = frozenset(pair.get("clip_words", ()))
+    return Candidate(video, first, second, tuple(pair["other_actions"]), pair["pair_id"], words)
+
+
+def drawn_cuts(candidate: Candidate, seed: int, out_b: int) -> Cuts:
+    """Draw the cuts of a pair again; where it ends sooner than drawn, the source is as short as gives that end."""
+    drawn = draw_cuts(candidate, seed)
+    if out_b >= drawn.out_b:
+        return drawn
+    end_b = round(candidate.b.end_s * 1000)
+    share = float(rng_for(seed, "clavi", "extension", candidate.id).random(3)[1])
+    length = end_b + ceil(max(out_b - end_b, 0) / share)
+    return draw_cuts(replace(candidate, video=replace(candidate.video, length_s=(length + 0.25) / 1000)), seed)
+
+
+def shown(output: FinishedOutput) -> Iterator[Shown]:
+    """Say of every V′ that it shows V with the pieces exchanged."""
+    for split in output.splits(PAIRS.name) if VIDEOS.name in output.info["counts"] else ():
+        for pair in output.rows(PAIRS.name, ["pair_id", *FRAMES], split):
+            out_a, in_a, in_b, out_b = (pair[name] - pair[FRAMES[0]] for name in FRAMES)
+            order = np.r_[in_b:out_b, in_a:in_b, out_a:in_a]
+            yield Shown(VIDEOS.name, split, (f"{pair['pair_id']}_2",), (f"{pair['pair_id']}_1",), order)

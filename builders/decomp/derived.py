@@ -1,0 +1,163 @@
+"""What of question graphs follows from the roots' programs, and which answers contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...errors import InputError
+from ...metrics.question_graphs import named_object
+from ...programs.parsing import parse_program
+from ...programs.questions import notation
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from ...runtime.derived import Derivation, Derived
+from ...templates.agqa import load_agqa
+from .answers import GRAPH, ROOT
+from .compositions import compositions_of, is_held_out
+from .drop_rules import steps_of
+from .graph_answers import REASONS, verdict
+from .making import Making
+from .root_wording import word_root
+from .settings import settings_of
+from .tables import GRAPHS, QUESTIONS
+from .video_graphs import Root, graphs_of
+from .video_rows import VideoRows, by_video
+
+YES, NO = "yes", "no"
+ANSWERED = ("answer", "reason", "decided_by", "recomputed")  # does not follow from programs alone
+ROOTS_OWN = ("question", "novel_composition", "more_steps")  # a source says it of its own questions
+SOURCES = ("", GRAPH, ROOT, "published", "same", "answer", "only object")
+CONFLICT, NOT_PUBLISHED = "conflict", "not_published"
+IMPLYING = ("Interaction", "After", "Before", "While")  # whatever number of children there are
+
+
+def derived(output: FinishedOutput) -> Iterator[Derivation]:
+    """Take every root's program apart again; of published graphs, which others took apart, look at the shape alone."""
+    settings = settings_of(output.info)
+    making = Making(seed=settings.seed) if settings.collection == "charades" else None
+    annotated = making is not None or any(name.endswith(".pkl") for name in output.info["inputs"])
+    seen: dict[str, str] = {}
+    for split in output.splits(QUESTIONS.name):
+        for video in by_video(output, split):
+            if seen.setdefault(video.video_id, split) != split:
+                yield f"{video.video_id} is in {seen[video.video_id]} and {split}"
+            for row in video.questions.values():
+                yield from (f"{row['key']}: {problem}" for problem in wrongly_answered(row))
+            if settings.collection == "release_hierarchies":
+                yield from (f"{row['root']}: {problem}" for row in video.graphs for problem in misshapen(row, video))
+                continue
+            try:
+                roots = [root_of(row) for row in video.questions.values() if row["is_root"]]
+            except InputError as error:
+                yield f"{video.video_id}: a root's program cannot be read: {error}"
+                return
+            found = graphs_of(video.video_id, roots, None, settings.wording)
+            for row in found.rows():
+                yield Derived(QUESTIONS.name, split, expected_of(row, split, making, annotated=annotated))
+            yield from (Derived(GRAPHS.name, split, row) for row in found.graphs())
+            yield from contradictions(video, given=settings.collection == "agqa")
+
+
+def root_of(row: Row) -> Root:
+    """Return a root from its row."""
+    program = row["agqa_program"] or ""
+    return Root(row["key"], row["question"], parse_program(program), row["answer"] or "", program)
+
+
+def expected_of(row: Row, split: str, making: Making | None, *, annotated: bool) -> Row:
+    """Return what follows of a question's row from programs, and if nothing is annotated from the roots' answers.
+
+    Args:
+        row: As it is taken apart without annotations.
+        split: The split.
+        making: How roots were made; their words and flags follow from their programs then.
+        annotated: Whether scene graphs decide answers.
+    """
+    unknown = [*(ANSWERED if annotated else ()), *(ROOTS_OWN if row["is_root"] else ())]
+    kept = {name: value for name, value in row.items() if name not in unknown}
+    if not row["is_root"]:
+        return {**kept, "recomputed": None}
+    if making is not None:
+        question = parse_program(row["agqa_program"])
+        new = any(is_held_out(each, making.held_out, making.seed) for each in compositions_of(question))
+        kept["question"] = word_root(question, row["video_id"], notation(question), seed=making.seed)
+        kept["novel_composition"] = split != "train" and new
+        kept["more_steps"] = split != "train" and steps_of(question) > making.train_steps
+    return {**kept, "reason": "", "decided_by": ROOT}
+
+
+def wrongly_answered(row: Row) -> Iterator[str]:
+    """Yield what an answer contradicts in its own row: its reason, where it comes from, what may be answered."""
+    answer, reason, source, options = row["answer"], row["reason"], row["decided_by"], row["options"]
+    if (answer is None) != bool(reason) or (reason and reason not in REASONS and reason != NOT_PUBLISHED):
+        yield f"the answer is {answer!r}, the reason {reason!r}"
+    known = source in SOURCES or source in load_agqa().rules or (reason == CONFLICT and ", " in source)
+    if bool(source) != (answer is not None or reason == CONFLICT) or not known:
+        yield f"the answer is {answer!r}, decided_by {source!r}"
+    if answer is not None and options and answer.lower() not in options:
+        yield f"the answer {answer!r} is none of {', '.join(options)}"
+
+
+def misshapen(graph: Row, video: VideoRows) -> Iterator[str]:
+    """Yield what is no graph of a root: other nodes, children that do not come first, another depth or template."""
+    nodes, count = graph["nodes"], len(graph["nodes"])
+    if not nodes or nodes[-1] != graph["root"] or len({*nodes} & video.questions.keys()) != count:
+        yield "its nodes are not questions of its video, each once, its root last"
+        return
+    depths, below, rules = [0] * count, {count - 1}, load_agqa().rules
+    for edge in sorted(graph["edges"], key=lambda edge: edge["parent"]):
+        parent, children = edge["parent"], edge["children"]
+        if edge["rule"] not in rules or not children or not all(0 <= child < parent < count for child in children):
+            yield f"an edge has no known rule or children before its parent: {edge}"
+            return
+        below |= {*children}
+        depths[parent] = max(depths[parent], 1 + max(depths[child] for child in children))
+    found = (depths[-1], not graph["edges"], video.questions[graph["root"]]["template"])
+    if len(below) != count or (graph["depth"], graph["isolated"], graph["template"]) != found:
+        yield "its depth, its template or whether it is isolated is not what its edges and its root say"
+
+
+def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
+    """Yield every question whose answer contradicts those of its children.
+
+    Args:
+        video: The video's rows.
+        given: Whether the roots are AGQA's, two of which may contradict each other.
+    """
+    for graph in video.graphs:
+        nodes = [video.questions.get(key) for key in graph["nodes"]]
+        for edge in graph["edges"]:
+            places = [edge["parent"], *edge["children"]]
+            parent, *children = (nodes[place] if place < len(nodes) else None for place in places)
+            if parent is None or None in children:
+                continue  # the graph is another than its root's program has
+            if given and parent["is_root"]:
+                children = [row | {"answer": None} if row and row["is_root"] else row for row in children]
+            if problem := contradiction(edge["rule"], parent, [row for row in children if row]):
+                yield f"{graph['root']}: {parent['key']}: {problem}"
+
+
+def contradiction(rule: str, parent: Row, children: Sequence[Row]) -> str:
+    """Describe what is contradictory between the answers of a parent and its children, in order; "" if nothing is."""
+    answer, answers = parent["answer"], [row["answer"] for row in children]
+    if answer is None or (len(children) != 2 - (rule in ("First", "Last")) and rule not in IMPLYING):
+        return ""
+    match rule:
+        case "Interaction" | "After" | "Before" | "While" | "Between" | "Longer Choose" | "Shorter Choose":
+            wrong = answer != NO and NO in answers
+        case "And" | "Xor":
+            needed = [YES, YES if rule == "And" else NO]
+            missed = [one is not None and one != need for one, need in zip(answers, needed, strict=True)]
+            wrong = any(missed) if answer == YES else answers == needed
+        case "Choose":
+            expected = [verdict(answer == option) for option in parent["options"]]
+            wrong = len(expected) == 2 and any(
+                one is not None and one != other for one, other in zip(answers, expected, strict=True)
+            )
+        case "Equals":
+            name = named_object(parent["program"]) or answers[0]
+            known = parent["kind"] == "Object Equals" and None not in (name, answers[1])
+            wrong = known and (answer == YES) != (name == answers[1])
+        case _:  # the only one is the first and the last
+            wrong = children[0]["kind"].startswith("Object") and answers[0] not in (None, answer)
+    return f"{rule} of {' and '.join(map(str, answers))} is {answer}" if wrong else ""

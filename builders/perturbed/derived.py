@@ -1,0 +1,101 @@
+"""What of a suite follows from its clean clips and their captions: every other row."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from ...corruptions.registry import check_name, check_text_name
+from ...corruptions.text.tools import Tools
+from ...errors import InputError
+from ...records.checks import NotChecked
+from ...records.output import FinishedOutput
+from ...records.plan import Facts
+from ...records.schema import Row
+from ...runtime.decoded import Shown
+from ...runtime.derived import Derivation, Derived
+from ...sources.captions import CaptionedClip
+from .captions import MODELS, is_text, perturb_texts, text_tools
+from .plan import plan_perturbed
+from .render import PerturbedBuilder, recipe_for
+from .settings import settings_of
+from .tables import CLEAN
+
+PLACE = ("num_frames", "fps", "source_frames", "first_frame")
+DRAWN = ("caption", "changed", "reason")  # columns that a tagger or a model decides
+OF_FILE = ("sha256", "video")
+
+
+def derived(output: FinishedOutput) -> Iterator[Derivation]:
+    """Plan the suite again from its clean clips, and perturb their captions again."""
+    settings, info = settings_of(output.info), output.info
+    clips, places, lengths = dict[str, CaptionedClip](), dict[str, Row](), dict[str, int]()
+    for split in output.splits(CLEAN):
+        for row in output.rows(CLEAN, ["clip_id", "captions", "source_id", "start_s", "end_s", *PLACE], split):
+            clip = CaptionedClip(*(row[n] for n in ("clip_id", "source_id", "start_s", "end_s", "captions")), split)
+            clips[clip.id], places[clip.id] = clip, {name: row[name] for name in PLACE}
+            if settings.render:
+                last, length = row["first_frame"] + row["num_frames"], row["source_frames"]
+                whole = settings.clip_first or clip.start_s is None
+                known = length if settings.clip_first else lengths.setdefault(clip.source_id, length)
+                if row["first_frame"] < 0 or last > length or length != known or (whole and row["num_frames"] < length):
+                    yield f"{CLEAN}: {clip.id}: frames {row['first_frame']} to {last} are no such part of {known}"
+    if info["skips"]["count"]:  # captions of clips whose videos were skipped are there
+        clips = {clip.id: clip for clip in captions_alone(output, settings.text_perturbations)} | clips
+    skipped = {skip["unit_id"] for skip in info["skips"]["list"]}
+    tools = Tools("pattern" if info["tools"].get("tagger", "").startswith("pattern") else "nltk")
+    lacking = {name: lacking_tools(tools, name, info["tools"]) for name in settings.text_perturbations}
+    yield from (NotChecked(f"{name}: {reason}") for name, reason in lacking.items() if reason)
+    builder = PerturbedBuilder(settings)
+    for unit in plan_perturbed(list(clips.values()), settings).units:
+        facts: Facts = {}
+        left_out: tuple[str, ...] = OF_FILE
+        if is_text(unit) and lacking[unit.payload["text"]]:
+            facts, left_out = {"texts": [(None, None)] * len(unit.payload["captions"])}, DRAWN
+        elif is_text(unit):
+            facts = perturb_texts(unit, settings, tools)
+        elif settings.render:
+            facts = {"clips": places_of(unit.payload["clips"], places), "sha256": defaultdict(str)}
+        for table, row in builder.rows(unit, facts) if unit.id not in skipped else ():
+            yield Derived(table, unit.split, {name: value for name, value in row.items() if name not in left_out})
+
+
+def places_of(clips: list[Row], places: Mapping[str, Row]) -> dict[str, Row]:
+    """Return the frames of the clips of a unit that were not skipped."""
+    return {clip["clip_id"]: places[clip["clip_id"]] for clip in clips if clip["clip_id"] in places}
+
+
+def captions_alone(output: FinishedOutput, tables: tuple[str, ...]) -> Iterator[CaptionedClip]:
+    """Yield the clips that the first table of captions has, without sources."""
+    for table in tables[:1]:
+        for split in output.splits(table):
+            found: dict[str, list[str]] = defaultdict(list)
+            for row in output.rows(table, ["clip_id", "original"], split):
+                found[row["clip_id"]].append(row["original"])
+            yield from (CaptionedClip(name, "", None, None, tuple(texts), split) for name, texts in found.items())
+
+
+def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:
+    """Describe what of that which a perturbation uses is not here as it was when the suite was built; "" if all is."""
+    corruption = check_text_name(name)
+    if {*MODELS} & {*corruption.needs}:  # nothing is fetched, and nothing takes minutes
+        return "it needs a language model, which is not run again"
+    try:
+        here = text_tools(tools, [corruption])
+    except InputError as error:
+        return str(error)
+    other = [tool for tool, version in here.items() if recorded.get(tool) != version]
+    return f"another {', '.join(other)} than when it was built" if other else ""
+
+
+def shown(output: FinishedOutput) -> Iterator[Shown]:
+    """Say of temporal perturbations which frames of the clean clip they show, where that has all of its source."""
+    settings = settings_of(output.info)
+    for table in settings.perturbations if settings.render else ():
+        for split in output.splits(table) if check_name(table).scope == "index" else ():
+            for row in output.rows(table, ["clip_id", "severity", "source_id", *PLACE], split):
+                key = row["clip_id"] if settings.clip_first else row["source_id"]
+                recipe = recipe_for(table, row["severity"], settings.seed, key)
+                if recipe and row["num_frames"] == row["source_frames"]:
+                    here, clean = (row["clip_id"], row["severity"]), (row["clip_id"], 0)
+                    yield Shown(table, split, here, clean, recipe.index_map(row["num_frames"]), CLEAN, timed=False)

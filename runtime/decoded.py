@@ -1,0 +1,218 @@
+"""Embedded videos, decoded: what their rows say of them, whose frames they show, and whether decord sees the same."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import VideoError
+from ..extras import command_for
+from ..records.checks import Finding, NotChecked
+from ..records.output import FinishedOutput
+from ..records.schema import Config, Row
+from ..records.shards import group_rows, open_shard, read_footer
+from ..video.by_decord import differs_by_decord, spread
+from ..video.decode import decode, upright, with_index
+from ..video.index import FrameIndex
+from ..video.thumbnails import UNDECODABLE, look_at, misplaced
+from .processes import on_processes
+
+SHAPE = ("num_frames", "fps", "width", "height", "duration_s")
+ROOM = 1e-7  # between floats, as a share
+SAMPLE = 20  # videos that decord reads
+
+
+def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: int) -> Iterator[str]:
+    """Every video decodes to what its row says of frames, rate, size and length.
+
+    Where the build encoded them, each file has its one picture track, sound only if that was kept, and no notes.
+    """
+    settings = output.info["settings"]
+    tracks: list[tuple[str, ...]] = []  # that a file may have; none where files were taken over as they were
+    if "crf" in settings:
+        picture = "h264 gbrp" if settings.get("lossless") else "h264 yuv420p"
+        tracks = [(picture,), (picture, "aac")] if settings.get("audio") == "keep" else [(picture,)]
+    for config in configs:
+        names = [column.name for column in config.columns]
+        keys, shape = names[: config.key_columns], [name for name in SHAPE if name in names]
+        if "video" not in names:
+            continue
+        for split in output.splits(config.name):
+            rows = output.rows(config.name, [*dict.fromkeys([*keys, *shape, "video"])], split)
+            for row_key, problems in on_processes(row_problems, ((row, keys, tracks) for row in rows), workers):
+                yield from (f"{config.name}/{split}: {row_key}: {problem}" for problem in problems)
+
+
+def row_problems(row: Row, keys: Sequence[str], tracks: Sequence[tuple[str, ...]]) -> tuple[str, list[str]]:
+    """Decode the video of a row; return its key, and in what the video is not as the row says."""
+    problems: list[str] = []
+    slack = Fraction(0)
+    try:
+        if tracks:
+            look = look_at(row["video"]["bytes"] or b"", pictures=False)
+            ((width, height),) = look.sizes
+            found = described(look.num_frames, look.seconds, width, height)
+            # MP4 keeps durations in the order of decoding, so what the last frame has may be another one's.
+            slack = int(np.ptp(look.durations[:-1])) * look.time_base / look.seconds if look.num_frames > 1 else slack
+            if look.tracks not in tracks:
+                problems.append(f"its tracks are {', '.join(look.tracks)}")
+            problems += [f"the file carries a note, {tag}" for tag in look.tags]
+        else:
+            found = shape_in(row["video"])
+    except (*UNDECODABLE, VideoError, ArithmeticError) as error:
+        return _named(row[key] for key in keys), [f"its video cannot be decoded ({error})"]
+    for name, value in found.items():
+        room = (ROOM + float(slack)) * value if isinstance(value, float) else 0
+        if name in row and not abs((row[name] or 0) - value) <= room:
+            problems.append(f"{name} is {row[name]}, the video has {value}")
+    return _named(row[key] for key in keys), problems
+
+
+def described(num_frames: int, seconds: Fraction, width: int, height: int) -> dict[str, int | float]:
+    """Return what rows say of a video."""
+    values = (num_frames, float(num_frames / seconds), width, height, float(seconds))
+    return dict(zip(SHAPE, values, strict=True))
+
+
+def shape_of(index: FrameIndex) -> dict[str, int | float]:
+    """Describe a source video: frames, rate, size as shown, length."""
+    first = upright(next(decode(index, range(1))))
+    return described(index.num_frames, index.seconds(index.num_frames), first.width, first.height)
+
+
+def shape_in(video: Mapping[str, Any]) -> dict[str, int | float]:
+    """Describe an embedded video that is of any kind."""
+    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+        path = Path(folder) / f"video{Path(video['path'] or '').suffix}"
+        path.write_bytes(video["bytes"] or b"")
+        return with_index(path, shape_of)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A video that shows the frames of another one.
+
+    Attributes:
+        table: Its table.
+        split: Its split.
+        key: Its row: the values of the table's key columns.
+        of_key: The row of the other video.
+        order: int64: the frame of the other video at each position.
+        of_table: The other's table; empty if it is the same.
+        timed: Whether a frame is shown as long as in the other video; if not, each position is.
+    """
+
+    table: str
+    split: str
+    key: tuple[Any, ...]
+    of_key: tuple[Any, ...]
+    order: NDArray[np.int64]
+    of_table: str = ""
+    timed: bool = True
+
+
+def check_shown(output: FinishedOutput, shown: Iterable[Shown], workers: int) -> Iterator[str]:
+    """Every video that shows another's frames shows them in the order that its row says, as long and as large."""
+    settings = output.info["settings"]
+    # At crf 23 thumbnails of one frame in real clips were up to 2.1 apart; x264's quantiser doubles every 6.
+    furthest = 12.0 * 2 ** (max(0, settings.get("crf", 23) - 23) / 6)
+    places: dict[str, dict[tuple[Any, ...], tuple[Path, int, int]]] = {}
+    videos = lru_cache(maxsize=2)(_videos)  # of a row group, at most 32 MB
+
+    def video(table: str, key: tuple[Any, ...]) -> bytes:
+        if table not in places:
+            places[table] = _places(output, table, len(key))
+        path, group, number = places[table].get(key, (None, 0, 0))
+        return videos(path, group)[number]["bytes"] or b"" if path else b""
+
+    calls = (
+        (each, video(each.table, each.key), video(each.of_table or each.table, each.of_key), furthest) for each in shown
+    )
+    for title, problems in on_processes(compared, calls, workers):
+        yield from (f"{title}: {problem}" for problem in problems)
+
+
+def compared(each: Shown, content: bytes, of: bytes, furthest: float) -> tuple[str, list[str]]:
+    """Decode a video and the one whose frames it shows; return its name, and what is not as it says.
+
+    Args:
+        each: What it says.
+        content: The video.
+        of: The other one.
+        furthest: How far apart two thumbnails of a frame may be, root mean square in grey levels.
+    """
+    title, problems = f"{each.table}/{each.split}: {_named(each.key)}", []
+    try:
+        here, there = look_at(content), look_at(of)
+    except UNDECODABLE as error:
+        return title, [f"it cannot be compared with {_named(each.of_key)} ({error})"]
+    if here.num_frames != len(each.order) or there.num_frames <= each.order.max(initial=0):
+        return title, [
+            f"it has {here.num_frames} frames, {_named(each.of_key)} {there.num_frames}; its row says otherwise"
+        ]
+    if here.sizes != there.sizes or here.tracks != there.tracks:
+        problems.append(f"its size or its tracks are not those of {_named(each.of_key)}")
+    long = there.durations[each.order] if each.timed else there.durations
+    some = np.s_[: None if each.timed else -1]  # of the last, see `row_problems`
+    if here.time_base != there.time_base or not np.array_equal(here.durations[some], long[some]):
+        problems.append(f"its frames are shown longer or shorter than in {_named(each.of_key)}")
+    apart = np.sqrt(((here.pictures - there.pictures[each.order]) ** 2).mean(1))
+    wrong = {int(place): -1 for place in np.flatnonzero(apart > furthest)}
+    wrong |= dict(misplaced(here.pictures, there.pictures, each.order))
+    if wrong:
+        first = min(wrong)
+        seen = f"frame {wrong[first]}" if wrong[first] >= 0 else "a frame of another video"
+        problems.append(
+            f"{len(wrong)} of its frames are not where its row puts them; the first, {first}, shows {seen} instead of "
+            f"{int(each.order[first])} of {_named(each.of_key)}"
+        )
+    return title, problems
+
+
+def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
+    """Up to 20 videos at equal distances have in decord the frames that they have in PyAV."""
+    if find_spec("decord") is None:
+        yield NotChecked(f"decord is not installed: {command_for('decord')}")
+        return
+    places = [
+        (path, group, number)
+        for path in (path for name in output.info["counts"] for path in output.shards(name))
+        if "video" in read_footer(path).schema.to_arrow_schema().names
+        for group in range(read_footer(path).num_row_groups)
+        for number in range(read_footer(path).row_group(group).num_rows)
+    ]
+    chosen = [places[number] for number in spread(len(places), SAMPLE)]
+    calls = ((_videos(path, group)[number]["bytes"] or b"",) for path, group, number in chosen)
+    for (path, group, number), problem in zip(chosen, on_processes(differs_by_decord, calls, workers), strict=True):
+        if problem:
+            yield f"{path.parent.name}: {_videos(path, group)[number]['path']}: {problem}"
+
+
+def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int, int]]:
+    """Find the shard, the row group and the place in it of every row of a table, by its first columns."""
+    found = {}
+    for path in output.shards(table):
+        with open_shard(path) as file:
+            names = file.schema_arrow.names[:keys]
+            for group in range(file.num_row_groups):
+                for number, row in enumerate(group_rows(file, group, names)):
+                    found[tuple(row[name] for name in names)] = (path, group, number)
+    return found
+
+
+def _videos(path: Path, group: int) -> list[dict[str, Any]]:
+    with open_shard(path) as file:
+        return [row["video"] for row in group_rows(file, group, ["video"])]
+
+
+def _named(key: Iterable[Any]) -> str:
+    return ", ".join(map(str, key))
