@@ -8,7 +8,7 @@ entry-point group `stressreel.benchmarks` names.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .metrics.blind.asked import Asked
     from .metrics.items import Items
     from .metrics.scoring import Scoring
-    from .records.checks import Check
+    from .records.checks import Chosen
     from .records.options import BuildSettings
     from .records.output import FinishedOutput
     from .records.plan import Builder, Plan
@@ -61,19 +61,6 @@ class Prepared:
     warnings: Sequence[str] = ()
     searched: Callable[[], Sequence[str]] = tuple
     chosen: Chosen | None = None
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What floating point decides: another engine (`records.versions.ENGINE`) rounds and may choose otherwise.
-
-    Attributes:
-        columns: What was chosen, by table.
-        check: Yields what the choices of another engine break: rules that hold whatever was chosen.
-    """
-
-    columns: Mapping[str, Collection[str]]
-    check: Check
 
 
 class Prepare(Protocol):

@@ -116,7 +116,7 @@ def rebuild_checks(output: FinishedOutput, benchmark: Benchmark, sources: Source
     if not isinstance(found, tuple):
         return {"sources": lambda output: [found]}
     prepared, info = found
-    rebuild = Rebuild(prepared, info, output.info.get("tools", {}), again)
+    rebuild = Rebuild(prepared.plan, prepared.builder, prepared.chosen, info, output.info.get("tools", {}), again)
     choices = {"choices": rebuild.check_choices} if rebuild.chosen else {}
     return {"rows": rebuild.check_rows, **choices, "record": rebuild.check_record, "videos": rebuild.check_videos}
 

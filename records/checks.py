@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from .output import FinishedOutput
@@ -36,3 +36,16 @@ class Note:
 Finding = str | NotChecked | Note
 Check = Callable[[FinishedOutput], Iterable[Finding]]
 """Yields one line for each problem, a `NotChecked` for what it had to leave open, and a `Note`; or nothing."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What floating point decides: another engine (`records.versions.ENGINE`) rounds and may choose otherwise.
+
+    Attributes:
+        columns: What was chosen, by table.
+        check: Yields what the choices of another engine break: rules that hold whatever was chosen.
+    """
+
+    columns: Mapping[str, Collection[str]]
+    check: Check

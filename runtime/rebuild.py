@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import groupby, islice, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import VideoError
-from ..records.checks import Finding, NotChecked, Note
+from ..records.checks import Chosen, Finding, NotChecked, Note
 from ..records.fingerprint import Fingerprint, UnitHasher, UnitRows, plain_json, read_units
 from ..records.output import FinishedOutput
-from ..records.plan import Builder, Facts, Skip, Unit, changed
+from ..records.plan import Builder, Facts, Plan, Skip, Unit, changed
 from ..records.schema import Config, Row
 from ..records.shards import group_rows, open_shard, read_rows
 from ..records.versions import ENGINE
@@ -32,9 +32,6 @@ from .build import in_order, results
 from .derived import differences
 from .pack import Key, count_rows, is_full
 from .processes import on_processes
-
-if TYPE_CHECKING:
-    from ..benchmark import Prepared
 
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
 RENDERED = 5  # units with other rows are rendered: what `look` finds of a broken file may differ
@@ -137,18 +134,28 @@ class Table:
 class Rebuild:
     """A build planned again, to be compared with an output, in the order of the methods."""
 
-    def __init__(self, prepared: Prepared, info: Mapping[str, Any], tools: Mapping[str, str], again: Again):
+    def __init__(
+        self,
+        plan: Plan,
+        builder: Builder,
+        chosen: Chosen | None,
+        info: Mapping[str, Any],
+        tools: Mapping[str, str],
+        again: Again,
+    ):
         """Take what `prepare` returned.
 
         Args:
-            prepared: The build.
-            info: What it writes first into `build.json`.
+            plan: The plan.
+            builder: Its builder.
+            chosen: What floating point decides; None if nothing.
+            info: What a build writes first into `build.json`.
             tools: The versions that the output records.
             again: What is made again.
         """
-        self.plan, self.builder, self.info, self.again = prepared.plan, prepared.builder, info, again
+        self.plan, self.builder, self.info, self.again = plan, builder, info, again
         self._tools, self._here = tools, info.get("tools", {})
-        self.chosen = prepared.chosen if tools.get(ENGINE) != self._here.get(ENGINE) else None
+        self.chosen = chosen if tools.get(ENGINE) != self._here.get(ENGINE) else None
         self._videos: list[Video] = []
         self._fingerprint = Fingerprint()
         self._skips: list[Skip] = []

@@ -460,7 +460,7 @@ def test_every_command_is_a_function_with_its_options(program: str) -> None:
     words = program.removeprefix("stressreel ").removesuffix(" answers")
     words = words.replace("build ", "build-")
     function = getattr(stressreel, "list_" if words == "list" else re.sub("[ -]", "_", words))
-    keywords = {name for name, kind in inspect.signature(function).parameters.items() if name != "each"}
+    keywords = {name for name, kind in inspect.signature(function).parameters.items() if name not in ("each", "inputs")}
     if program == "stressreel score answers":
         keywords |= set(inspect.signature(stressreel.explain).parameters)
     options = {

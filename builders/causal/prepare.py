@@ -26,6 +26,7 @@ from ...sources.files import find_videos, searched, video_folder
 from ...video.encode import EncodeSettings
 from ...video.estimate import Estimate, estimate_cuts, survey
 from ..source_videos import describe_found
+from .chosen import chosen
 from .divisions import divide
 from .inputs import CausalFiles, causal_identity, encoder_name, make_confuser, read_inputs
 from .plan import Generated, plan_causal, text_of
@@ -104,6 +105,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         CausalBuilder(settings, {name: str(path) for name, path in found.items()}),
         describe=lambda: describe(plan, settings, found, looked, cost),
         searched=looked,
+        chosen=chosen(settings),
         estimate=estimate if settings.render else None,
         recorded={
             "confuse": str(settings.confuse),

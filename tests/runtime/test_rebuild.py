@@ -46,7 +46,7 @@ def prepared(out: Path) -> Rebuild:
     output = open_output(out)
     found = prepare_again(output, load_benchmark(output.info["builder"]), Sources())
     assert isinstance(found, tuple), found
-    return Rebuild(*found, found[1]["tools"], Again())
+    return Rebuild(found[0].plan, found[0].builder, None, found[1], found[1]["tools"], Again())
 
 
 def problems(report: Verification) -> dict[str, tuple[str, ...]]:

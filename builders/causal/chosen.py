@@ -1,0 +1,60 @@
+"""Options that another engine chose: held to the rules of choosing, as roundings may choose otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...negatives.embeddings_cache import embed
+from ...negatives.settings import MiningSettings
+from ...records.checks import Chosen, Finding
+from ...records.output import FinishedOutput
+from ...records.schema import Row
+from ...runtime.derived import check_derived
+from .derived import derived
+from .settings import CausalSettings
+from .tables import CONFUSED, NAMES, OPEN, RIGHT, causal_configs
+
+FREE = ("blind_guessable", *(name for names in NAMES.values() for name in names))
+ROOM = 1.5e-4  # of a cosine that is rounded to four decimals, on another processor
+
+
+MINED = ("hard", "carried")
+
+
+def chosen(settings: CausalSettings) -> Chosen:
+    """Return what cosines decide of a build."""
+    columns = {scheme: FREE for scheme in settings.splits} | {CONFUSED: (*FREE, "confusions")}
+    return Chosen(columns, lambda output: check_chosen(output, settings))
+
+
+def check_chosen(output: FinishedOutput, settings: CausalSettings) -> Iterator[Finding]:
+    """Every option follows from who lends it, and has the cosines that it is said to have."""
+    yield from check_derived(output, causal_configs(settings), derived(output))
+    asked = {row["qid"]: row["question"] for row in output.rows(OPEN, ["qid", "question"])}
+    for table in (name for name in (*settings.splits, CONFUSED) if name in output.info["counts"]):
+        for row in output.rows(table):
+            asked.setdefault(row["qid"], row["question"])
+        for row in output.rows(table):
+            for options, index, sources in NAMES.values():
+                others = [asked.get(source["qid"], row["question"]) for source in row[sources]]
+                found = embed([row[options][row[index]], *row[options], row["question"], *others], settings.model)
+                vectors = found.astype(np.float64)
+                count = len(others)
+                texts = vectors[1 : count + 1] @ vectors[0]
+                questions = vectors[count + 2 :] @ vectors[count + 1]
+                for place, source in enumerate(row[sources]):
+                    if source["kind"] == RIGHT:
+                        continue
+                    known = source["qid"] in asked
+                    if source["kind"] in MINED and not _allowed(source, settings.mining):
+                        yield f"{table}: {row['qid']}: option {place} is too near to the right one, or its question is"
+                    for name, cosine in (("cos_text", texts[place]), ("cos_question", questions[place])):
+                        if (name == "cos_text" or known) and abs(source[name] - cosine) > ROOM:
+                            yield f"{table}: {row['qid']}: option {place}: {name} is {source[name]}, not {cosine:.4f}"
+
+
+def _allowed(source: Row, mining: MiningSettings) -> bool:
+    """Whether the cosines of a mined option are below the limits of the build."""
+    return bool(source["cos_text"] < mining.same_text + ROOM and source["cos_question"] < mining.same_question + ROOM)
