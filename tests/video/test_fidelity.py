@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import tampering
-from stressreel.video.encode import EncodeSettings, Sound
-from stressreel.video.fidelity import Loss, measure_loss, unlike
+from stressreel.video.encode import EncodeSettings, Sound, without_loss
+from stressreel.video.fidelity import Loss, differs, measure_loss, unlike
 
 LOSSLESS = EncodeSettings(crf=0, preset="ultrafast")
 RNG = np.random.default_rng(0)
@@ -18,10 +18,14 @@ TONE = Sound((0.3 * np.sin(np.arange(8000) * 2 * np.pi * 440 / 8000)).astype(np.
 def loss(pictures: tampering.Pictures, settings: EncodeSettings, sound: Sound | None = None) -> Loss:
     """The loss of pictures that are encoded as `settings` say, against `PICTURES` and the tone."""
     return measure_loss(
-        tampering.written(pictures, sound, settings, Fraction(12)),
-        tampering.written(PICTURES, None, LOSSLESS, Fraction(12)),
-        None if sound is None else TONE,
+        tampering.written(pictures, sound, settings, Fraction(12)), exact(None if sound is None else TONE)
     )
+
+
+def exact(sound: Sound | None) -> bytes:
+    """The pictures and the tone as they are."""
+    with without_loss():
+        return tampering.written(PICTURES, sound, EncodeSettings(), Fraction(12))
 
 
 def test_nothing_is_lost_without_loss() -> None:
@@ -50,6 +54,48 @@ def test_other_pictures_do_not_pass(repaint: Callable[[tampering.Pictures], tamp
     assert unlike(loss(repaint(PICTURES), settings), loss(PICTURES, settings))
 
 
+def test_better_quality_does_not_pass() -> None:
+    better, claimed = EncodeSettings(12, "medium"), EncodeSettings(28, "ultrafast")
+    assert "nearer to the source" in unlike(loss(PICTURES, better), loss(PICTURES, claimed))
+
+
+def video(pictures: tampering.Pictures = PICTURES, sound: Sound | None = TONE, crf: int = 23) -> bytes:
+    return tampering.written(pictures, sound, EncodeSettings(crf, "veryfast"), Fraction(12))
+
+
+def test_another_preset_of_the_same_video_does_not_differ() -> None:
+    other = tampering.written(PICTURES, TONE, EncodeSettings(23, "fast"), Fraction(12))
+    assert other != video()
+    assert differs(other, video(), exact(TONE)) == ""
+
+
+def later(sound: Sound) -> Sound:
+    """The same sound, 20 ms later."""
+    return Sound(np.roll(sound.samples, sound.rate // 50, axis=1), sound.rate)
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (lambda: video(shift(PICTURES)), "are not those of the source"),
+        (lambda: video(PICTURES[:-1]), "11 frames, rendered again 12"),
+        (lambda: video(sound=None), "its tracks are"),
+        (lambda: video(sound=later(TONE)), "its sound is not that of the source"),
+        (lambda: video(crf=5), "nearer to the source"),
+        (lambda: tampering.written(PICTURES, TONE, EncodeSettings(23, "veryfast"), Fraction(11)), "other times"),
+        (lambda: b"none", ""),
+    ],
+)
+def test_what_no_encoder_makes_differs(found: Callable[[], bytes], words: str) -> None:
+    said = differs(found(), video(), exact(TONE))
+    assert said
+    assert words in said
+
+
+def test_what_was_not_encoded_is_the_same_or_differs() -> None:
+    assert differs(b"changed", b"a file", b"a file") == "it is not the file that it was taken from"
+
+
 def test_worse_quality_does_not_pass() -> None:
     assert "dB" in unlike(
         loss(PICTURES, EncodeSettings(35, "ultrafast")), loss(PICTURES, EncodeSettings(23, "ultrafast"))
@@ -66,18 +112,17 @@ def test_other_sound_does_not_pass(name: str) -> None:
 
 def test_other_frames_sizes_and_tracks_are_said() -> None:
     settings = EncodeSettings(preset="ultrafast")
-    original = tampering.written(PICTURES, None, LOSSLESS)
     for pictures, words in (
         (PICTURES[:-1], "fewer frames"),
         (PICTURES[[*range(12), 11]], "more frames"),
         (PICTURES[:, :32], "96x32, not 96x64"),
     ):
         with pytest.raises(ValueError, match=words):
-            measure_loss(tampering.written(pictures, None, settings), original)
+            measure_loss(tampering.written(pictures, None, settings), exact(None))
     with pytest.raises(ValueError, match="it has no sound"):
-        measure_loss(tampering.written(PICTURES, None, settings), original, TONE)
+        measure_loss(tampering.written(PICTURES, None, settings), exact(TONE))
     with pytest.raises(ValueError, match="it has sound"):
-        measure_loss(tampering.written(PICTURES, TONE, settings), original)
+        measure_loss(tampering.written(PICTURES, TONE, settings), exact(None))
     half = replace(TONE, samples=TONE.samples[:, :3000])
     with pytest.raises(ValueError, match="samples"):
-        measure_loss(tampering.written(PICTURES, half, settings), original, TONE)
+        measure_loss(tampering.written(PICTURES, half, settings), exact(TONE))
