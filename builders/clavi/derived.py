@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import ceil
 from typing import Any
 
@@ -78,9 +78,13 @@ def again(pair: Row, candidate: Candidate, control: Action, settings: ClaviSetti
         name = next((some for some in digits if some == pair["pair_id"] or some not in ids), "")
         candidate = replace(candidate, id=name)
     if settings.collection == "charades" and settings.source == "actions":
-        usable = [action for action in class_actions(load_classes()).values() if action.usable]
-        control = draw_control(replace(candidate, id=pair["pair_id"]), usable, settings.seed) or control
+        control = draw_control(replace(candidate, id=pair["pair_id"]), _usable(), settings.seed) or control
     return planned_columns(candidate, cuts, control, settings.collection)
+
+
+@cache
+def _usable() -> tuple[Action, ...]:
+    return tuple(action for action in class_actions(load_classes()).values() if action.usable)
 
 
 def contradictions(pair: Row, candidate: Candidate, control: Action, settings: ClaviSettings) -> Iterator[str]:

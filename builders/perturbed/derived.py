@@ -45,7 +45,11 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
     skipped = {skip["unit_id"] for skip in info["skips"]["list"]}
     tools = Tools("pattern" if info["tools"].get("tagger", "").startswith("pattern") else "nltk")
     lacking = {name: lacking_tools(tools, name, info["tools"]) for name in settings.text_perturbations}
-    yield from (NotChecked(f"{name}: {reason}") for name, reason in lacking.items() if reason)
+    for name in filter(lacking.get, lacking):
+        yield NotChecked(f"{name}: {lacking[name]}")
+        for row in output.rows(name, ["caption_id", "caption", "original", "changed", "reason"]):
+            if not row["changed"] == (row["caption"] != row["original"]) == (not row["reason"]):
+                yield f"{name}: {row['caption_id']}: changed and reason are not those of {row['caption']!r}"
     builder = PerturbedBuilder(settings)
     for unit in plan_perturbed(list(clips.values()), settings).units:
         facts: Facts = {}

@@ -1,0 +1,91 @@
+"""What of CausalChaos follows from its open questions: a value that was changed is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from changed import columns, derived, other, put
+from forger import Change, Forgery, Row
+from stressreel.builders.causal.settings import CausalSettings
+from stressreel.builders.causal.tables import causal_configs
+
+pytest.importorskip("sentence_transformers")
+
+# Mining decides who lends an option and who is easily guessed, copies where frames are.
+FREE = {
+    **dict.fromkeys(("ud", "causal_confusion"), "blind_guessable confusions"),
+    "clips": "first_frame fps width height duration_s source_sha256",
+}
+LIKE = "ps", "un"  # the division before
+
+
+@pytest.fixture(scope="module")
+def out(build_once: Callable[..., Path]) -> Path:
+    """Every table; read only."""
+    fast = ("--preset", "ultrafast", "--tagger", "pattern")
+    return build_once("build-causal", "--annotations", "sample", "--balance", "none", *fast)
+
+
+def test_nothing_is_found_in_an_output_as_it_was_built(out: Path, built_causal: Path) -> None:
+    assert derived(out) == derived(built_causal) == []
+
+
+TABLES = [config for config in causal_configs(CausalSettings(annotations="sample")) if config.name not in LIKE]
+
+
+def another(value: Any) -> Any:
+    """Another value; of lists another first one."""
+    if isinstance(value, list):
+        first = {**value[0], "kind": "other"} if isinstance(value[0], dict) else "It rained all day."
+        return [first, *value[1:]]
+    return other(value)
+
+
+@pytest.mark.parametrize("place", columns(TABLES, FREE))
+def test_another_value_is_found(out: Path, place: str) -> None:
+    assert derived(out, put(place, value=another))
+
+
+def in_test(change: Callable[[Row], object]) -> Change:
+    return lambda forged: change(forged.tables["ud"]["test"][0])
+
+
+def exchanged(row: Row) -> None:
+    """Put the right answer in another place, with its source."""
+    here, there = row["answer_index"], (row["answer_index"] + 1) % len(row["options"])
+    for name in ("options", "sources"):
+        row[name][here], row[name][there] = row[name][there], row[name][here]
+    row["answer_index"] = there
+
+
+def lent_by_itself(row: Row) -> None:
+    row["sources"][0 if row["answer_index"] else 1]["qid"] = row["qid"]
+
+
+def to_the_train(forged: Forgery) -> None:
+    for table in ("ud", "open_ended"):
+        forged.tables[table]["train"].append(forged.tables[table]["test"].pop())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        in_test(exchanged),
+        in_test(lent_by_itself),
+        in_test(lambda row: row["options"].pop()),
+        to_the_train,
+        lambda forged: forged.tables["un"]["test"].pop(),
+        lambda forged: forged.tables["causal_confusion"]["test"].pop(),
+        lambda forged: forged.tables["clips"]["clips"].pop(),
+        put("causal_confusion.options", value=lambda texts: ["It rained all day.", *texts[1:]]),
+    ],
+)
+def test_a_contradiction_is_found(out: Path, change: Change) -> None:
+    assert derived(out, change)
+
+
+def test_the_places_of_balanced_options_are_found_again(built_causal: Path) -> None:
+    assert derived(built_causal, in_test(exchanged))

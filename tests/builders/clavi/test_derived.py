@@ -1,0 +1,60 @@
+"""What of a CLAVI output follows from its pairs: a value that was changed is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from changed import columns, derived, put
+from forger import Change, Forgery
+from stressreel.builders.clavi.tables import clavi_configs
+
+# Annotations and sources say the one, `check_shown` what the frames between show.
+FREE = {"pairs": "subject other_actions source_objects source_sha256 in_a_frame in_b_frame"}
+
+
+@pytest.fixture(scope="module")
+def out(build_once: Callable[..., Path]) -> Path:
+    """Three pairs; read only."""
+    return build_once("build-clavi", "--charades", "sample", "--limit", 3, "--preset", "ultrafast")
+
+
+@pytest.fixture(scope="module")
+def segments(build_once: Callable[..., Path]) -> Path:
+    """Pairs of free phrases; read only."""
+    return build_once("build-clavi", "--segments", "sample", "--no-render")
+
+
+def test_nothing_is_found_in_an_output_as_it_was_built(out: Path, segments: Path) -> None:
+    assert derived(out) == derived(segments) == []
+
+
+@pytest.mark.parametrize("place", columns(clavi_configs(render=True), FREE))
+def test_another_value_is_found(out: Path, place: str) -> None:
+    assert derived(out, put(place))
+
+
+@pytest.mark.parametrize("name", [f"{what}_{n}" for what in ("label", "phrase", "verb", "asked") for n in "abc"])
+def test_another_value_of_free_phrases_is_found(segments: Path, name: str) -> None:
+    assert derived(segments, put(f"pairs.{name}"))
+
+
+def control_of_the_source(forged: Forgery) -> None:
+    pair = forged.rows("pairs")[0]
+    pair["source_verbs"] = sorted({*pair["source_verbs"], pair["verb_c"]})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        control_of_the_source,
+        put("videos.duration_s", 0),
+        lambda forged: forged.tables["questions"]["train"].pop(),
+        lambda forged: forged.tables["questions"]["train"].append(forged.tables["questions"]["train"][0]),
+        lambda forged: forged.tables["questions"]["train"].reverse(),
+        lambda forged: forged.tables["pairs"]["train"].pop(0),
+    ],
+)
+def test_a_contradiction_is_found(out: Path, change: Change) -> None:
+    assert derived(out, change)

@@ -1,0 +1,78 @@
+"""What of question graphs follows from the roots' programs: a value that was changed is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from agqa_questions import agqa_rows, write_agqa
+from changed import columns, derived, put
+from forger import Change, Forgery
+from stressreel.builders.decomp.tables import GRAPHS, QUESTIONS
+
+# Annotations decide answers, and a root's found again.
+FREE = {"questions": "answer recomputed"}
+
+
+@pytest.fixture(scope="module")
+def out(build_once: Callable[..., Path]) -> Path:
+    """Two videos of the drawn sample and what is asked of them; read only."""
+    return build_once("build-decomp", "--charades", "sample", "--limit", 2)
+
+
+@pytest.fixture(scope="module")
+def alone(once: Callable[..., Path], build_once: Callable[..., Path]) -> Path:
+    """A few of AGQA's questions without annotations; read only."""
+    few = once("derived-agqa", lambda folder: write_agqa(folder, agqa_rows(every=12)))
+    return build_once("build-decomp", "--agqa", few)
+
+
+@pytest.fixture(scope="module")
+def given(published: Path, build_once: Callable[..., Path]) -> Path:
+    """Published graphs; read only."""
+    return build_once("build-decomp", "--release-hierarchies", published)
+
+
+def test_nothing_is_found_in_an_output_as_it_was_built(out: Path, alone: Path, given: Path, graphed: Path) -> None:
+    assert derived(out) == derived(alone) == derived(given) == derived(graphed) == []
+
+
+@pytest.mark.parametrize("number", [0, -1])
+@pytest.mark.parametrize("place", columns((QUESTIONS, GRAPHS), FREE))
+def test_another_value_is_found(out: Path, place: str, number: int) -> None:
+    assert derived(out, put(place, number))
+
+
+def test_answers_follow_where_nothing_is_annotated(alone: Path) -> None:
+    def change(forged: Forgery) -> None:
+        row = next(row for row in forged.rows("questions") if not row["is_root"] and row["answer"] == "yes")
+        row["answer"] = "no"
+
+    assert derived(alone, change)
+
+
+def turned(forged: Forgery) -> None:
+    """Turn the answer of every root that is answered by yes and no."""
+    for row in forged.rows("questions"):
+        if row["is_root"] and row["answer"] in ("yes", "no"):
+            row["answer"] = {"yes": "no", "no": "yes"}[row["answer"]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        turned,
+        put("questions.recomputed", 0),
+        lambda forged: forged.tables["graphs"]["train"].pop(),
+        lambda forged: forged.tables["questions"]["train"].pop(0),
+        lambda forged: forged.tables["questions"]["train"].append(dict(forged.tables["questions"]["train"][0])),
+    ],
+)
+def test_a_contradiction_is_found(out: Path, change: Change) -> None:
+    assert derived(out, change)
+
+
+@pytest.mark.parametrize("column", ["root", "depth", "isolated", "template", "nodes"])
+def test_the_shape_of_published_graphs_is_looked_at(given: Path, column: str) -> None:
+    assert derived(given, put(f"graphs.{column}"))
