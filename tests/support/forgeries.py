@@ -15,7 +15,9 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations, pairwise
+from operator import getitem
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,19 +34,32 @@ from forger import Forgery, videos_of
 from stressreel import builders
 from stressreel.api.verify import verify
 from stressreel.errors import StressreelError
-from stressreel.records.schema import Column
 from stressreel.samples.cache import cached_sample
 from stressreel.video.encode import EncodeSettings, Mp4Writer, Sound
 from stressreel.video.thumbnails import frames_of
 
+Row = dict[str, Any]
 Place = tuple[Any, ...]
-Changed = str | None
-"""What was changed; None where there is nothing of the kind."""
+Change = Callable[..., object]
+"""Changes a forgery, given a generator and a place; what leaves it as it was is no forgery."""
+
+
+class NothingThereError(Exception):
+    """There is nothing that could be changed in this way."""
+
+
+def pick(rng: Random, found: Iterable[Any]) -> Any:
+    """Draw one of several."""
+    found = list(found)
+    if not found:
+        raise NothingThereError
+    return rng.choice(found)
+
 
 # Benchmarks
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_benchmark"
-LOST = "SR0A1"  # a video that the sources of CLAVI lack, so that something is skipped
+LOST = "SR1G7"  # a video that the sources of CLAVI lack, so that something is skipped
 
 
 FAST = ("--preset", "ultrafast")
@@ -53,7 +68,7 @@ TEXT = ("--text-perturbations", "typos,no_verbs", "--pairs", "jpeg:no_verbs", "-
 MINED = ("--splits", "UD", "--limit", 12, "--pool", "all", "--num-options", 3, "--no-keep-apart", "--balance", "none")
 KEPT = ("--confuse", 1, "--audio", "keep", "--tagger", "pattern")
 BENCHMARKS: dict[str, tuple[Any, ...]] = {
-    "clavi": ("build-clavi", "--charades", "--limit", 4, "--allow-missing", *FAST, "--crf", 30),
+    "clavi": ("build-clavi", "--charades", "--limit", 3, "--allow-missing", *FAST, "--crf", 30),
     "perturbed": ("build-perturbed", "--msrvtt", *VISUAL, *TEXT, *FAST, "--seed", 1),
     "causal": ("build-causal", "--annotations", *MINED, *KEPT, *FAST, "--seed", 1),
     "decomp": ("build-decomp", "--charades", "--limit", 2, "--seed", 1),
@@ -149,11 +164,6 @@ def like(value: Any, rng: Random, pool: Sequence[Any] = (), names: Sequence[str]
     return next((each for each in pool if each is not None), None)
 
 
-def told(what: str, old: object, new: object) -> Changed:
-    """Describe a change, if it is one."""
-    return None if old == new and type(old) is type(new) else f"{what}: {str(old)[:80]!r} became {str(new)[:80]!r}"
-
-
 # Values of tables
 
 
@@ -163,71 +173,59 @@ def columns(forged: Forgery) -> Iterator[Place]:
         yield from ((table, column.name) for column in config.columns if column.kind != "video")
 
 
-def column_of(forged: Forgery, table: str, name: str) -> Column:
-    return next(column for column in forged.configs()[table].columns if column.name == name)
+def labels(forged: Forgery, table: str, name: str) -> Sequence[str]:
+    return next(column.names for column in forged.configs()[table].columns if column.name == name)
 
 
-def in_column(new: Callable[..., Any]) -> Callable[..., Changed]:
+def in_column(new: Callable[..., Any]) -> Change:
     """Make a kind of what gives a row another value: from its own, those of all rows, and a label's names."""
 
-    def change(forged: Forgery, rng: Random, table: str, name: str) -> Changed:
-        rows = forged.rows(table)
-        number = rng.randrange(len(rows))
-        old, pool = rows[number][name], [row[name] for row in rows]
-        rows[number][name] = new(old, rng, pool, column_of(forged, table, name).names)
-        return told(f"{table}.{name} of row {number}", old, rows[number][name])
+    def change(forged: Forgery, rng: Random, table: str, name: str) -> None:
+        row, pool = rng.choice(forged.rows(table)), [row[name] for row in forged.rows(table)]
+        row[name] = new(row[name], rng, pool, labels(forged, table, name))
 
     return change
 
 
 def another(old: Any, rng: Random, pool: Sequence[Any], names: Sequence[str]) -> Any:
-    return rng.choice([value for value in pool if value != old] or [old])
+    return pick(rng, (value for value in pool if value != old))
 
 
 def emptied(old: Any, rng: Random, pool: Sequence[Any], names: Sequence[str]) -> Any:
-    return next((value for value in pool if value is not None), None) if old is None else None
+    return pick(rng, (value for value in pool if value is not None)) if old is None else None
 
 
-def exchanged(forged: Forgery, rng: Random, table: str, name: str) -> Changed:
-    pairs = [(a, b) for a, b in combinations(forged.rows(table), 2) if a[name] != b[name]]
-    if not pairs:
-        return None
-    a, b = rng.choice(pairs)
+def exchanged(forged: Forgery, rng: Random, table: str, name: str) -> None:
+    a, b = pick(rng, ((a, b) for a, b in combinations(forged.rows(table), 2) if a[name] != b[name]))
     a[name], b[name] = b[name], a[name]
-    return told(f"{table}.{name} of two rows", a[name], b[name])
 
 
-def everywhere(forged: Forgery, rng: Random, table: str, name: str) -> Changed:
-    """A value wherever it stands in columns of that name."""
-    old = rng.choice(forged.rows(table))[name]
-    new = like(old, rng, [row[name] for row in forged.rows(table)], column_of(forged, table, name).names)
+def everywhere(forged: Forgery, rng: Random, table: str, name: str) -> None:
+    """Change a value wherever it stands in columns of that name."""
+    old, pool = rng.choice(forged.rows(table))[name], [row[name] for row in forged.rows(table)]
+    new = like(old, rng, pool, labels(forged, table, name))
     for row in (row for other in forged.tables for row in forged.rows(other) if name in row):
-        if row[name] == old:
-            row[name] = new
-    return told(f"{name} everywhere", old, new)
+        row[name] = new if row[name] == old else row[name]
 
 
-def renamed(forged: Forgery, rng: Random, table: str, name: str) -> Changed:
-    """A text wherever it stands, in other texts, lists and names of units and skips too."""
-    old = rng.choice(forged.rows(table))[name]
-    if not isinstance(old, str) or len(old) < 4 or name == "sha256":
-        return None
+def renamed(forged: Forgery, rng: Random, table: str, name: str) -> None:
+    """Change a text wherever it stands, in other texts, lists and names of units and skips too."""
+    texts = [row[name] for row in forged.rows(table) if isinstance(row[name], str) and name != "sha256"]
+    old = pick(rng, (text for text in texts if len(text) > 3))
     new = word_changed(old, rng, [])
 
     def put(value: Any) -> Any:
-        if isinstance(value, str):
-            return value.replace(old, new)
         if isinstance(value, list):
             return [put(each) for each in value]
-        return {key: put(each) for key, each in value.items()} if isinstance(value, dict) else value
+        if isinstance(value, dict):
+            return {key: put(each) for key, each in value.items()}
+        return value.replace(old, new) if isinstance(value, str) else value
 
     for other, config in forged.configs().items():
-        videos = videos_of(config)
         for row in forged.rows(other):
-            row.update({key: put(value) for key, value in row.items() if key not in videos})
+            row.update({key: put(value) for key, value in row.items() if key not in videos_of(config)})
             row.unit = put(row.unit)
-    forged.units, forged.info["skips"] = [(put(unit), place) for unit, place in forged.units], put(forged.info["skips"])
-    return told(f"{table}.{name} and all that holds it", old, new)
+    forged.units, forged.info["skips"] = [(put(unit), at) for unit, at in forged.units], put(forged.info["skips"])
 
 
 # Rows of tables
@@ -237,23 +235,17 @@ def splits(forged: Forgery) -> Iterator[Place]:
     yield from ((table, split) for table, found in forged.tables.items() for split in found)
 
 
-def in_split(edit: Callable[[list[Any], Random, int], list[Any]]) -> Callable[..., Changed]:
+def in_split(edit: Callable[[list[Any], Random, int], list[Any]]) -> Change:
     """Make a kind of what changes the rows of a split, given one of their numbers."""
 
-    def change(forged: Forgery, rng: Random, table: str, split: str) -> Changed:
+    def change(forged: Forgery, rng: Random, table: str, split: str) -> None:
         rows = forged.tables[table][split]
-        number = rng.randrange(len(rows))
-        forged.tables[table][split] = edited = edit(list(rows), rng, number)
-        return f"rows of {table}/{split}, at {number}" if list(map(id, rows)) != list(map(id, edited)) else None
+        forged.tables[table][split] = edit(rows, rng, rng.randrange(len(rows)))
 
     return change
 
 
-def in_other_order(rows: list[Any], rng: Random, number: int) -> list[Any]:
-    return rng.sample(rows, len(rows))
-
-
-def next_exchanged(rows: list[Any], rng: Random, number: int) -> list[Any]:
+def two_exchanged(rows: list[Any], rng: Random, number: int) -> list[Any]:
     return [*rows[:number], *rows[number : number + 2][::-1], *rows[number + 2 :]]
 
 
@@ -261,68 +253,52 @@ def twice(rows: list[Any], rng: Random, number: int) -> list[Any]:
     return [*rows[: number + 1], dict(rows[number]), *rows[number + 1 :]]
 
 
-def added(forged: Forgery, rng: Random, table: str, split: str) -> Changed:
+def added(forged: Forgery, rng: Random, table: str, split: str) -> None:
     rows, config = forged.tables[table][split], forged.configs()[table]
     new = dict(rng.choice(rows))
     for column in config.columns[: config.key_columns]:
         new[column.name] = like(new[column.name], rng, names=column.names)
     rows.append(new)
-    return f"{table}/{split} gets a new row"
 
 
-def moved(forged: Forgery, rng: Random, table: str, split: str) -> Changed:
-    rows = forged.tables[table][split]
-    place = rng.randrange(len(rows))
+def moved(forged: Forgery, rng: Random, table: str, split: str) -> None:
+    rows, order = forged.tables[table][split], [unit for unit, _ in forged.units]
     other = rng.choice([name for name in ("train", "validation", "test") if name != split])
     there = forged.tables[table].setdefault(other, [])
-    there.append(rows.pop(place))
-    order = [unit for unit, _ in forged.units]
+    there.append(rows.pop(rng.randrange(len(rows))))
     there.sort(key=lambda row: order.index(row.unit))
-    return f"row {place} of {table}/{split} goes to {other}"
 
 
-def split_renamed(forged: Forgery, rng: Random, table: str, split: str) -> Changed:
-    other = next((name for name in ("validation", "test", "train") if name not in forged.tables[table]), None)
-    if other is None:
-        return None
-    found = forged.tables[table].items()
-    forged.tables[table] = {other if name == split else name: rows for name, rows in found}
+def split_renamed(forged: Forgery, rng: Random, table: str, split: str) -> None:
+    found = forged.tables[table]
+    other = pick(rng, (name for name in ("train", "validation", "test") if name not in found))
+    forged.tables[table] = {other if name == split else name: rows for name, rows in found.items()}
     forged.units = [(unit, f"{table}/{other}" if at == f"{table}/{split}" else at) for unit, at in forged.units]
-    return f"{table}/{split} is called {other}"
 
 
-def resharded(forged: Forgery, rng: Random, table: str, split: str) -> Changed:
-    count = len(forged.tables[table][split])
-    forged.shards[table, split] = [rng.randrange(1, count), 0] if count > 1 else []
-    return f"{table}/{split} is in two shards" if count > 1 else None
+def resharded(forged: Forgery, rng: Random, table: str, split: str) -> None:
+    forged.shards[table, split] = [pick(rng, range(1, len(forged.tables[table][split]))), 0]
 
 
 def tables(forged: Forgery) -> Iterator[Place]:
     yield from ((table,) for table in forged.tables)
 
 
-def table_lost(forged: Forgery, rng: Random, table: str) -> Changed:
+def table_lost(forged: Forgery, rng: Random, table: str) -> None:
     del forged.tables[table]
-    return f"{table} is lost"
 
 
-def column_added(forged: Forgery, rng: Random, table: str) -> Changed:
-    def add(copy: Path) -> None:
-        for path in (copy / table).glob("*.parquet"):
-            found = pq.read_table(path)
-            pq.write_table(found.append_column("extra", found.column(0)), path)
-
-    forged.finally_.append(add)
-    return f"{table} has one column more"
+def shard_edited(edit: Callable[[Path], object]) -> Change:
+    return lambda forged, rng, table: forged.finally_.append(lambda copy: edit(next((copy / table).glob("*.parquet"))))
 
 
-def shard_added(forged: Forgery, rng: Random, table: str) -> Changed:
-    def add(copy: Path) -> None:
-        path = next((copy / table).glob("*.parquet"))
-        shutil.copy(path, path.with_name(path.name.partition("-")[0] + "-more.parquet"))
+def column_added(path: Path) -> None:
+    found = pq.read_table(path)
+    pq.write_table(found.append_column("extra", found.column(0)), path)
 
-    forged.finally_.append(add)
-    return f"{table} has one file more"
+
+def shard_added(path: Path) -> None:
+    shutil.copy(path, path.with_name(path.name.partition("-")[0] + "-more.parquet"))
 
 
 # Pictures and sound
@@ -392,24 +368,24 @@ def remuxed(content: bytes, *, title: str = "", more: bool = False) -> bytes:
     return made.getvalue()
 
 
-def with_video(make: Callable[..., bytes | None]) -> Callable[..., Changed]:
+def with_video(make: Callable[..., bytes]) -> Change:
     """Make a kind of what turns a video into other bytes: the content, the output, and a generator."""
 
-    def change(forged: Forgery, rng: Random, table: str, name: str) -> Changed:
-        row = rng.choice(forged.rows(table))
-        old = row[name]["bytes"]
-        row[name] = {**row[name], "bytes": make(old, forged, rng) or old}
-        count = len(row[name]["bytes"])
-        return f"{row[name]['path']} of {table}, {len(old)} bytes, now {count}" if row[name]["bytes"] != old else None
+    def change(forged: Forgery, rng: Random, table: str, name: str) -> None:
+        show(row := rng.choice(forged.rows(table)), name, make(row[name]["bytes"], forged, rng))
 
     return change
 
 
-def encoded(finer: int = 0) -> Callable[..., Changed]:
-    return with_video(lambda content, forged, rng: recoded(content, forged, finer=finer))
+def show(row: Row, name: str, content: bytes) -> None:
+    row[name] = {**row[name], "bytes": content}
 
 
-def in_order(order: Callable[[int, Random], Sequence[int]]) -> Callable[..., Changed]:
+def encoded(finer: int = 0, late: float = 0) -> Change:
+    return with_video(lambda content, forged, rng: recoded(content, forged, finer=finer, late=late))
+
+
+def in_order(order: Callable[[int, Random], Sequence[int]]) -> Change:
     """Make a kind of the order in which frames are shown, made of their number."""
     return with_video(lambda content, forged, rng: recoded(content, forged, order(len(list(frames_of(content))), rng)))
 
@@ -419,45 +395,40 @@ def one_replaced(count: int, rng: Random) -> list[int]:
     return [*range(place), (place + count // 2) % count, *range(place + 1, count)]
 
 
-def clip_of(fits: Callable[[str, dict[str, Any], str, dict[str, Any]], bool]) -> Callable[..., Changed]:
+def clip_of(fits: Callable[[str, Row, str, Row], bool]) -> Change:
     """Make a kind of the clips that may stand in for one, told by the tables and rows of both."""
 
-    def change(forged: Forgery, rng: Random, table: str, name: str) -> Changed:
+    def change(forged: Forgery, rng: Random, table: str, name: str) -> None:
         row = rng.choice(forged.rows(table))
         others = [each for other, _ in videos(forged) for each in forged.rows(other) if fits(table, row, other, each)]
-        contents = [each[name]["bytes"] for each in others if each["sha256"] != row["sha256"]]
-        if not contents:
-            return None
-        row[name] = {**row[name], "bytes": rng.choice(contents)}
-        return f"{row[name]['path']} of {table}: another clip of {len(row[name]['bytes'])} bytes"
+        show(row, name, pick(rng, (each[name]["bytes"] for each in others if each is not row)))
 
     return change
 
 
-def another_severity(table: str, row: dict[str, Any], other: str, each: dict[str, Any]) -> bool:
-    return table == other and row.get("clip_id") == each.get("clip_id") and row.get("severity") != each.get("severity")
+def another_severity(table: str, row: Row, other: str, each: Row) -> bool:
+    return table == other and "severity" in row and row["clip_id"] == each["clip_id"]
 
 
-def another_table(table: str, row: dict[str, Any], other: str, each: dict[str, Any]) -> bool:
+def another_table(table: str, row: Row, other: str, each: Row) -> bool:
     return table != other and row.get("source_id") == each.get("source_id")
 
 
-def clips_exchanged(forged: Forgery, rng: Random, table: str, name: str) -> Changed:
+def clips_exchanged(forged: Forgery, rng: Random, table: str, name: str) -> None:
     a, b = rng.sample(forged.rows(table), 2)
-    a[name], b[name] = {**a[name], "bytes": b[name]["bytes"]}, {**b[name], "bytes": a[name]["bytes"]}
-    return told(f"{table}: the videos of two rows", a[name]["path"], b[name]["path"])
+    contents = a[name]["bytes"], b[name]["bytes"]
+    show(a, name, contents[1])
+    show(b, name, contents[0])
 
 
-def all_again(forged: Forgery, rng: Random, table: str, name: str) -> Changed:
+def all_again(forged: Forgery, rng: Random, table: str, name: str) -> None:
     for row in forged.rows(table):
-        row[name] = {**row[name], "bytes": recoded(row[name]["bytes"], forged, finer=-8)}
-    return f"all videos of {table} are encoded worse"
+        show(row, name, recoded(row[name]["bytes"], forged, finer=-8))
 
 
-def file_renamed(forged: Forgery, rng: Random, table: str, name: str) -> Changed:
+def file_renamed(forged: Forgery, rng: Random, table: str, name: str) -> None:
     row = rng.choice(forged.rows(table))
     row[name] = {**row[name], "path": "x" + row[name]["path"]}
-    return f"{table}: the file is called {row[name]['path']}"
 
 
 # Records
@@ -478,41 +449,28 @@ def entries(forged: Forgery) -> Iterator[Place]:
     yield from below(forged.info, ())
 
 
-def holder(forged: Forgery, path: Place) -> Any:
-    found: Any = forged.info
-    for key in path[:-1]:
-        found = found[key]
-    return found
+def in_entry(change: Callable[[Any, Any, Random], object]) -> Change:
+    """Make a kind of what changes an entry: what holds it, its name or number, and a generator."""
+
+    def in_record(forged: Forgery, rng: Random, *path: Any) -> None:
+        change(reduce(getitem, path[:-1], forged.info), path[-1], rng)
+
+    return in_record
 
 
-def entry_changed(forged: Forgery, rng: Random, *path: Any) -> Changed:
-    holds = holder(forged, path)
-    old = holds[path[-1]]
-    if isinstance(old, dict):
-        return None
-    holds[path[-1]] = 1 if old is None else like(old, rng)
-    return told(".".join(map(str, path)), old, holds[path[-1]])
+def entry_changed(holder: Any, key: Any, rng: Random) -> None:
+    holder[key] = 1 if holder[key] is None else holder[key] if isinstance(holder[key], dict) else like(holder[key], rng)
 
 
-def entry_removed(forged: Forgery, rng: Random, *path: Any) -> Changed:
-    del holder(forged, path)[path[-1]]
-    return f"{'.'.join(map(str, path))} is removed"
+def entry_emptied(holder: Any, key: Any, rng: Random) -> None:
+    holder[key] = None if holder[key] is None else type(holder[key])()
 
 
-def entry_emptied(forged: Forgery, rng: Random, *path: Any) -> Changed:
-    holds = holder(forged, path)
-    old = holds[path[-1]]
-    holds[path[-1]] = type(old)() if old is not None else None
-    return told(".".join(map(str, path)), old, holds[path[-1]])
-
-
-def entry_added(forged: Forgery, rng: Random, *path: Any) -> Changed:
-    found = holder(forged, path)[path[-1]]
-    if isinstance(found, dict):
-        found["more"] = next(iter(found.values()), 1)
-    elif isinstance(found, list):
-        found.append(found[-1] if found else "more")
-    return f"{'.'.join(map(str, path))} gets an entry" if isinstance(found, dict | list) else None
+def entry_added(holder: Any, key: Any, rng: Random) -> None:
+    if isinstance(holder[key], dict):
+        holder[key]["more"] = next(iter(holder[key].values()), 1)
+    elif isinstance(holder[key], list):
+        holder[key].append(holder[key][-1] if holder[key] else "more")
 
 
 OPTION = re.compile(r" --([a-z-]+) ([^- ]\S*)")
@@ -523,123 +481,98 @@ def options(forged: Forgery) -> Iterator[Place]:
     yield from ((name,) for name, value in OPTION.findall(forged.info["command"]) if kept_at(forged, name, value))
 
 
-def kept_at(forged: Forgery, name: str, value: str) -> list[tuple[dict[str, Any], str]]:
-    places = (forged.info, forged.info["settings"], forged.info["settings"].get("mining", {}))
-    keys = {"version": "dataset_version"}.get(name, name.replace("-", "_"))
-    return [(place, keys) for place in places if str(place.get(keys)) == value]
+def kept_at(forged: Forgery, name: str, value: str) -> list[tuple[Row, str]]:
+    holders = (forged.info, forged.info["settings"], forged.info["settings"].get("mining", {}))
+    key = {"version": "dataset_version"}.get(name, name.replace("-", "_"))
+    return [(holder, key) for holder in holders if str(holder.get(key)) == value]
 
 
-def option_retold(forged: Forgery, rng: Random, name: str) -> Changed:
-    """Another value of an option in the command and wherever it is recorded."""
+def option_retold(forged: Forgery, rng: Random, name: str) -> None:
+    """Change the value of an option in the command and wherever it is recorded."""
     value = dict(OPTION.findall(forged.info["command"]))[name]
-    for place, key in kept_at(forged, name, value):
-        place[key] = new = like(place[key], rng)
+    for holder, key in kept_at(forged, name, value):
+        holder[key] = new = like(holder[key], rng)
     forged.info["command"] = forged.info["command"].replace(f" --{name} {value}", f" --{name} {new}")
-    return told(f"--{name} and its record", value, str(new))
 
 
 def other_build(forged: Forgery) -> Iterator[Place]:
-    if forged.out in OTHERS:
-        yield ()
+    yield from [()] * (forged.out in OTHERS)
 
 
-def others_rows(forged: Forgery, rng: Random) -> Changed:
-    """The rows of a build with other options under the record of this one."""
+def others_rows(forged: Forgery, rng: Random) -> None:
+    """Put the rows of a build with other options under the record of this one."""
     other = forger.load(OTHERS[forged.out])
-    same = other.tables == forged.tables
     forged.tables, forged.units, forged.shards, forged.kept = other.tables, other.units, other.shards, other.kept
-    return None if same else "the rows are those of a build with other options"
 
 
-def others_record(forged: Forgery, rng: Random) -> Changed:
-    """The record of a build with other options over the rows of this one."""
+def others_record(forged: Forgery, rng: Random) -> None:
     forged.info = forger.load(OTHERS[forged.out]).info
-    return "the record is that of a build with other options"
 
 
 def once(forged: Forgery) -> Iterator[Place]:
     yield ()
 
 
-def skip_invented(forged: Forgery, rng: Random) -> Changed:
-    """The rows of a unit are lost, for a reason that may well be."""
-    names = sorted({unit for unit, _ in forged.units if not unit.startswith(".")})
-    unit = rng.choice(names)
-    source = next((row["source_id"] for row in mine(forged, unit) if row.get("source_id")), unit)
+def unit_lost(forged: Forgery, rng: Random) -> str:
+    """Lose the rows of a unit without a word."""
+    unit: str = rng.choice(sorted({unit for unit, _ in forged.units if not unit.startswith(".")}))
     for found in forged.tables.values():
         for split, rows in found.items():
             found[split] = [row for row in rows if row.unit != unit]
-    reason, detail = rng.choice((("undecodable", f"{source}.mp4: frame 3 is damaged."), ("missing_video", "no file.")))
+    return unit
+
+
+def skip_invented(forged: Forgery, rng: Random) -> None:
+    """Lose the rows of a unit, for a reason that may well be."""
+    sources = {row.unit: row.get("source_id") for row in all_rows(forged)}
+    unit, skips = unit_lost(forged, rng), forged.info["skips"]
+    reason, detail = rng.choice((("undecodable", "frame 3 is damaged."), ("missing_video", "there is no such file.")))
+    skips["list"].append({"unit_id": unit, "source_id": sources[unit] or unit, "reason": reason, "detail": detail})
+    recount(skips)
+
+
+def skip_removed(forged: Forgery, rng: Random) -> None:
     skips = forged.info["skips"]
-    skips["list"].append({"unit_id": unit, "source_id": source, "reason": reason, "detail": detail})
-    return recount(skips, f"{unit} is skipped as {reason}")
+    skips["list"].remove(pick(rng, skips["list"]))
+    recount(skips)
 
 
-def mine(forged: Forgery, unit: str) -> list[Any]:
-    return [row for table in forged.tables for row in forged.rows(table) if row.unit == unit]
-
-
-def skip_removed(forged: Forgery, rng: Random) -> Changed:
-    skips = forged.info["skips"]
-    if not skips["list"]:
-        return None
-    skip = skips["list"].pop(rng.randrange(len(skips["list"])))
-    return recount(skips, f"that {skip['unit_id']} was skipped is removed")
-
-
-def recount(skips: dict[str, Any], said: str) -> str:
+def recount(skips: Row) -> None:
     reasons = [skip["reason"] for skip in skips["list"]]
     skips.update(count=len(reasons), by_reason={reason: reasons.count(reason) for reason in dict.fromkeys(reasons)})
-    return said
-
-
-def unit_lost(forged: Forgery, rng: Random) -> Changed:
-    """The rows of a unit are lost without a word."""
-    unit = rng.choice(sorted({unit for unit, _ in forged.units}))
-    for found in forged.tables.values():
-        for split, rows in found.items():
-            found[split] = [row for row in rows if row.unit != unit]
-    return f"{unit} is lost"
 
 
 # Other files
 
 
-def units_reordered(forged: Forgery, rng: Random) -> Changed:
-    before = list(forged.units)
+def all_rows(forged: Forgery) -> list[Any]:
+    return [row for table in forged.tables for row in forged.rows(table)]
+
+
+def units_reordered(forged: Forgery, rng: Random) -> None:
     forged.units.sort(key=lambda place: place[1])
-    return "units.parquet is sorted by table" if before != forged.units else None
 
 
-def unit_renamed(forged: Forgery, rng: Random) -> Changed:
+def unit_renamed(forged: Forgery, rng: Random) -> None:
     old = rng.choice(forged.units)[0]
     new = word_changed(old, rng, [])
     forged.units = [(new if unit == old else unit, table) for unit, table in forged.units]
-    for row in mine(forged, old):
-        row.unit = new
-    return told("unit", old, new)
+    for row in all_rows(forged):
+        row.unit = new if row.unit == old else row.unit
 
 
-def border_moved(forged: Forgery, rng: Random) -> Changed:
-    """A row counts as one of the unit before it."""
+def border_moved(forged: Forgery, rng: Random) -> None:
+    """Count a row as one of the unit before it."""
     rows = [rows for found in forged.tables.values() for rows in found.values()]
-    pairs = [(a, b) for each in rows for a, b in pairwise(each) if a.unit != b.unit]
-    if not pairs:
-        return None
-    before, row = rng.choice(pairs)
+    before, row = pick(rng, ((a, b) for each in rows for a, b in pairwise(each) if a.unit != b.unit))
     row.unit = before.unit
-    return f"a row counts as one of {before.unit}"
 
 
-def edited(name: str, edit: Callable[[str, Random], str]) -> Callable[..., Changed]:
-    """Edit a text file of the copy by hand."""
+def edited(name: str, edit: Callable[[str, Random], str]) -> Change:
+    """Make a kind of what a hand changes in a text file."""
 
-    def change(forged: Forgery, rng: Random) -> Changed:
-        def write(copy: Path) -> None:
-            (copy / name).write_text(edit((copy / name).read_text(), rng))
-
-        forged.finally_.append(write)
-        return f"{name} is edited"
+    def change(forged: Forgery, rng: Random) -> None:
+        forged.finally_.append(lambda copy: (copy / name).write_text(edit((copy / name).read_text(), rng)))
 
     return change
 
@@ -658,16 +591,12 @@ def line_lost(text: str, rng: Random) -> str:
     return "".join(lines) + mark + notes
 
 
-def figure(change: Callable[[Path], object]) -> Callable[..., Changed]:
-    def make(forged: Forgery, rng: Random) -> Changed:
-        found = sorted((forged.out / "figures").glob("*.png"))
-        if not found:
-            return None
-        name = rng.choice(found).name
-        forged.finally_.append(lambda copy: change(copy / "figures" / name))
-        return f"figures/{name}"
+def figure(edit: Callable[[Path], object]) -> Change:
+    def change(forged: Forgery, rng: Random) -> None:
+        name = pick(rng, sorted((forged.out / "figures").glob("*.png"))).name
+        forged.finally_.append(lambda copy: edit(copy / "figures" / name))
 
-    return make
+    return change
 
 
 # Kinds
@@ -679,12 +608,12 @@ class Kind:
 
     Attributes:
         places: Where it can be tried in an output.
-        change: Changes a forgery there and says what it did; None if there was nothing to do.
+        change: Changes a forgery there.
         structural: Whether files, schemas, counts or hashes may give it away, or nothing can be read any more.
     """
 
     places: Callable[[Forgery], Iterable[Place]]
-    change: Callable[..., Changed]
+    change: Change
     structural: bool = False
 
 
@@ -695,8 +624,8 @@ KINDS = {
     "value emptied or filled": Kind(columns, in_column(emptied)),
     "value changed everywhere": Kind(columns, everywhere),
     "text renamed everywhere": Kind(columns, renamed),
-    "rows exchanged": Kind(splits, in_split(next_exchanged)),
-    "rows shuffled": Kind(splits, in_split(in_other_order)),
+    "rows exchanged": Kind(splits, in_split(two_exchanged)),
+    "rows shuffled": Kind(splits, in_split(lambda rows, rng, number: rng.sample(rows, len(rows)))),
     "row lost": Kind(splits, in_split(lambda rows, rng, number: rows[:number] + rows[number + 1 :])),
     "row twice": Kind(splits, in_split(twice)),
     "row added": Kind(splits, added),
@@ -704,8 +633,8 @@ KINDS = {
     "split renamed": Kind(splits, split_renamed),
     "shards split otherwise": Kind(splits, resharded),
     "table lost": Kind(tables, table_lost),
-    "column added": Kind(tables, column_added, structural=True),
-    "shard added": Kind(tables, shard_added, structural=True),
+    "column added": Kind(tables, shard_edited(column_added), structural=True),
+    "shard added": Kind(tables, shard_edited(shard_added), structural=True),
     "another clip": Kind(videos, clip_of(lambda table, row, other, each: table == other)),
     "another severity": Kind(videos, clip_of(another_severity)),
     "clip of another table": Kind(videos, clip_of(another_table)),
@@ -718,16 +647,16 @@ KINDS = {
     "encoded better": Kind(videos, encoded(8)),
     "encoded worse": Kind(videos, encoded(-8)),
     "all encoded worse": Kind(videos, all_again),
-    "sound 20 ms late": Kind(videos, with_video(lambda content, forged, rng: recoded(content, forged, late=0.02))),
+    "sound 20 ms late": Kind(videos, encoded(late=0.02)),
     "tag in the container": Kind(videos, with_video(lambda content, forged, rng: remuxed(content, title="A"))),
     "stream added": Kind(videos, with_video(lambda content, forged, rng: remuxed(content, more=True))),
     "file truncated": Kind(videos, with_video(lambda content, forged, rng: content[:-2000])),
     "bytes added": Kind(videos, with_video(lambda content, forged, rng: content + b"\0\0\0\x08free")),
     "file renamed": Kind(videos, file_renamed, structural=True),
-    "entry of the record changed": Kind(entries, entry_changed, structural=True),
-    "entry of the record removed": Kind(entries, entry_removed, structural=True),
-    "entry of the record emptied": Kind(entries, entry_emptied, structural=True),
-    "entry added to the record": Kind(entries, entry_added, structural=True),
+    "entry of the record changed": Kind(entries, in_entry(entry_changed), structural=True),
+    "entry of the record removed": Kind(entries, in_entry(lambda holder, key, rng: holder.pop(key)), structural=True),
+    "entry of the record emptied": Kind(entries, in_entry(entry_emptied), structural=True),
+    "entry added to the record": Kind(entries, in_entry(entry_added), structural=True),
     "option retold": Kind(options, option_retold),
     "rows of another build": Kind(other_build, others_rows),
     "record of another build": Kind(other_build, others_record),
@@ -742,21 +671,14 @@ KINDS = {
     "croissant.json edited": Kind(once, edited("croissant.json", word_edited)),
     "line of croissant.json lost": Kind(once, edited("croissant.json", line_lost)),
     "figure replaced": Kind(once, figure(lambda path: path.write_bytes(path.read_bytes() + b"\0"))),
-    "figure lost": Kind(once, figure(lambda path: path.unlink())),
+    "figure lost": Kind(once, figure(Path.unlink)),
     "figure added": Kind(once, figure(lambda path: shutil.copy(path, path.with_name("more.png"))), structural=True),
 }
 
 
 @dataclass(frozen=True)
 class Forged:
-    """A forgery that was made.
-
-    Attributes:
-        kind: Its kind.
-        place: Where it is.
-        what: What was changed.
-        out: The copy.
-    """
+    """A forgery that was made: its kind and place, what was changed, and the copy."""
 
     kind: str
     place: Place
@@ -765,21 +687,36 @@ class Forged:
 
     @property
     def structural(self) -> bool:
-        """Whether files, schemas, counts or hashes give it away."""
+        """Whether files, schemas, counts or hashes may give it away."""
         return KINDS[self.kind].structural or "sha256" in self.place
 
 
 def make(out: Path, copy: Path, name: str, place: Place, seed: object) -> Forged | None:
     """Make a forgery; None if nothing would be another than it was."""
     forged = forger.load(out)
-    said = KINDS[name].change(forged, Random(f"{seed} {name} {place}"), *place)
-    if said is None:
+    try:
+        KINDS[name].change(forged, Random(f"{seed} {name} {place}"), *place)
+    except NothingThereError:
         return None
     forger.write(forged, copy)
     if files_of(out) == files_of(copy):
         shutil.rmtree(copy)
         return None
-    return Forged(name, place, said, copy)
+    return Forged(name, place, what(forger.load(out), forged), copy)
+
+
+def what(before: Forgery, after: Forgery) -> str:
+    """Say what was changed first."""
+    pairs = [
+        (f"{table} row {n}", *both)
+        for table in after.tables
+        for n, both in enumerate(zip(before.rows(table), after.rows(table), strict=False))
+    ]
+    for name, old, new in [*pairs, ("build.json", before.info, after.info)]:
+        for key in old:
+            if old[key] != new.get(key):
+                return f"{name}, {key}: {str(old[key])[:99]} became {str(new.get(key))[:99]}"
+    return "rows, or other files"
 
 
 def files_of(out: Path) -> dict[str, bytes]:
