@@ -20,7 +20,7 @@ from stressreel.records.checks import VerifyOptions
 from stressreel.records.files import write_json
 from stressreel.records.fingerprint import Fingerprint, UnitRows, plain_json, read_units, recomputed, write_units
 from stressreel.records.output import FinishedOutput, open_output
-from stressreel.records.schema import Config
+from stressreel.records.schema import Column, Config
 from stressreel.records.shards import shard_path, write_shard
 from stressreel.runtime.verify import Outcome, check_counts, check_files, check_hashes, check_schema, run_checks
 
@@ -59,13 +59,17 @@ class Forgery:
     shards: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     finally_: list[Callable[[Path], object]] = field(default_factory=list)
 
-    def rows(self, table: str) -> list[Any]:
-        """All rows of a table, splits in order; the rows themselves, to be changed."""
-        return [row for rows in self.tables[table].values() for row in rows]
+    def rows(self, *tables: str) -> list[Any]:
+        """All rows of some tables, or of all, splits in order; the rows themselves, to be changed."""
+        return [row for table in tables or self.tables for rows in self.tables[table].values() for row in rows]
 
     def configs(self) -> dict[str, Config]:
         """The tables that are there, by name."""
         return {config.name: config for config in configs_of(open_output(self.out)) if config.name in self.tables}
+
+    def column(self, table: str, name: str) -> Column:
+        """A column of a table."""
+        return next(column for column in self.configs()[table].columns if column.name == name)
 
 
 Change = Callable[[Forgery], object]
