@@ -69,7 +69,7 @@ BENCHMARKS: dict[str, tuple[Any, ...]] = {
     "perturbed": ("build-perturbed", "--msrvtt", *VISUAL, *TEXT, *FAST, "--seed", 1),
     "causal": ("build-causal", "--annotations", *MINED, *KEPT, *FAST, "--seed", 1),
     "decomp": ("build-decomp", "--charades", "--limit", 2, "--seed", 1),
-    "backwards": ("stressreel build backwards", "--captions", "--limit", 2, "--version", "2.0.0"),
+    "backwards": ("stressreel build backwards", "--captions", "--limit", 2, "--limit", 1),
 }
 """What builds small outputs: a command, the option that names its sources, and more; with the last, other outputs."""
 OTHERS: dict[Path, Path] = {}
@@ -450,7 +450,10 @@ def of_other(*names: str) -> Change:
     """Make a kind of what takes some of all that it holds from the build with other options."""
 
     def change(forged: Forgery, rng: Random) -> None:
-        vars(forged).update({name: getattr(forger.load(OTHERS[forged.out]), name) for name in names})
+        other = forger.load(OTHERS[forged.out])
+        if other.tables == forged.tables:  # the options changed nothing, so each record is true
+            raise NothingThereError
+        vars(forged).update({name: getattr(other, name) for name in names})
 
     return change
 
@@ -687,7 +690,8 @@ def main() -> None:
         for kind in given.kind or KINDS:
             counts = [0, 0, 0]
             for out, sources in outputs:
-                for made in islice(forgeries(out, Path(folder) / kind, [kind], given.seed), None if given.all else 1):
+                copy = Path(folder) / f"{kind}, {out.name}"
+                for made in islice(forgeries(out, copy, [kind], given.seed), None if given.all else 1):
                     found = bool(noticed(made.out, sources))
                     counts = [counts[0] + 1, counts[1] + found, counts[2] + (found and bool(noticed(made.out, None)))]
                     if not found:
