@@ -3,9 +3,12 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +18,23 @@ from stressreel.builders.parts import card_of, checks_for
 from stressreel.data_cards.card import write_card
 from stressreel.records.checks import VerifyOptions
 from stressreel.records.files import write_json
-from stressreel.records.fingerprint import Fingerprint, UnitRows, read_units, recomputed, write_units
+from stressreel.records.fingerprint import Fingerprint, UnitRows, plain_json, read_units, recomputed, write_units
 from stressreel.records.output import FinishedOutput, open_output
-from stressreel.records.schema import Config
+from stressreel.records.schema import Column, Config
 from stressreel.records.shards import shard_path, write_shard
-from stressreel.runtime.verify import Outcome, run_checks
+from stressreel.runtime.verify import Outcome, check_counts, check_files, check_hashes, check_schema, run_checks
 
-Row = dict[str, Any]
 SLOW = ("load_dataset", "decord", "card", "croissant")  # they see nothing that a forger of content leaves behind
+
+
+class Row(dict[str, Any]):
+    """A row in storage values; a video is `{"bytes": …, "path": …}`.
+
+    Attributes:
+        unit: The unit that it is of; a row that is made anew, a plain dict, is of the same as the one before it.
+    """
+
+    unit = ""
 
 
 @dataclass
@@ -30,99 +42,170 @@ class Forgery:
     """The content of an output, to be changed.
 
     Attributes:
-        tables: Rows in storage values by table and split, in order; a video is `{"bytes": …, "path": …}`.
+        tables: Rows by table and split, in order.
         info: The content of `build.json`.
-        hashes: The `sha256` that its videos had.
+        kept: The hashes and names that its videos had: where they stand they are written anew.
+        out: The output.
+        units: Unit and "table/split", as `units.parquet` lists them.
+        shards: The rows of each shard by table and split; the last takes what was added.
+        finally_: What is done to the copy when all of it is written.
     """
 
-    tables: dict[str, dict[str, list[Row]]]
+    tables: dict[str, dict[str, list[Any]]]
     info: dict[str, Any]
-    hashes: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    out: Path = Path()
+    units: list[tuple[str, str]] = field(default_factory=list)
+    shards: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    finally_: list[Callable[[Path], object]] = field(default_factory=list)
 
-    def rows(self, table: str) -> list[Row]:
-        """All rows of a table, splits in order; the rows themselves, to be changed."""
-        return [row for rows in self.tables[table].values() for row in rows]
+    def rows(self, *tables: str) -> list[Any]:
+        """All rows of some tables, or of all, splits in order; the rows themselves, to be changed."""
+        return [row for table in tables or self.tables for rows in self.tables[table].values() for row in rows]
 
+    def configs(self) -> dict[str, Config]:
+        """The tables that are there, by name."""
+        return {config.name: config for config in configs_of(open_output(self.out)) if config.name in self.tables}
 
-def configs_of(output: FinishedOutput) -> list[Config]:
-    """List the tables that an output must have."""
-    return list(benchmark_of(output).configs(output.info))
-
-
-def units_again(out: Path, config: Config, split: str, rows: list[Row]) -> list[UnitRows]:
-    """Hash the rows of a table by units again: those that it had, the last taking what was added or lost."""
-    table = f"{config.name}/{split}"
-    sizes = {unit.unit_id: unit.rows for unit in read_units(out) if unit.table == table} or {"forged": 0}
-    left, units = len(rows), []
-    for number, (name, size) in enumerate(sizes.items(), 1):
-        size = left if number == len(sizes) else min(size, left)
-        left -= size
-        units += [UnitRows(name, table, size, "")] * bool(size)
-    return list(recomputed(units, {table: (config, iter(rows))}))
+    def column(self, table: str, name: str) -> Column:
+        """A column of a table."""
+        return next(column for column in self.configs()[table].columns if column.name == name)
 
 
 Change = Callable[[Forgery], object]
 
 
-@lru_cache(maxsize=2)
-def _read(out: Path) -> tuple[dict[tuple[str, str], Any], str]:
+def configs_of(output: FinishedOutput) -> list[Config]:
+    """List the tables that an output may have."""
+    return list(benchmark_of(output).configs(output.info))
+
+
+def videos_of(config: Config) -> list[str]:
+    """Name the columns with videos."""
+    return [column.name for column in config.columns if column.kind == "video"]
+
+
+@lru_cache(maxsize=4)
+def _read(out: Path) -> tuple[dict[tuple[str, str], Any], list[UnitRows], str]:
     output = open_output(out)
     tables = {
         (config.name, split): [pq.read_table(path) for path in output.shards(config.name, split)]
         for config in configs_of(output)
         for split in output.splits(config.name)
     }
-    return tables, json.dumps(output.info)
+    return tables, list(read_units(out)), (out / "build.json").read_text()
 
 
 def load(out: Path) -> Forgery:
     """Read an output; one that never changes, as it is read once."""
-    tables, info = _read(out)
-    found: dict[str, dict[str, list[Row]]] = {}
+    tables, units, info = _read(out)
+    forged = Forgery({}, json.loads(info), out=out, units=[(unit.unit_id, unit.table) for unit in units])
+    kept = set()
     for (config, split), shards in tables.items():
-        found.setdefault(config, {})[split] = [row for shard in shards for row in shard.to_pylist()]
-    hashes = {row["sha256"] for splits in found.values() for rows in splits.values() for row in rows if "sha256" in row}
-    return Forgery(found, json.loads(info), frozenset(hashes))
+        rows = [Row(row) for shard in shards for row in shard.to_pylist()]
+        left = iter(rows)
+        for unit in units:
+            for row in islice(left, unit.rows) if unit.table == f"{config}/{split}" else ():
+                row.unit = unit.unit_id
+        kept |= {row["sha256"] for row in rows if "sha256" in row}
+        kept |= {value["path"] for row in rows for value in row.values() if isinstance(value, dict)}
+        forged.tables.setdefault(config, {})[split] = rows
+        forged.shards[config, split] = [len(shard) for shard in shards]
+    forged.kept = frozenset(kept)
+    return forged
 
 
-def forge(out: Path, copy: Path, change: Change, *, card: bool = False) -> Path:
-    """Write a copy of an output with a change and everything that follows from it: hashes, counts, fingerprints.
+def forge(out: Path, copy: Path, change: Change, *, card: bool = True) -> Path:
+    """Write a copy of an output with a change and everything that follows from it: hashes, counts, fingerprints, card.
 
     Args:
         out: An output that stays as it is.
         copy: A folder that is not there yet.
-        change: Changes the rows and `build.json` in place; where the bytes of a video changed, its `sha256` follows,
-            unless that was changed too.
-        card: Whether the card and its figures are written too.
+        change: Changes the rows and `build.json` in place; where the bytes of a video or the key of its row changed,
+            its hash and name follow, unless they were changed too.
+        card: Whether the card and its figures are written anew; one that cannot be is left as it was.
     """
     forged = load(out)
     change(forged)
-    copy.mkdir(parents=True)
-    if (out / ".build").is_dir():
-        shutil.copytree(out / ".build", copy / ".build")
-    fingerprint, counts, units = Fingerprint(), {}, []
-    for config in configs_of(FinishedOutput(out, forged.info)):
-        videos = [column.name for column in config.columns if column.kind == "video"]
-        counts[config.name] = {}
-        for split, rows in forged.tables.get(config.name, {}).items():
-            if not rows:
-                continue
-            for row in rows:
-                for name in videos:
-                    if row["sha256"] in forged.hashes:
-                        row["sha256"] = hashlib.sha256(row[name]["bytes"]).hexdigest()
-            counts[config.name][split] = len(rows)
-            units += units_again(out, config, split, rows)
-            write_shard(copy / shard_path(config.name, split, 0, 1), config, [(row, 1) for row in rows])
+    return write(forged, copy, card=card)
+
+
+def write(forged: Forgery, copy: Path, *, card: bool = True) -> Path:
+    """Write what was changed with everything that follows from it; see `forge`."""
+    out = forged.out
+    shutil.copytree(out, copy, ignore=shutil.ignore_patterns("*.parquet"))
+    configs = [config for config in configs_of(open_output(out)) if config.name in forged.tables]
+    tables: dict[str, tuple[Config, list[Any]]] = {}
+    counts: dict[str, dict[str, int]] = {}
+    for config in configs:
+        for split, rows in forged.tables[config.name].items():
+            if rows:
+                _follow(config, rows, forged.kept)
+                tables[f"{config.name}/{split}"] = config, rows
+                counts.setdefault(config.name, {})[split] = len(rows)
+                _write(copy, config, split, rows, forged.shards.get((config.name, split), []))
+    fingerprint, units = Fingerprint(), list(_units(forged, tables))
     for unit in units:
         fingerprint.add(unit)
     write_units(copy, units)
-    forged.info |= {"counts": counts, "fingerprints": fingerprint.parts(), "fingerprint": fingerprint.hexdigest()}
+    hashes = {"counts": counts, "fingerprints": fingerprint.parts(), "fingerprint": fingerprint.hexdigest()}
+    forged.info |= hashes
     if card:
-        output = FinishedOutput(copy, forged.info)
-        write_card(output, configs_of(output), card_of(benchmark_of(output)))
+        with suppress(Exception):
+            output = FinishedOutput(copy, forged.info)
+            write_card(output, configs_of(output), card_of(benchmark_of(output)))
     write_json(copy / "build.json", forged.info)
+    for action in forged.finally_:
+        action(copy)
     return copy
+
+
+def _follow(config: Config, rows: list[Any], kept: frozenset[str]) -> None:
+    """Write hashes and names of videos anew."""
+    for row in rows:
+        for name in videos_of(config):
+            key = "_".join(str(row[column.name]) for column in config.columns[: config.key_columns])
+            if row["sha256"] in kept:
+                row["sha256"] = hashlib.sha256(row[name]["bytes"]).hexdigest()
+            if row[name]["path"] in kept:
+                row[name] = {**row[name], "path": f"{key}.mp4"}
+
+
+def _write(copy: Path, config: Config, split: str, rows: list[Any], shards: list[int]) -> None:
+    """Write the shards of a split, with the borders that they had."""
+    videos, left, pieces = videos_of(config), rows, []
+    for size in shards[:-1]:
+        pieces, left = [*pieces, left[:size]], left[size:]
+    pieces = [piece for piece in (*pieces, left) if piece]
+    for number, piece in enumerate(pieces):
+        path = copy / shard_path(config.name, split, number, len(pieces))
+        sized = [(row, len(plain_json(config, row)) + sum(len(row[name]["bytes"]) for name in videos)) for row in piece]
+        write_shard(path, config, sized)
+
+
+def _units(forged: Forgery, tables: Mapping[str, tuple[Config, list[Any]]]) -> Iterator[UnitRows]:
+    """Hash the rows of all units again, in the order in which they were listed."""
+    sizes: Counter[tuple[str, str]] = Counter()
+    for table, (_, rows) in tables.items():
+        unit = next((row.unit for row in rows if isinstance(row, Row)), "forged")
+        for row in rows:
+            unit = getattr(row, "unit", unit)
+            sizes[unit, table] += 1
+    places = list(forged.units)
+    for unit, table in sizes:
+        if (unit, table) not in places:  # after what else there is of the unit
+            last = max((number for number, place in enumerate(places) if place[0] == unit), default=len(places) - 1)
+            places.insert(last + 1, (unit, table))
+    wanted = [UnitRows(unit, table, sizes[unit, table], "") for unit, table in places if sizes[unit, table]]
+    yield from recomputed(wanted, {table: (config, iter(rows)) for table, (config, rows) in tables.items()})
+
+
+def structural(out: Path) -> list[str]:
+    """Problems of files, schemas, counts and hashes, which a good forger leaves none of."""
+    output = open_output(out)
+    configs = [config for config in configs_of(output) if config.name in output.info["counts"]]
+    checks = (check_schema, check_counts, check_hashes)
+    return [*check_files(output), *(problem for check in checks for problem in check(output, configs))]
 
 
 def outcomes(out: Path, options: VerifyOptions, *, leave_out: tuple[str, ...] = SLOW) -> Mapping[str, Outcome]:

@@ -1,0 +1,713 @@
+"""Forgeries as data: kinds of change, each of which a verification with the sources must notice.
+
+A kind says where in an output it can be tried and what it changes there; `forger` recomputes all that follows. As a
+script it prints which kinds are noticed: `python tests/support/forgeries.py --benchmark clavi --seed 3 --all`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations, islice, pairwise
+from operator import getitem
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import av
+import forger
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from av.video.frame import PictureType
+from commands import run
+from figures import PNG, leave_unpainted
+from forger import Forgery, videos_of
+from stressreel import builders
+from stressreel.api.verify import verify
+from stressreel.errors import StressreelError
+from stressreel.samples.cache import cached_sample
+from stressreel.video.encode import EncodeSettings, Mp4Writer, Sound
+from stressreel.video.thumbnails import frames_of
+
+Row = dict[str, Any]
+Place = tuple[Any, ...]
+Change = Callable[..., object]
+"""Changes a forgery, given a generator and a place; what leaves it as it was is no forgery."""
+
+
+class NothingThereError(Exception):
+    """There is nothing that could be changed in this way."""
+
+
+def pick(rng: Random, found: Iterable[Any]) -> Any:
+    """Draw one of several."""
+    found = list(found)
+    if not found:
+        raise NothingThereError
+    return rng.choice(found)
+
+
+# Benchmarks
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "own_benchmark"
+LOST = "SR1G7"  # a video that the sources of CLAVI lack, so that something is skipped
+FAST = ("--preset", "ultrafast")
+VISUAL = ("--modality", "all", "--perturbations", "jpeg,jumble", "--severity", "1,3", "--limit", 2)
+TEXT = ("--text-perturbations", "typos,no_verbs", "--pairs", "jpeg:no_verbs", "--tagger", "pattern")
+MINED = ("--splits", "UD", "--limit", 12, "--pool", "all", "--num-options", 3, "--no-keep-apart", "--balance", "none")
+KEPT = ("--confuse", 1, "--audio", "keep", "--tagger", "pattern")
+BENCHMARKS: dict[str, tuple[Any, ...]] = {
+    "clavi": ("build-clavi", "--charades", "--limit", 3, "--allow-missing", "--audio", "keep", *FAST, "--crf", 30),
+    "perturbed": ("build-perturbed", "--msrvtt", *VISUAL, *TEXT, *FAST, "--seed", 1),
+    "causal": ("build-causal", "--annotations", *MINED, *KEPT, *FAST, "--seed", 1),
+    "decomp": ("build-decomp", "--charades", "--limit", 2, "--seed", 1),
+    "backwards": ("stressreel build backwards", "--captions", "--limit", 2, "--limit", 1),
+}
+"""What builds small outputs: a command, the option that names its sources, and more; with the last, other outputs."""
+OTHERS: dict[Path, Path] = {}
+"""What else was built from the sources of an output."""
+
+
+def command_of(benchmark: str, sources: Path | str, *, other: bool = False) -> list[Any]:
+    """Return the command that builds an output, but for --out."""
+    name, given, *options = BENCHMARKS[benchmark]
+    return [*name.split(), given, sources, *(options if other else options[:-2])]
+
+
+def sources_of(benchmark: str, folder: Path) -> Path | str:
+    """Return what an output is built from: the sample, of CLAVI without one video, so that something is skipped."""
+    if benchmark != "clavi":
+        return "sample"
+    if not folder.exists():
+        shutil.copytree(cached_sample("charades"), folder, ignore=shutil.ignore_patterns(f"{LOST}.mp4"))
+    return folder
+
+
+def know_the_example(patch: pytest.MonkeyPatch) -> None:
+    """Let this process find the example's benchmark as if its package were installed."""
+    patch.syspath_prepend(str(EXAMPLE))
+    patch.setattr(builders, "_installed", lambda: {"backwards": "backwards:BENCHMARK"})
+
+
+def noticed(out: Path, sources: Path | str | None) -> list[str]:
+    """Name what a verification objects to: with sources also what it leaves open."""
+    try:
+        report = verify(out, sources=sources, sample=1000, workers=1)
+    except StressreelError as error:
+        return [f"refused: {error}"]
+    found = [each.name for each in report.outcomes if each.problems]
+    left_open = [each.name for each in report.outcomes if getattr(each, "not_checked", ())]
+    return found or (left_open or ["failed"] * report.failed if sources is not None else [])
+
+
+# Values
+
+
+def word_changed(text: str, rng: Random, pool: Sequence[str]) -> str:
+    """Put another word, if there is more than one, or another character of its kind."""
+    words = text.split(" ")
+    others = sorted({word for each in pool for word in each.split(" ")} - set(words))
+    if len(words) > 1 and others:
+        words[rng.randrange(len(words))] = rng.choice(others)
+        return " ".join(words)
+    places = [place for place, character in enumerate(text) if character.isalnum()]
+    if not places:
+        return text + "x"
+    place = rng.choice(places)
+    instead = str((int(text[place]) + 1) % 10) if text[place] in "0123456789" else "ab"[text[place] == "a"]
+    return text[:place] + instead + text[place + 1 :]
+
+
+def list_changed(values: list[Any], rng: Random, pool: Sequence[list[Any]]) -> list[Any]:
+    """Lose an element or exchange two that differ; put one into an empty list."""
+    if not values:
+        return next((each[:1] for each in pool if each), ["x"])
+    pairs = [(a, b) for a in range(len(values)) for b in range(a) if values[a] != values[b]]
+    if pairs and rng.random() < 0.5:
+        a, b = rng.choice(pairs)
+        values = list(values)
+        values[a], values[b] = values[b], values[a]
+        return values
+    place = rng.randrange(len(values))
+    return values[:place] + values[place + 1 :]
+
+
+def like(value: Any, rng: Random, pool: Sequence[Any] = (), names: Sequence[str] = ()) -> Any:
+    """Return a value of the same kind that differs from it a little."""
+    if names and value is not None:
+        return rng.choice([number for number in range(len(names)) if number != value] or [None])
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + rng.choice((1, -1)) * (1 if isinstance(value, int) else 1e-6)
+    if isinstance(value, str):
+        return word_changed(value, rng, [each for each in pool if isinstance(each, str)])
+    if isinstance(value, list):
+        if value and isinstance(value[0], dict) and rng.random() < 0.5:  # a field of a record
+            changed = [dict(each) for each in value]
+            record = rng.choice(changed)
+            name = rng.choice(sorted(record))
+            record[name] = like(record[name], rng, [each[name] for each in value])
+            return changed
+        return list_changed(value, rng, [each for each in pool if isinstance(each, list)])
+    return next((each for each in pool if each is not None), None)
+
+
+# Values of tables
+
+
+def columns(forged: Forgery) -> Iterator[Place]:
+    """All columns but those with videos."""
+    for table, config in forged.configs().items():
+        yield from ((table, column.name) for column in config.columns if column.kind != "video")
+
+
+def in_column(new: Callable[..., Any]) -> Change:
+    """Make a kind of what gives a row another value: from its own, those of all rows, and a label's names."""
+
+    def change(forged: Forgery, rng: Random, table: str, name: str) -> None:
+        row, pool = rng.choice(forged.rows(table)), [row[name] for row in forged.rows(table)]
+        row[name] = new(row[name], rng, pool, forged.column(table, name).names)
+
+    return change
+
+
+def another(old: Any, rng: Random, pool: Sequence[Any], names: Sequence[str]) -> Any:
+    return pick(rng, (value for value in pool if value != old))
+
+
+def emptied(old: Any, rng: Random, pool: Sequence[Any], names: Sequence[str]) -> Any:
+    return another(old, rng, pool, names) if old is None else None
+
+
+def exchanged(forged: Forgery, rng: Random, table: str, name: str) -> None:
+    a, b = pick(rng, ((a, b) for a, b in combinations(forged.rows(table), 2) if a[name] != b[name]))
+    a[name], b[name] = b[name], a[name]
+
+
+def everywhere(forged: Forgery, rng: Random, table: str, name: str) -> None:
+    """Change a value wherever it stands in columns of that name."""
+    old, pool = rng.choice(forged.rows(table))[name], [row[name] for row in forged.rows(table)]
+    new = like(old, rng, pool, forged.column(table, name).names)
+    for row in forged.rows():
+        row.update({name: new} if name in row and row[name] == old else {})
+
+
+def renamed(forged: Forgery, rng: Random, table: str, name: str) -> None:
+    """Change a text wherever it stands, in other texts, lists and names of units and skips too."""
+    texts = [row[name] for row in forged.rows(table) if isinstance(row[name], str) and name != "sha256"]
+    old = pick(rng, (text for text in texts if len(text) > 3))
+    new = word_changed(old, rng, [])
+
+    def put(value: Any) -> Any:
+        if isinstance(value, list):
+            return [put(each) for each in value]
+        if isinstance(value, dict):
+            return {key: put(each) for key, each in value.items()}
+        return value.replace(old, new) if isinstance(value, str) else value
+
+    for other, config in forged.configs().items():
+        for row in forged.rows(other):
+            row.update({key: put(value) for key, value in row.items() if key not in videos_of(config)})
+            row.unit = put(row.unit)
+    forged.units, forged.info["skips"] = [(put(unit), at) for unit, at in forged.units], put(forged.info["skips"])
+
+
+# Rows of tables
+
+
+def splits(forged: Forgery) -> Iterator[Place]:
+    yield from ((table, split) for table, found in forged.tables.items() for split in found)
+
+
+def in_split(edit: Callable[[list[Any], Random, int], list[Any]]) -> Change:
+    """Make a kind of what changes the rows of a split, given one of their numbers."""
+
+    def change(forged: Forgery, rng: Random, table: str, split: str) -> None:
+        rows = forged.tables[table][split]
+        forged.tables[table][split] = edit(rows, rng, rng.randrange(len(rows)))
+
+    return change
+
+
+def added(forged: Forgery, rng: Random, table: str, split: str) -> None:
+    rows, config = forged.tables[table][split], forged.configs()[table]
+    new = dict(rng.choice(rows))
+    for column in config.columns[: config.key_columns]:
+        new[column.name] = like(new[column.name], rng, names=column.names)
+    rows.append(new)
+
+
+def moved(forged: Forgery, rng: Random, table: str, split: str) -> None:
+    rows, order = forged.tables[table][split], [unit for unit, _ in forged.units]
+    other = rng.choice([name for name in ("train", "validation", "test") if name != split])
+    there = forged.tables[table].setdefault(other, [])
+    there.append(rows.pop(rng.randrange(len(rows))))
+    there.sort(key=lambda row: order.index(row.unit))
+
+
+def split_renamed(forged: Forgery, rng: Random, table: str, split: str) -> None:
+    found = forged.tables[table]
+    other = pick(rng, (name for name in ("train", "validation", "test") if name not in found))
+    forged.tables[table] = {other if name == split else name: rows for name, rows in found.items()}
+    forged.units = [(unit, f"{table}/{other}" if at == f"{table}/{split}" else at) for unit, at in forged.units]
+
+
+def resharded(forged: Forgery, rng: Random, table: str, split: str) -> None:
+    forged.shards[table, split] = [pick(rng, range(1, len(forged.tables[table][split]))), 0]
+
+
+def tables(forged: Forgery) -> Iterator[Place]:
+    yield from ((table,) for table in forged.tables)
+
+
+# Pictures and sound
+
+
+def videos(forged: Forgery) -> Iterator[Place]:
+    yield from ((name, video) for name, config in forged.configs().items() for video in videos_of(config))
+
+
+def recoded(
+    content: bytes, forged: Forgery, order: Iterable[int] | None = None, finer: int = 0, late: float = 0
+) -> bytes:
+    """Encode a video again, with frames in another order, a lower rate factor, or later sound (in seconds)."""
+    frames, sound, settings = list(frames_of(content)), sound_of(content), forged.info["settings"]
+    if late and sound is None:
+        raise NothingThereError
+    if late and sound:
+        sound = Sound(np.roll(sound.samples, round(late * sound.rate), axis=1), sound.rate)
+    base, ends = frames[0].time_base, [*(frame.pts for frame in frames[1:]), frames[-1].pts + frames[-1].duration]
+    encode = EncodeSettings(settings.get("crf", 23) - finer, settings.get("preset", "ultrafast"))
+    lengths = [end - frame.pts for frame, end in zip(frames, ends, strict=True)]
+    rate = len(frames) / Fraction(sum(lengths) * base)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "video.mp4"
+        with Mp4Writer(path, time_base=base, rate=rate, settings=encode, sound=sound) as writer:
+            for length, number in zip(lengths, order or range(len(frames)), strict=False):
+                frames[number].pict_type = PictureType.NONE
+                writer.write(frames[number], length)
+        return path.read_bytes()
+
+
+def sound_of(content: bytes) -> Sound | None:
+    """Decode the sound."""
+    with av.open(io.BytesIO(content)) as container:
+        if not container.streams.audio:
+            return None
+        stream = container.streams.audio[0]
+        samples = [frame.to_ndarray() for frame in container.decode(stream)]
+        return Sound(np.concatenate(samples, axis=1).astype(np.float32), stream.rate)
+
+
+def remuxed(content: bytes, *, title: str = "", more: bool = False) -> bytes:
+    """Write the same packets into another file, with a title or with the picture once more."""
+    made = io.BytesIO()
+    with av.open(io.BytesIO(content)) as container:
+        numbers = [*range(len(container.streams)), *[0] * more]
+    with av.open(made, "w", format="mp4") as target:
+        target.metadata["title"] = title
+        given = [av.open(io.BytesIO(content)) for _ in numbers]
+        streams = [target.add_stream_from_template(one.streams[n]) for one, n in zip(given, numbers, strict=True)]
+        for one, number, stream in zip(given, numbers, streams, strict=True):
+            for packet in one.demux(one.streams[number]):
+                if packet.dts is not None:
+                    packet.stream = stream
+                    target.mux(packet)
+            one.close()
+    return made.getvalue()
+
+
+def with_video(make: Callable[..., bytes]) -> Change:
+    """Make a kind of what turns a video into other bytes: the content, the output, and a generator."""
+
+    def change(forged: Forgery, rng: Random, table: str, name: str) -> None:
+        show(row := rng.choice(forged.rows(table)), name, make(row[name]["bytes"], forged, rng))
+
+    return change
+
+
+def show(row: Row, name: str, content: bytes) -> None:
+    row[name] = {**row[name], "bytes": content}
+
+
+def encoded(finer: int = 0, late: float = 0) -> Change:
+    return with_video(lambda content, forged, rng: recoded(content, forged, finer=finer, late=late))
+
+
+def in_order(order: Callable[[int, Random], Sequence[int]]) -> Change:
+    """Make a kind of the order in which frames are shown, made of their number."""
+    return with_video(lambda content, forged, rng: recoded(content, forged, order(len(list(frames_of(content))), rng)))
+
+
+def one_replaced(count: int, rng: Random) -> list[int]:
+    place = rng.randrange(1, count)
+    return [*range(place), (place + count // 2) % count, *range(place + 1, count)]
+
+
+def clip_of(*same: str, here: bool = True) -> Change:
+    """Make a kind of what another row of the table, or of other tables, shows that has the same in some columns."""
+
+    def change(forged: Forgery, rng: Random, table: str, name: str) -> None:
+        row = rng.choice(forged.rows(table))
+        others = [each for other, _ in videos(forged) if (table == other) == here for each in forged.rows(other)]
+        fitting = [each for each in others if all(row.get(key, 0) == each.get(key, 1) for key in same)]
+        show(row, name, pick(rng, (each[name]["bytes"] for each in fitting if each is not row)))
+
+    return change
+
+
+def clips_exchanged(forged: Forgery, rng: Random, table: str, name: str) -> None:
+    a, b = rng.sample(forged.rows(table), 2)
+    contents = a[name]["bytes"], b[name]["bytes"]
+    show(a, name, contents[1])
+    show(b, name, contents[0])
+
+
+def file_renamed(forged: Forgery, rng: Random, table: str, name: str) -> None:
+    row = rng.choice(forged.rows(table))
+    row[name] = {**row[name], "path": "x" + row[name]["path"]}
+
+
+# Records
+
+WRITTEN = ("counts", "fingerprints", "fingerprint")
+"""What the forger writes himself."""
+
+
+def entries(forged: Forgery) -> Iterator[Place]:
+    """All that `build.json` holds, by path."""
+
+    def below(value: Any, path: Place) -> Iterator[Place]:
+        for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+            if path or key not in WRITTEN:
+                yield (*path, key)
+                yield from below(value[key], (*path, key))
+
+    yield from below(forged.info, ())
+
+
+def in_entry(change: Callable[[Any, Any, Random], object]) -> Change:
+    """Make a kind of what changes an entry: what holds it, its name or number, and a generator."""
+
+    def in_record(forged: Forgery, rng: Random, *path: Any) -> None:
+        change(reduce(getitem, path[:-1], forged.info), path[-1], rng)
+
+    return in_record
+
+
+def entry_changed(holder: Any, key: Any, rng: Random) -> None:
+    holder[key] = 1 if holder[key] is None else holder[key] if isinstance(holder[key], dict) else like(holder[key], rng)
+
+
+def entry_emptied(holder: Any, key: Any, rng: Random) -> None:
+    holder[key] = None if holder[key] is None else type(holder[key])()
+
+
+def entry_added(holder: Any, key: Any, rng: Random) -> None:
+    if isinstance(holder[key], dict):
+        holder[key]["more"] = next(iter(holder[key].values()), 1)
+    elif isinstance(holder[key], list):
+        holder[key].append(holder[key][-1] if holder[key] else "more")
+
+
+OPTION = re.compile(r" --([a-z-]+) ([^- ]\S*)")
+
+
+def options(forged: Forgery) -> Iterator[Place]:
+    """The options that the command spells out, with their values."""
+    yield from OPTION.findall(forged.info["command"])
+
+
+def option_retold(forged: Forgery, rng: Random, name: str, value: str) -> None:
+    """Change the value of an option in the command and wherever it is recorded."""
+    key = {"version": "dataset_version"}.get(name, name.replace("-", "_"))
+    kept = [forged.info, forged.info["settings"], forged.info["settings"].get("mining", {})]
+    holders = [holder for holder in kept if str(holder.get(key)) == value]
+    new = like(pick(rng, holders)[key], rng)
+    for holder in holders:
+        holder[key] = new
+    forged.info["command"] = forged.info["command"].replace(f" --{name} {value}", f" --{name} {new}")
+
+
+def once(forged: Forgery) -> list[Place]:
+    return [()]
+
+
+def other_build(forged: Forgery) -> list[Place]:
+    return [()] * (forged.out in OTHERS)
+
+
+def of_other(*names: str) -> Change:
+    """Make a kind of what takes some of all that it holds from the build with other options."""
+
+    def change(forged: Forgery, rng: Random) -> None:
+        other = forger.load(OTHERS[forged.out])
+        if other.tables == forged.tables:  # the options changed nothing, so each record is true
+            raise NothingThereError
+        vars(forged).update({name: getattr(other, name) for name in names})
+
+    return change
+
+
+def unit_lost(forged: Forgery, rng: Random) -> str:
+    """Lose the rows of a unit without a word."""
+    unit: str = rng.choice(sorted({unit for unit, _ in forged.units if not unit.startswith(".")}))
+    for found in forged.tables.values():
+        for split, rows in found.items():
+            found[split] = [row for row in rows if row.unit != unit]
+    return unit
+
+
+def skip_invented(forged: Forgery, rng: Random) -> None:
+    """Lose the rows of a unit, for a reason that may well be."""
+    sources = {row.unit: row.get("source_id") for row in forged.rows()}
+    unit, skips = unit_lost(forged, rng), forged.info["skips"]
+    reason, detail = rng.choice((("undecodable", "frame 3 is damaged."), ("missing_video", "there is no such file.")))
+    skips["list"].append({"unit_id": unit, "source_id": sources[unit] or unit, "reason": reason, "detail": detail})
+    recount(skips)
+
+
+def skip_removed(forged: Forgery, rng: Random) -> None:
+    skips = forged.info["skips"]
+    skips["list"].remove(pick(rng, skips["list"]))
+    recount(skips)
+
+
+def recount(skips: Row) -> None:
+    reasons = [skip["reason"] for skip in skips["list"]]
+    skips.update(count=len(reasons), by_reason={reason: reasons.count(reason) for reason in dict.fromkeys(reasons)})
+
+
+# Other files
+
+
+def unit_renamed(forged: Forgery, rng: Random) -> None:
+    old = rng.choice(forged.units)[0]
+    new = word_changed(old, rng, [])
+    forged.units = [(new if unit == old else unit, table) for unit, table in forged.units]
+    for row in forged.rows():
+        row.unit = new if row.unit == old else row.unit
+
+
+def border_moved(forged: Forgery, rng: Random) -> None:
+    """Count a row as one of the unit before it."""
+    rows = [rows for found in forged.tables.values() for rows in found.values()]
+    before, row = pick(rng, ((a, b) for each in rows for a, b in pairwise(each) if a.unit != b.unit))
+    row.unit = before.unit
+
+
+def by_hand(pattern: str, edit: Callable[[Path, Random], object]) -> Change:
+    """Make a kind of what a hand changes in one of some files, when all else is written."""
+
+    def change(forged: Forgery, rng: Random, *place: Any) -> None:
+        name = pick(rng, sorted(forged.out.glob(pattern.format(*place)))).relative_to(forged.out)
+        forged.finally_.append(lambda copy: edit(copy / name, rng))
+
+    return change
+
+
+def column_added(path: Path, rng: Random) -> None:
+    found = pq.read_table(path)
+    pq.write_table(found.append_column("extra", found.column(0)), path)
+
+
+def shard_added(path: Path, rng: Random) -> None:
+    shutil.copy(path, path.with_name(path.name.partition("-")[0] + "-more.parquet"))
+
+
+def word_edited(path: Path, rng: Random) -> None:
+    """Change a letter of a word outside the user's notes."""
+    text = path.read_text()
+    found = pick(rng, re.finditer(r"(?<= )[a-z]{4,}(?= )", text.partition("<!-- notes")[0]))
+    path.write_text(text[: found.start()] + word_changed(found[0], rng, []) + text[found.end() :])
+
+
+def line_lost(path: Path, rng: Random) -> None:
+    """Remove a line outside the user's notes that names no file."""
+    text, mark, notes = path.read_text().partition("<!-- notes")
+    lines = text.splitlines(keepends=True)
+    del lines[pick(rng, (n for n, line in enumerate(lines) if line.strip() and "](figures/" not in line))]
+    path.write_text("".join(lines) + mark + notes)
+
+
+# Kinds
+
+
+class Kind(NamedTuple):
+    """Where a kind of change can be tried in an output, what changes it there, and whether its structure tells."""
+
+    places: Callable[[Forgery], Iterable[Place]]
+    change: Change
+    structural: bool = False
+
+
+FIGURES = "figures/*.png"
+KINDS = {
+    "value of another row": Kind(columns, in_column(another)),
+    "value of its kind": Kind(columns, in_column(like)),
+    "values of two rows exchanged": Kind(columns, exchanged),
+    "value emptied or filled": Kind(columns, in_column(emptied)),
+    "value changed everywhere": Kind(columns, everywhere),
+    "text renamed everywhere": Kind(columns, renamed),
+    "rows exchanged": Kind(splits, in_split(lambda rows, rng, n: [*rows[:n], *rows[n : n + 2][::-1], *rows[n + 2 :]])),
+    "rows shuffled": Kind(splits, in_split(lambda rows, rng, n: rng.sample(rows, len(rows)))),
+    "row lost": Kind(splits, in_split(lambda rows, rng, n: rows[:n] + rows[n + 1 :])),
+    "row twice": Kind(splits, in_split(lambda rows, rng, n: [*rows[: n + 1], dict(rows[n]), *rows[n + 1 :]])),
+    "row added": Kind(splits, added),
+    "row in another split": Kind(splits, moved),
+    "split renamed": Kind(splits, split_renamed),
+    "shards split otherwise": Kind(splits, resharded),
+    "table lost": Kind(tables, lambda forged, rng, table: forged.tables.pop(table)),
+    "column added": Kind(tables, by_hand("{}/*.parquet", column_added), True),
+    "shard added": Kind(tables, by_hand("{}/*.parquet", shard_added), True),
+    "another clip": Kind(videos, clip_of()),
+    "another severity": Kind(videos, clip_of("clip_id")),
+    "clip of another table": Kind(videos, clip_of("source_id", here=False)),
+    "clips exchanged": Kind(videos, clips_exchanged),
+    "frames reversed": Kind(videos, in_order(lambda count, rng: range(count)[::-1])),
+    "frames shifted by one": Kind(videos, in_order(lambda count, rng: [*range(1, count), count - 1])),
+    "frame lost": Kind(videos, in_order(lambda count, rng: range(count - 1))),
+    "frame replaced": Kind(videos, in_order(one_replaced)),
+    "encoded again": Kind(videos, encoded()),
+    "encoded better": Kind(videos, encoded(8)),
+    "encoded worse": Kind(videos, encoded(-8)),
+    "sound 20 ms late": Kind(videos, encoded(late=0.02)),
+    "tag in the container": Kind(videos, with_video(lambda content, forged, rng: remuxed(content, title="A"))),
+    "stream added": Kind(videos, with_video(lambda content, forged, rng: remuxed(content, more=True))),
+    "file truncated": Kind(videos, with_video(lambda content, forged, rng: content[:-2000])),
+    "bytes added": Kind(videos, with_video(lambda content, forged, rng: content + b"\0\0\0\x08free")),
+    "file renamed": Kind(videos, file_renamed, True),
+    "entry of the record changed": Kind(entries, in_entry(entry_changed), True),
+    "entry of the record removed": Kind(entries, in_entry(lambda holder, key, rng: holder.pop(key)), True),
+    "entry of the record emptied": Kind(entries, in_entry(entry_emptied), True),
+    "entry added to the record": Kind(entries, in_entry(entry_added), True),
+    "option retold": Kind(options, option_retold),
+    "rows of another build": Kind(other_build, of_other("tables", "units", "shards", "kept")),
+    "record of another build": Kind(other_build, of_other("info")),
+    "skip invented": Kind(once, skip_invented),
+    "skip removed": Kind(once, skip_removed),
+    "unit lost": Kind(once, unit_lost),
+    "units reordered": Kind(once, lambda forged, rng: forged.units.sort(key=lambda place: place[1])),
+    "unit renamed": Kind(once, unit_renamed),
+    "border of units moved": Kind(once, border_moved),
+    "card edited": Kind(once, by_hand("README.md", word_edited)),
+    "line of the card lost": Kind(once, by_hand("README.md", line_lost)),
+    "croissant.json edited": Kind(once, by_hand("croissant.json", word_edited)),
+    "line of croissant.json lost": Kind(once, by_hand("croissant.json", line_lost)),
+    "figure replaced": Kind(once, by_hand(FIGURES, lambda path, rng: path.write_bytes(PNG * 2))),
+    "figure lost": Kind(once, by_hand(FIGURES, lambda path, rng: path.unlink())),
+    "figure renamed": Kind(once, by_hand(FIGURES, lambda path, rng: path.rename(path.with_name("a.png"))), True),
+}
+
+
+class Forged(NamedTuple):
+    """A forgery that was made."""
+
+    kind: str
+    place: Place
+    what: str
+    out: Path
+
+    @property
+    def structural(self) -> bool:
+        """Whether files, schemas, counts or hashes may give it away."""
+        return KINDS[self.kind].structural or "sha256" in self.place
+
+
+def make(out: Path, copy: Path, name: str, place: Place, seed: object) -> Forged | None:
+    """Make a forgery; None if nothing would be another than it was."""
+    forged = forger.load(out)
+    try:
+        KINDS[name].change(forged, Random(f"{seed} {name} {place}"), *place)
+    except NothingThereError:
+        return None
+    forger.write(forged, copy)
+    if files_of(out) == files_of(copy):
+        shutil.rmtree(copy)
+        return None
+    return Forged(name, place, what(forger.load(out), forged), copy)
+
+
+def what(before: Forgery, after: Forgery) -> str:
+    """Say what was changed first, in rows or the record."""
+    pairs = [("build.json", before.info, {**after.info, **{key: before.info[key] for key in WRITTEN}})]
+    for table in after.tables:
+        pairs += [(table, *both) for both in zip(before.rows(table), after.rows(table), strict=False)]
+    for name, old, new in pairs:
+        for key in old:
+            if old[key] != new.get(key):
+                return f"{name}, {key}: {str(old[key])[:99]} became {str(new.get(key))[:99]}"
+    return "rows, or other files"
+
+
+def files_of(out: Path) -> dict[str, bytes]:
+    """All files of an output, by name."""
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+
+def forgeries(out: Path, copy: Path, kinds: Iterable[str], seed: object) -> Iterator[Forged]:
+    """Make forgeries of each kind, in all places in an order drawn by a seed; each is removed for the next."""
+    for kind in kinds:
+        places = list(KINDS[kind].places(forger.load(out)))
+        for place in Random(f"{seed} {kind}").sample(places, len(places)):
+            if made := make(out, copy, kind, place, seed):
+                yield made
+                shutil.rmtree(copy)
+
+
+def draw(out: Path, copy: Path, number: int, seed: int = 0) -> Forged:
+    """Make one of a row of forgeries, each of another kind than those before it."""
+    kinds = Random(f"{seed} {forger.load(out).info['builder']}").sample(list(KINDS), len(KINDS))
+    start = number % len(kinds)
+    return next(forgeries(out, copy, kinds[start:] + kinds[:start], f"{seed} {number}"))
+
+
+# Script
+
+
+def main() -> None:
+    """Print how many forgeries of each kind are noticed, with the sources and without."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--benchmark", action="append", choices=BENCHMARKS, help="by default all")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="by default all")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--all", action="store_true", help="at all places, not at one for each kind")
+    given = parser.parse_args()
+    print("| Forgery | tried | noticed with sources | without |\n| --- | ---: | ---: | ---: |")
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        know_the_example(patch)
+        leave_unpainted(patch)
+        outputs = [build(benchmark, Path(folder)) for benchmark in given.benchmark or BENCHMARKS]
+        for kind in given.kind or KINDS:
+            counts = [0, 0, 0]
+            for out, sources in outputs:
+                copy = Path(folder) / f"{kind}, {out.name}"
+                for made in islice(forgeries(out, copy, [kind], given.seed), None if given.all else 1):
+                    found = bool(noticed(made.out, sources))
+                    counts = [counts[0] + 1, counts[1] + found, counts[2] + (found and bool(noticed(made.out, None)))]
+                    if not found:
+                        print(f"missed in {out.name}: {kind}, {made.place}: {made.what}", file=sys.stderr, flush=True)
+            print(f"| {kind} | {counts[0]} | {counts[1]} | {counts[2]} |", flush=True)
+
+
+def build(benchmark: str, folder: Path) -> tuple[Path, Path | str]:
+    """Build an output, and another one of its sources; return it and the sources."""
+    out, sources = folder / benchmark, sources_of(benchmark, folder / f"{benchmark}-sources")
+    OTHERS[out] = folder / f"{benchmark}-other"
+    for target, other in ((out, False), (OTHERS[out], True)):
+        done = run(*command_of(benchmark, sources, other=other), "--out", target, "--no-progress")
+        assert done.code == 0, done.err
+    return out, sources
+
+
+if __name__ == "__main__":
+    main()
