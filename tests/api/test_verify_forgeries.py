@@ -29,7 +29,7 @@ from stressreel.errors import OutputError
 from stressreel.records.notes import BEGIN
 from stressreel.runtime import build
 
-DRAWN = 25
+DRAWN = 6
 Sources = Path | str
 Make = Callable[..., tuple[Path, Sources]]
 

@@ -14,15 +14,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 from stressreel.builders import benchmark_of
-from stressreel.builders.parts import card_of, checks_for
+from stressreel.builders.parts import card_of
 from stressreel.data_cards.card import write_card
-from stressreel.records.checks import VerifyOptions
 from stressreel.records.files import write_json
 from stressreel.records.fingerprint import Fingerprint, UnitRows, plain_json, read_units, recomputed, write_units
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.records.schema import Column, Config
 from stressreel.records.shards import shard_path, write_shard
-from stressreel.runtime.verify import Outcome, check_counts, check_files, check_hashes, check_schema, run_checks
+from stressreel.runtime.verify import check_counts, check_files, check_hashes, check_schema
 
 SLOW = ("load_dataset", "decord", "card", "croissant")  # they see nothing that a forger of content leaves behind
 
@@ -206,25 +205,3 @@ def structural(out: Path) -> list[str]:
     configs = [config for config in configs_of(output) if config.name in output.info["counts"]]
     checks = (check_schema, check_counts, check_hashes)
     return [*check_files(output), *(problem for check in checks for problem in check(output, configs))]
-
-
-def outcomes(out: Path, options: VerifyOptions, *, leave_out: tuple[str, ...] = SLOW) -> Mapping[str, Outcome]:
-    """Run the checks of an output in this process, by name."""
-    output = open_output(out)
-    checks = {name: check for name, check in checks_for(output, options).items() if name not in leave_out}
-    return {outcome.name: outcome for outcome in run_checks(output, checks)}
-
-
-def failed(
-    out: Path, options: VerifyOptions, *, leave_out: tuple[str, ...] = SLOW, first: bool = False
-) -> dict[str, tuple[str, ...]]:
-    """Name the checks that fail, with their problems; the first of them alone, if that is enough."""
-    found: dict[str, tuple[str, ...]] = {}
-    output = open_output(out)
-    checks = {name: check for name, check in checks_for(output, options).items() if name not in leave_out}
-    for outcome in run_checks(output, checks):
-        if not outcome.passed:
-            found[outcome.name] = outcome.problems
-            if first:
-                break
-    return found
