@@ -156,7 +156,9 @@ class Environment:
         out = self.folder / name
         answers = self.folder / (f"{name}-answers" if name == "perturbed" else f"{name}-answers.jsonl")
         self.call(self.bin / command[0], *command[1:], "--out", out, "--no-progress", "--workers", 2)
-        report = json.loads(self.call(self.bin / "stressreel", "verify", out, "--workers", 2, "--json"))
+        report = json.loads(
+            self.call(self.bin / "stressreel", "verify", out, "--sources", "sample", "--workers", 2, "--json")
+        )
         open_checks = [check["name"] for check in report["checks"] if check.get("not_checked")]
         self.call(self.bin / "stressreel", "card", out)
         self.call(self.bin / "python", "-c", ANSWERS, out, answers)

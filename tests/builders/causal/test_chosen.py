@@ -1,0 +1,58 @@
+"""Options that another engine chose: what keeps the rules passes, and what a forger put there does not."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from forger import Forgery, forge
+from stressreel.builders.causal.chosen import FREE, check_chosen, chosen
+from stressreel.builders.causal.settings import settings_of
+from stressreel.records.checks import Finding
+from stressreel.records.output import open_output
+
+Row = dict[str, Any]
+
+
+def found(out: Path) -> list[Finding]:
+    output = open_output(out)
+    return list(check_chosen(output, settings_of(output.info)))
+
+
+def test_all_tables_with_options_may_be_chosen_otherwise(built_causal: Path) -> None:
+    columns = chosen(settings_of(open_output(built_causal).info)).columns
+    assert set(columns) == {"ud", "ps", "un", "causal_confusion"}
+    assert all(set(FREE) <= set(names) for names in columns.values())
+
+
+def test_what_was_chosen_passes(built_causal: Path) -> None:
+    assert found(built_causal) == []
+
+
+def wrong(row: Row) -> int:
+    """The place of a mined option."""
+    return next(place for place, source in enumerate(row["sources"]) if source["kind"] in ("hard", "carried"))
+
+
+def other_text(row: Row) -> None:
+    row["options"][wrong(row)] += " again"
+
+
+def other_cosine(row: Row) -> None:
+    row["sources"][wrong(row)]["cos_text"] += 0.01
+
+
+def other_lender(row: Row) -> None:
+    row["sources"][wrong(row)]["cos_question"] = 0.11
+
+
+def the_same(row: Row) -> None:
+    row["options"][wrong(row)] = row["options"][row["answer_index"]]
+
+
+@pytest.mark.parametrize("change", [other_text, other_cosine, other_lender, the_same])
+def test_what_was_not_is_found(built_causal: Path, tmp_path: Path, change: Callable[[Row], None]) -> None:
+    def forgery(forged: Forgery) -> None:
+        change(forged.rows("ud")[0])
+
+    assert found(forge(built_causal, tmp_path / "forged", forgery, card=False))
