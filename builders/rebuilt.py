@@ -128,8 +128,8 @@ def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> 
         paths = [_look_for(option, Path(name).name, sources.folders, inputs) for name in values]
         if None in paths:
             return NotChecked(f"what --{each.flag} named is not here: give it, or --annotations or --sources")
-        paths = [str(path) if each.kind == "text" else path for path in paths]
-        return tuple(paths) if isinstance(value, tuple) else paths[0]
+        found = [str(path) if each.kind == "text" else path for path in paths]
+        return tuple(found) if isinstance(value, tuple) else found[0]
     if option.write is not None and not option.content and each.kind in ("text", "path") and not option.read:
         return NotChecked(f"--{each.flag} was given to the build: give it too")
     return value

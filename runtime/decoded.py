@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,8 +20,7 @@ from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
 from ..records.shards import group_rows, open_shard, read_footer
 from ..video.by_decord import differs_by_decord, spread
-from ..video.decode import decode, upright, with_index
-from ..video.index import FrameIndex
+from ..video.decode import shape_of, with_index
 from ..video.thumbnails import UNDECODABLE, look_at, misplaced
 from .processes import on_processes
 
@@ -48,45 +46,34 @@ def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: in
             continue
         for split in output.splits(config.name):
             rows = output.rows(config.name, [*dict.fromkeys([*keys, *shape, "video"])], split)
-            for row_key, problems in on_processes(row_problems, ((row, keys, tracks) for row in rows), workers):
-                yield from (f"{config.name}/{split}: {row_key}: {problem}" for problem in problems)
+            calls = ((f"{config.name}/{split}: {_named(row[key] for key in keys)}", row, tracks) for row in rows)
+            for problems in on_processes(row_problems, calls, workers):
+                yield from problems
 
 
-def row_problems(row: Row, keys: Sequence[str], tracks: Sequence[tuple[str, ...]]) -> tuple[str, list[str]]:
-    """Decode the video of a row; return its key, and in what the video is not as the row says."""
+def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> list[str]:
+    """Decode the video of a row, and compare the two; `tracks` are those that a file of a build's own may have."""
     problems: list[str] = []
-    slack = Fraction(0)
+    slack = 0.0
     try:
         if tracks:
             look = look_at(row["video"]["bytes"] or b"", pictures=False)
             ((width, height),) = look.sizes
-            found = described(look.num_frames, look.seconds, width, height)
+            values = (look.num_frames, float(look.num_frames / look.seconds), width, height, float(look.seconds))
+            found = dict(zip(SHAPE, values, strict=True))
             # MP4 keeps durations in the order of decoding, so what the last frame has may be another one's.
-            slack = int(np.ptp(look.durations[:-1])) * look.time_base / look.seconds if look.num_frames > 1 else slack
-            if look.tracks not in tracks:
-                problems.append(f"its tracks are {', '.join(look.tracks)}")
+            slack = float(np.ptp([*look.durations[:-1]] or 0)) * float(look.time_base / look.seconds)
+            problems += [f"its tracks are {', '.join(look.tracks)}"] * (look.tracks not in tracks)
             problems += [f"the file carries a note, {tag}" for tag in look.tags]
         else:
             found = shape_in(row["video"])
     except (*UNDECODABLE, VideoError, ArithmeticError) as error:
-        return _named(row[key] for key in keys), [f"its video cannot be decoded ({error})"]
+        return [f"{title}: its video cannot be decoded ({error})"]
     for name, value in found.items():
-        room = (ROOM + float(slack)) * value if isinstance(value, float) else 0
+        room = (ROOM + slack) * value if isinstance(value, float) else 0
         if name in row and not abs((row[name] or 0) - value) <= room:
             problems.append(f"{name} is {row[name]}, the video has {value}")
-    return _named(row[key] for key in keys), problems
-
-
-def described(num_frames: int, seconds: Fraction, width: int, height: int) -> dict[str, int | float]:
-    """Return what rows say of a video."""
-    values = (num_frames, float(num_frames / seconds), width, height, float(seconds))
-    return dict(zip(SHAPE, values, strict=True))
-
-
-def shape_of(index: FrameIndex) -> dict[str, int | float]:
-    """Describe a source video: frames, rate, size as shown, length."""
-    first = upright(next(decode(index, range(1))))
-    return described(index.num_frames, index.seconds(index.num_frames), first.width, first.height)
+    return [f"{title}: {problem}" for problem in problems]
 
 
 def shape_in(video: Mapping[str, Any]) -> dict[str, int | float]:
@@ -107,7 +94,7 @@ class Shown:
         key: Its row: the values of the table's key columns.
         of_key: The row of the other video.
         order: int64: the frame of the other video at each position.
-        of_table: The other's table; empty if it is the same.
+        of_table: The other's table.
         timed: Whether a frame is shown as long as in the other video; if not, each position is.
     """
 
@@ -116,7 +103,7 @@ class Shown:
     key: tuple[Any, ...]
     of_key: tuple[Any, ...]
     order: NDArray[np.int64]
-    of_table: str = ""
+    of_table: str
     timed: bool = True
 
 
@@ -134,48 +121,38 @@ def check_shown(output: FinishedOutput, shown: Iterable[Shown], workers: int) ->
         path, group, number = places[table].get(key, (None, 0, 0))
         return videos(path, group)[number]["bytes"] or b"" if path else b""
 
-    calls = (
-        (each, video(each.table, each.key), video(each.of_table or each.table, each.of_key), furthest) for each in shown
-    )
-    for title, problems in on_processes(compared, calls, workers):
-        yield from (f"{title}: {problem}" for problem in problems)
+    calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in shown)
+    for problems in on_processes(shown_problems, calls, workers):
+        yield from problems
 
 
-def compared(each: Shown, content: bytes, of: bytes, furthest: float) -> tuple[str, list[str]]:
-    """Decode a video and the one whose frames it shows; return its name, and what is not as it says.
+def shown_problems(each: Shown, content: bytes, of: bytes, furthest: float) -> list[str]:
+    """Decode a video and the one whose frames it shows, and compare them.
 
     Args:
-        each: What it says.
+        each: What is said of them.
         content: The video.
         of: The other one.
         furthest: How far apart two thumbnails of a frame may be, root mean square in grey levels.
     """
-    title, problems = f"{each.table}/{each.split}: {_named(each.key)}", []
+    title, other, problems = f"{each.table}/{each.split}: {_named(each.key)}", _named(each.of_key), []
     try:
         here, there = look_at(content), look_at(of)
     except UNDECODABLE as error:
-        return title, [f"it cannot be compared with {_named(each.of_key)} ({error})"]
+        return [f"{title}: it cannot be compared with {other} ({error})"]
     if here.num_frames != len(each.order) or there.num_frames <= each.order.max(initial=0):
-        return title, [
-            f"it has {here.num_frames} frames, {_named(each.of_key)} {there.num_frames}; its row says otherwise"
-        ]
+        return [f"{title}: it has {here.num_frames} frames, {other} {there.num_frames}; the rows say otherwise"]
     if here.sizes != there.sizes or here.tracks != there.tracks:
-        problems.append(f"its size or its tracks are not those of {_named(each.of_key)}")
-    long = there.durations[each.order] if each.timed else there.durations
+        problems.append(f"its size or its tracks are not those of {other}")
+    durations = there.durations[each.order] if each.timed else there.durations
     some = np.s_[: None if each.timed else -1]  # of the last, see `row_problems`
-    if here.time_base != there.time_base or not np.array_equal(here.durations[some], long[some]):
-        problems.append(f"its frames are shown longer or shorter than in {_named(each.of_key)}")
+    if here.time_base != there.time_base or not np.array_equal(here.durations[some], durations[some]):
+        problems.append(f"its frames are shown longer or shorter than in {other}")
     apart = np.sqrt(((here.pictures - there.pictures[each.order]) ** 2).mean(1))
-    wrong = {int(place): -1 for place in np.flatnonzero(apart > furthest)}
-    wrong |= dict(misplaced(here.pictures, there.pictures, each.order))
-    if wrong:
-        first = min(wrong)
-        seen = f"frame {wrong[first]}" if wrong[first] >= 0 else "a frame of another video"
-        problems.append(
-            f"{len(wrong)} of its frames are not where its row puts them; the first, {first}, shows {seen} instead of "
-            f"{int(each.order[first])} of {_named(each.of_key)}"
-        )
-    return title, problems
+    wrong = {place for place, _ in misplaced(here.pictures, there.pictures, each.order)}
+    if wrong := wrong | {*np.flatnonzero(apart > furthest).tolist()}:
+        problems.append(f"{len(wrong)} frames, from {min(wrong)} on, are not those of {other} that the rows say")
+    return [f"{title}: {problem}" for problem in problems]
 
 
 def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
@@ -183,18 +160,15 @@ def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
     if find_spec("decord") is None:
         yield NotChecked(f"decord is not installed: {command_for('decord')}")
         return
-    places = [
-        (path, group, number)
-        for path in (path for name in output.info["counts"] for path in output.shards(name))
-        if "video" in read_footer(path).schema.to_arrow_schema().names
-        for group in range(read_footer(path).num_row_groups)
-        for number in range(read_footer(path).row_group(group).num_rows)
-    ]
-    chosen = [places[number] for number in spread(len(places), SAMPLE)]
-    calls = ((_videos(path, group)[number]["bytes"] or b"",) for path, group, number in chosen)
-    for (path, group, number), problem in zip(chosen, on_processes(differs_by_decord, calls, workers), strict=True):
+    first = [path for table in output.info["counts"] for path in output.shards(table)[:1]]
+    tables = [path.parent.name for path in first if "video" in read_footer(path).schema.to_arrow_schema().names]
+    places = [place for table in tables for place in _places(output, table, 2).values()]
+    chosen = (places[number] for number in spread(len(places), SAMPLE))
+    found = [(path.parent.name, _videos(path, group)[number]) for path, group, number in chosen]
+    problems = on_processes(differs_by_decord, ((video["bytes"] or b"",) for _, video in found), workers)
+    for (table, video), problem in zip(found, problems, strict=True):
         if problem:
-            yield f"{path.parent.name}: {_videos(path, group)[number]['path']}: {problem}"
+            yield f"{table}: {video['path']}: {problem}"
 
 
 def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int, int]]:

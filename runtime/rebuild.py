@@ -183,13 +183,13 @@ class Rebuild:
         for number, (unit, facts) in enumerate(self._looked(listed)):
             while name is not None and numbers.get(name, -1) < number:
                 yield f"{name} is there, and is not built" + (" in this place" if name in numbers else "")
-                for rows in entries:
-                    list(tables[rows.table].take(rows.rows) if rows.table in tables else ())
+                for entry in entries:
+                    list(tables[entry.table].take(entry.rows) if entry.table in tables else ())
                 name, entries = _following(stated)
             there: list[UnitRows] = []
             if name == unit.id:
                 there, (name, entries) = entries, _following(stated)
-            found = {rows.table: list(tables[rows.table].take(rows.rows)) for rows in there if rows.table in tables}
+            found = {each.table: list(tables[each.table].take(each.rows)) for each in there if each.table in tables}
             yield from self._hashed(unit, there, tables, found)
             if isinstance(facts, Skip):
                 skips[unit.id] = facts
@@ -208,9 +208,10 @@ class Rebuild:
                     problems = list(self._differing(built, tables, found))
             yield from problems
             left_out[unit.id] = [Skip(**skip) for skip in facts.get("skips", ())]
-            for table, rows in built.items():
-                self._counts[table.split("/")[0], unit.split] += len(rows)
-                self._note_videos(number, tables.get(table), rows, found.get(table, ()))
+            for place, made in built.items():
+                self._counts[place.split("/")[0], unit.split] += len(made)
+                if place in found:
+                    self._note_videos(number, tables[place], made, found[place])
         if name is not None:
             yield f"{name} is there, and is not built"
         for table in tables.values():
@@ -273,9 +274,9 @@ class Rebuild:
                 expected = {**row, **{column: there[column] for column in own}}
                 yield from (f"{name}: {table.title(there)}: {line}" for line in differences(there, expected))
 
-    def _note_videos(self, number: int, table: Table | None, rows: Sequence[Row], places: Sequence[Place]) -> None:
+    def _note_videos(self, number: int, table: Table, rows: Sequence[Row], places: Sequence[Place]) -> None:
         for row, (shard, place, _) in zip(rows, places, strict=False):
-            for column in table.videos if table else ():
+            for column in table.videos:
                 kind = (table.config.name, *table.key(row)[1:])
                 title = f"{table.name}: {table.title(row)}"
                 self._videos.append(Video(title, kind, table.shards[shard], place, number, row[column]))
@@ -352,7 +353,8 @@ def drawn(videos: Sequence[Video], sample: int | str | None, seed: int) -> list[
         return list(videos)
     order = [videos[place] for place in rng_for(seed, "verify").permutation(len(videos))]
     kinds: Counter[tuple[str, ...]] = Counter()
-    first, rest = [], []
+    first: list[Video] = []
+    rest: list[Video] = []
     for video in order:
         kinds[video.kind] += 1
         (first if kinds[video.kind] <= EACH_KIND else rest).append(video)

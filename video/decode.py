@@ -260,3 +260,16 @@ def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[...,
         return work(index(path, decode=True))
     except IndexMismatchError:
         raise VideoError("undecodable", f"{path.name}: decoding it twice gives different frames") from None
+
+
+def shape_of(index: FrameIndex) -> dict[str, int | float]:
+    """Describe a video: frames, rate, size as shown, length."""
+    seconds = index.seconds(index.num_frames)
+    first = upright(next(decode(index, range(1))))
+    return {
+        "num_frames": index.num_frames,
+        "fps": float(index.num_frames / seconds),
+        "width": first.width,
+        "height": first.height,
+        "duration_s": float(seconds),
+    }

@@ -132,7 +132,7 @@ class Mp4Writer:
 
     def _add_audio(self, sound: Sound) -> AudioStream:
         codec = "flac" if self._exact else "aac"
-        stream: AudioStream = self._container.add_stream(codec, rate=sound.rate)
+        stream: AudioStream = self._container.add_stream(codec, rate=sound.rate)  # type: ignore[assignment]
         stream.codec_context.layout = "mono" if len(sound.samples) == 1 else "stereo"
         stream.codec_context.bit_rate = AAC_BITS_PER_SECOND
         stream.codec_context.thread_count = 1

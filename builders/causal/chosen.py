@@ -32,13 +32,13 @@ def chosen(settings: CausalSettings) -> Chosen:
 def check_chosen(output: FinishedOutput, settings: CausalSettings) -> Iterator[Finding]:
     """Every option follows from who lends it, and has the cosines that it is said to have."""
     yield from check_derived(output, causal_configs(settings), derived(output))
-    asked = {row["qid"]: row["question"] for row in output.rows(OPEN, ["qid", "question"])}
+    asked: dict[str, str] = {row["qid"]: row["question"] for row in output.rows(OPEN, ["qid", "question"])}
     for table in (name for name in (*settings.splits, CONFUSED) if name in output.info["counts"]):
         for row in output.rows(table):
             asked.setdefault(row["qid"], row["question"])
         for row in output.rows(table):
             for options, index, sources in NAMES.values():
-                others = [asked.get(source["qid"], row["question"]) for source in row[sources]]
+                others: list[str] = [asked.get(source["qid"], str(row["question"])) for source in row[sources]]
                 found = embed([row[options][row[index]], *row[options], row["question"], *others], settings.model)
                 vectors = found.astype(np.float64)
                 count = len(others)

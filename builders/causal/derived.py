@@ -49,7 +49,7 @@ def open_rows(output: FinishedOutput, settings: CausalSettings, right: Mapping[s
     first = settings.splits[0]
     for split in output.splits(OPEN):
         for row in output.rows(OPEN, None, split):
-            places = {f"split_{scheme}": found[row["qid"]] for scheme, found in divided.items()}
+            places: Row = {f"split_{scheme}": found[row["qid"]] for scheme, found in divided.items()}
             places |= {f"split_{scheme}": None for scheme in SCHEMES if scheme not in settings.splits}
             if places.get(f"split_{first}", split) != split:
                 yield f"{OPEN}: {row['qid']} is in {split}, not in {places[f'split_{first}']}"

@@ -11,8 +11,7 @@ from typing import Protocol
 from ...records.files import sha256_file
 from ...records.plan import UNSEEN, Facts, Unit
 from ...records.schema import Row
-from ...runtime.decoded import shape_of
-from ...video.decode import with_index
+from ...video.decode import shape_of, with_index
 from ..source_videos import SourceVideos
 from .settings import DecompSettings
 from .tables import GRAPHS, QUESTIONS, VIDEOS

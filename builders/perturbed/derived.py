@@ -21,6 +21,7 @@ from .render import PerturbedBuilder, recipe_for
 from .settings import settings_of
 from .tables import CLEAN
 
+CLIP = ("clip_id", "source_id", "start_s", "end_s", "captions")
 PLACE = ("num_frames", "fps", "source_frames", "first_frame")
 DRAWN = ("caption", "changed", "reason")  # columns that a tagger or a model decides
 OF_FILE = ("sha256", "video")
@@ -31,8 +32,9 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
     settings, info = settings_of(output.info), output.info
     clips, places, lengths = dict[str, CaptionedClip](), dict[str, Row](), dict[str, int]()
     for split in output.splits(CLEAN):
-        for row in output.rows(CLEAN, ["clip_id", "captions", "source_id", "start_s", "end_s", *PLACE], split):
-            clip = CaptionedClip(*(row[n] for n in ("clip_id", "source_id", "start_s", "end_s", "captions")), split)
+        for row in output.rows(CLEAN, [*CLIP, *PLACE], split):
+            name, source, start, end, captions = (row[column] for column in CLIP)
+            clip = CaptionedClip(name, source, start, end, captions, split)
             clips[clip.id], places[clip.id] = clip, {name: row[name] for name in PLACE}
             if settings.render:
                 last, length = row["first_frame"] + row["num_frames"], row["source_frames"]

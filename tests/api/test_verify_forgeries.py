@@ -8,22 +8,10 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import forgeries
 import pytest
 from commands import refuses, run
 from forger import forge, structural
-from forgeries import (
-    BENCHMARKS,
-    KINDS,
-    OTHERS,
-    Forged,
-    command_of,
-    draw,
-    files_of,
-    forgeries,
-    know_the_example,
-    noticed,
-    sources_of,
-)
 from stressreel import builders
 from stressreel.errors import OutputError
 from stressreel.records.notes import BEGIN
@@ -37,7 +25,7 @@ Make = Callable[..., tuple[Path, Sources]]
 @pytest.fixture(scope="module", autouse=True)
 def _example() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        know_the_example(patch)
+        forgeries.know_the_example(patch)
         yield
     builders.load_benchmark.cache_clear()
 
@@ -48,52 +36,52 @@ def honest(once: Callable[..., Path], build_once: Callable[..., Path]) -> Make:
 
     def make(benchmark: str) -> tuple[Path, Sources]:
         if benchmark != "clavi":
-            sources: Sources = sources_of(benchmark, Path())
+            sources: Sources = forgeries.sources_of(benchmark, Path())
         else:
-            sources = once("clavi-sources", lambda folder: sources_of(benchmark, folder))
-        out = build_once(*command_of(benchmark, sources))
-        OTHERS[out] = build_once(*command_of(benchmark, sources, other=True))
+            sources = once("clavi-sources", lambda folder: forgeries.sources_of(benchmark, folder))
+        out = build_once(*forgeries.command_of(benchmark, sources))
+        forgeries.OTHERS[out] = build_once(*forgeries.command_of(benchmark, sources, other=True))
         return out, sources
 
     return make
 
 
-@pytest.fixture(params=BENCHMARKS)
+@pytest.fixture(params=forgeries.BENCHMARKS)
 def benchmark(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def check(made: Forged, sources: Sources) -> None:
+def check(made: forgeries.Forged, sources: Sources) -> None:
     """The forger left no trace in files, schemas, counts and hashes, and is found out all the same."""
     assert made.structural or structural(made.out) == [], made
-    assert noticed(made.out, sources), made
+    assert forgeries.noticed(made.out, sources), made
 
 
 def test_a_copy_is_the_output(honest: Make, benchmark: str, tmp_path: Path) -> None:
     """The forger writes as a build does: what he leaves as it was has the same bytes."""
     out, _ = honest(benchmark)
-    assert files_of(forge(out, tmp_path / "copy", lambda forged: None)) == files_of(out)
+    assert forgeries.files_of(forge(out, tmp_path / "copy", lambda forged: None)) == forgeries.files_of(out)
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 6))])
 @pytest.mark.parametrize("number", range(DRAWN))
 def test_a_forgery_is_noticed(honest: Make, benchmark: str, number: int, seed: int, tmp_path: Path) -> None:
     out, sources = honest(benchmark)
-    check(draw(out, tmp_path / "copy", number, seed), sources)
+    check(forgeries.draw(out, tmp_path / "copy", number, seed), sources)
 
 
 @pytest.mark.full
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", forgeries.KINDS)
 def test_every_kind_is_noticed_in_every_place(honest: Make, benchmark: str, kind: str, tmp_path: Path) -> None:
     out, sources = honest(benchmark)
-    for made in forgeries(out, tmp_path / "copy", [kind], 0):
+    for made in forgeries.forgeries(out, tmp_path / "copy", [kind], 0):
         check(made, sources)
 
 
 class TestNoFalseAlarm:
     def test_what_was_built_passes(self, honest: Make, benchmark: str) -> None:
-        assert noticed(*honest(benchmark)) == []
+        assert forgeries.noticed(*honest(benchmark)) == []
 
     def test_so_does_what_users_may_add(self, honest: Make, benchmark: str, tmp_path: Path) -> None:
         out, sources = honest(benchmark)
@@ -102,21 +90,23 @@ class TestNoFalseAlarm:
         (copy / "README.md").write_text(card.replace(BEGIN, f"{BEGIN}\n\nOur own words."))
         (copy / "LICENSE").write_text("CC0")
         shutil.rmtree(copy / ".build")
-        assert noticed(copy, sources) == []
+        assert forgeries.noticed(copy, sources) == []
 
     @pytest.mark.full
     def test_so_does_what_three_workers_build(self, honest: Make, benchmark: str, tmp_path: Path) -> None:
         _, sources = honest(benchmark)
-        done = run(*command_of(benchmark, sources), "--workers", 3, "--out", tmp_path / "out", "--no-progress")
+        done = run(
+            *forgeries.command_of(benchmark, sources), "--workers", 3, "--out", tmp_path / "out", "--no-progress"
+        )
         assert done.code == 0, done.err
-        assert noticed(tmp_path / "out", sources) == []
+        assert forgeries.noticed(tmp_path / "out", sources) == []
 
     @pytest.mark.full
     def test_so_does_what_was_resumed(
         self, honest: Make, benchmark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         _, sources = honest(benchmark)
-        command = (*command_of(benchmark, sources), "--out", tmp_path / "out", "--no-progress")
+        command = (*forgeries.command_of(benchmark, sources), "--out", tmp_path / "out", "--no-progress")
 
         def full(*_: object, **__: object) -> None:
             raise OutputError("no space is left.")
@@ -125,4 +115,4 @@ class TestNoFalseAlarm:
             patch.setattr(build, "pack", full)
             refuses(run(*command), "no space")
         assert run(*command).code == 0
-        assert noticed(tmp_path / "out", sources) == []
+        assert forgeries.noticed(tmp_path / "out", sources) == []

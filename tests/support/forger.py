@@ -5,7 +5,6 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -132,7 +131,7 @@ def forge(out: Path, copy: Path, change: Change, *, card: bool = True) -> Path:
 def write(forged: Forgery, copy: Path, *, card: bool = True) -> Path:
     """Write what was changed with everything that follows from it; see `forge`."""
     out = forged.out
-    shutil.copytree(out, copy, ignore=shutil.ignore_patterns("*.parquet"))
+    shutil.copytree(out, copy, ignore=shutil.ignore_patterns("*.parquet", *["figures"] * card))
     configs = [config for config in configs_of(open_output(out)) if config.name in forged.tables]
     tables: dict[str, tuple[Config, list[Any]]] = {}
     counts: dict[str, dict[str, int]] = {}
@@ -150,9 +149,12 @@ def write(forged: Forgery, copy: Path, *, card: bool = True) -> Path:
     hashes = {"counts": counts, "fingerprints": fingerprint.parts(), "fingerprint": fingerprint.hexdigest()}
     forged.info |= hashes
     if card:
-        with suppress(Exception):
-            output = FinishedOutput(copy, forged.info)
+        output = FinishedOutput(copy, forged.info)
+        try:
             write_card(output, configs_of(output), card_of(benchmark_of(output)))
+        except Exception:
+            if (out / "figures").is_dir():
+                shutil.copytree(out / "figures", copy / "figures", dirs_exist_ok=True)
     write_json(copy / "build.json", forged.info)
     for action in forged.finally_:
         action(copy)
