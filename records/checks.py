@@ -33,9 +33,20 @@ class Note:
     text: str
 
 
-Finding = str | NotChecked | Note
+@dataclass(frozen=True)
+class Compared:
+    """What a check looked at, and how much of it.
+
+    Attributes:
+        text: A few words, such as "1,204 rows of 3 tables".
+    """
+
+    text: str
+
+
+Finding = str | NotChecked | Note | Compared
 Check = Callable[[FinishedOutput], Iterable[Finding]]
-"""Yields one line for each problem, a `NotChecked` for what it had to leave open, and a `Note`; or nothing."""
+"""Yields one line for each problem, a `NotChecked` for what it had to leave open, a `Note`, and what it compared."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..records.checks import Finding
+from ..records.checks import Compared, Finding
 from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
 
@@ -46,10 +46,12 @@ def check_derived(
     by_name = {config.name: config for config in configs}
     plain = {name: [c.name for c in config.columns if c.kind != "video"] for name, config in by_name.items()}
     streams: dict[tuple[str, str], Iterator[Row] | None] = {}  # None: out of step
+    count = 0
     for each in derived:
         if not isinstance(each, Derived):
             yield each
             continue
+        count += 1
         place = (each.table, each.split)
         if place not in streams:
             streams[place] = output.rows(each.table, plain[each.table], each.split)
@@ -71,6 +73,7 @@ def check_derived(
             if rows and (extra := next(rows, None)):
                 keys = plain[table][: by_name[table].key_columns]
                 yield f"{table}/{split}: {_named(extra, keys)} and what comes after it should not be there"
+    yield Compared(f"{count:,} rows, described from others")
 
 
 def differences(found: Row, expected: Row) -> Iterator[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import VideoError
-from ..records.checks import Chosen, Finding, NotChecked, Note
+from ..records.checks import Chosen, Compared, Finding, NotChecked, Note
 from ..records.fingerprint import Fingerprint, UnitHasher, UnitRows, plain_json, read_units
 from ..records.output import FinishedOutput
 from ..records.plan import Builder, Facts, Plan, Skip, Unit, changed
@@ -220,6 +220,9 @@ class Rebuild:
             elif table.misplaced or table.shard + 1 != len(table.shards):
                 yield f"{table.name}: its {len(table.shards)} shards do not begin where a build begins them"
         self._skips = in_order(self.plan, left_out, skips)
+        yield Compared(
+            f"{sum(self._counts.values()):,} rows of {len(self.plan.units):,} {self.plan.noun}s, built again"
+        )
         if self._absent:
             names = ", ".join(sorted(self._absent)[:5])
             yield NotChecked(f"{self._absent.total()} units whose source videos are not here: {names}", "videos")
@@ -304,6 +307,7 @@ class Rebuild:
             open_ = (OF_ROWS if self._absent else ()) + (OF_CHOICES if self.chosen else ())
             if not line.startswith(open_):
                 yield f"build.json, and what a build writes: {line}"
+        yield Compared(f"{len(expected)} entries of build.json")
         for name in sorted({*tools, *here} - ({ENGINE} if self.chosen else set())):
             if tools.get(name) != here.get(name):
                 was, now = tools.get(name, "not used"), here.get(name, "not used")
@@ -318,6 +322,7 @@ class Rebuild:
         same = {**self._tools, ENGINE: ""} == {**self._here, ENGINE: ""}  # videos are encoded by integers
         for problems in on_processes(videos_again, self._jobs(chosen, same=same), self.again.workers):
             yield from problems
+        yield Compared(f"{len(chosen):,} of {len(self._videos):,} videos rendered again")
         if len(chosen) < len(self._videos):
             yield NotChecked(
                 f"{len(self._videos) - len(chosen):,} of {len(self._videos):,} videos were not rendered again: "

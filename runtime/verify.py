@@ -16,7 +16,7 @@ import pyarrow as pa
 from ..errors import legible, one_line
 from ..progress import Working
 from ..records.card_head import other_files
-from ..records.checks import Check, Finding, NotChecked, Note
+from ..records.checks import Check, Compared, Finding, NotChecked, Note
 from ..records.command import Command, differing_command
 from ..records.fingerprint import FILE as UNITS
 from ..records.fingerprint import Fingerprint, read_units, recomputed
@@ -49,6 +49,7 @@ class Outcome:
         not_checked: What it had to leave open, and what to give so that it can be checked.
         notes: What users should know although nothing is wrong.
         unverified: What `--allow-unverified` calls that which was asked for and had to be left open.
+        compared: What it looked at, and how much of it.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Outcome:
     not_checked: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
+    compared: str = ""
 
     @property
     def passed(self) -> bool:
@@ -71,7 +73,7 @@ class Outcome:
         problems = [*self.problems, *([f"… and {more} more"] if more else [])]
         mark = "FAIL" if self.count else "??  " if self.unverified else "--  " if left_open else "ok  "
         below = [f"        {one_line(text)}" for text in (*problems, *left_open, *notes)]
-        return "\n".join([f"{mark}  {self.name}", *below])
+        return "\n".join([f"{mark}  {self.name}" + (f": {self.compared}" if self.compared else ""), *below])
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,7 @@ class Verification(Result):
                 "not_checked": list(o.not_checked),
                 "notes": list(o.notes),
                 "unverified": list(o.unverified),
+                "compared": o.compared,
             }
             for o in self.outcomes
         ]
@@ -172,6 +175,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
         left_open: list[str] = []
         notes: list[str] = []
         unverified: dict[str, None] = {}
+        compared = ""
         count = 0
         try:
             with Working(f"checking {name.replace('_', ' ')}"):
@@ -180,6 +184,9 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
                         left_open.append(legible(finding.reason))
                         if finding.name and finding.name not in allowed:
                             unverified[finding.name] = None
+                        continue
+                    if isinstance(finding, Compared):
+                        compared = finding.text
                         continue
                     if isinstance(finding, Note):
                         notes.append(legible(finding.text))
@@ -191,7 +198,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
             count += 1
             problems.append(legible(_unreadable(output, error, told)))
         told.update(problems)
-        yield Outcome(name, tuple(problems), count, tuple(left_open), tuple(notes), tuple(unverified))
+        yield Outcome(name, tuple(problems), count, tuple(left_open), tuple(notes), tuple(unverified), compared)
 
 
 def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
@@ -232,13 +239,14 @@ def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
     }
 
 
-def check_files(output: FinishedOutput) -> Iterator[str]:
+def check_files(output: FinishedOutput) -> Iterator[Finding]:
     """Nothing lies in the output that a build or a command did not leave: programs may load it with the tables."""
     for name in unaccounted(output):
         yield f"{name} is no file of this output, and may be loaded with it. Remove it, or keep it elsewhere"
+    yield Compared(f"{len(output.files()):,} files")
 
 
-def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
     """Every shard has the columns, types and features of its config."""
     for config in configs:
         expected = config.schema()
@@ -252,6 +260,7 @@ def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
                 yield f"{path.relative_to(output.path)}: columns differ: {_differences(found, expected)}"
             elif (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
                 yield f"{path.relative_to(output.path)}: the features in the metadata differ"
+    yield Compared(f"{sum(len(output.shards(config.name)) for config in configs):,} shards of {len(configs)} tables")
 
 
 def _differences(found: pa.Schema, expected: pa.Schema) -> str:
@@ -261,7 +270,7 @@ def _differences(found: pa.Schema, expected: pa.Schema) -> str:
     return ", ".join(lines) or "their order"
 
 
-def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
     """The shards are the ones that `build.json` promises, with as many rows."""
     expected_tables = output.info["counts"]
     if sorted(expected_tables) != sorted(config.name for config in configs):
@@ -277,9 +286,10 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
                 yield f"{config}/{split} has {rows} rows, build.json says {count}"
         for name in sorted(found ^ named):
             yield f"{config}/{name} is {'not expected' if name in found else 'missing'}"
+    yield Compared(f"{output.num_rows:,} rows")
 
 
-def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
     """The rows of every unit have their hash, the fingerprints follow from these, and every video has its hash."""
     if not (output.path / UNITS).is_file():
         yield f"there is no {UNITS}, which says what each unit has in each table"
@@ -306,6 +316,7 @@ def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
         yield f"fingerprint {fingerprint.hexdigest()[:16]}, build.json says {output.info['fingerprint'][:16]}"
     for config in configs:
         yield from check_video_hashes(output, config)
+    yield Compared(f"{output.num_rows:,} rows")
 
 
 def check_video_hashes(output: FinishedOutput, config: Config) -> Iterator[str]:
