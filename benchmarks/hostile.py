@@ -73,7 +73,7 @@ ASKED = ("clavi", "clavi-plain", "causal", "causal-plain", "decomp")
 CHEAP = ("clavi", "clavi-plain")
 LONG = ("verify", "verify with sources", "push --dry-run", "audit", "--fresh", "resume without build.json")
 AT_ONCE = 4  # commands on a case
-PATIENCE = 90  # seconds of waiting, after which it says where it waits
+PATIENCE = 300  # seconds of waiting, for machines with much else to do; before their end it says where it waits
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ MOST_ROWS, MOST_BYTES = 1_000_000, 2_000_000_000  # of a row group that is read;
 
 # What a file may unpack to. Writing closes a shard at `SHARD_BYTES` of unpacked rows, and a row group at its bounds.
 LEAST_PACKED, PACKING = 100_000_000, 50  # bytes of a shard before its texts are looked up: at least, and by its size
-MOST_UNPACKED = 2 * SHARD_BYTES  # of the texts and numbers of a shard
+MOST_UNPACKED = 2 * SHARD_BYTES  # of the texts and numbers of a row group
+LEAST_UNPACKED, UNPACKING = ROW_GROUP_BYTES, 200  # of those of a shard: at least, and by its size
 LEAST_ROWS, ROWS_A_BYTE = 10_000, 10  # in a shard: at least, and by its size
 LARGEST_VALUE = 10_000_000  # bytes of a text, or values in a list
 BATCH_BYTES = 250_000_000  # of values that are no texts, if each were all of its row group
@@ -279,7 +280,8 @@ def _batches(
 
     A file of few bytes can hold one text for thousands of rows, or a thousand zeros in a byte. So texts stay as the
     file has them, each once with the rows that have it, and are measured before they are looked up; where that is more
-    than a row group is written with, they are left so. Bytes of videos, which nobody packs, come in so few rows that
+    than a row group is written with, they are left so. All row groups together have the room that the shard's size
+    gives, so a small file makes little work. Bytes of videos, which nobody packs, come in so few rows that
     these fit even if each were as long as all of them.
     """
     about = file.metadata.row_group(index)
@@ -289,11 +291,13 @@ def _batches(
     size = max(about.num_rows, 1)
     if any(pa.types.is_binary(kind) for kind in _leaf_types(file.schema_arrow, columns)):
         size = max(1, min(size, BATCH_BYTES // max(about.total_byte_size, 1)))
-    room = {"bytes": 2 * about.total_byte_size + LEAST_PACKED, "others": MOST_UNPACKED}
+    most = min(MOST_UNPACKED, file.room - sum(taken for group, taken in file.taken.items() if group != index))
+    room = {"bytes": 2 * about.total_byte_size + LEAST_PACKED, "others": most}
     for batch in file.iter_batches(size, row_groups=[index], columns=columns, use_threads=use_threads):
         left = room["others"]
         for column in batch.columns:
             _measure(column, room)
+        file.taken[index] = max(file.taken.get(index, 0), most - room["others"])
         if left - room["others"] <= ROW_GROUP_BYTES:
             batch = batch.cast(pa.schema([(field.name, _plain(field.type)) for field in batch.schema]))
         yield batch
@@ -395,6 +399,7 @@ def open_shard(path: Path) -> Iterator[Any]:
             _check_size(metadata, size)
         with pq.ParquetFile(path, metadata=metadata, read_dictionary=text_columns(metadata.schema)) as file:
             file.check_pages = _pages_of(path, metadata)
+            file.room, file.taken = LEAST_UNPACKED + UNPACKING * size, {}  # for texts and numbers; by row groups
             yield file
     except PARQUET_FAULTS as error:
         raise ShardError(path, error) from error

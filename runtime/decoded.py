@@ -121,7 +121,15 @@ def check_shown(output: FinishedOutput, shown: Iterable[Shown], workers: int) ->
         path, group, number = places[table].get(key, (None, 0, 0))
         return videos(path, group)[number]["bytes"] or b"" if path else b""
 
-    calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in shown)
+    seen: set[tuple[str, tuple[Any, ...]]] = set()
+
+    def once() -> Iterator[Shown]:  # rows that are repeated are another check's
+        for each in shown:
+            if (each.table, each.key) not in seen:
+                seen.add((each.table, each.key))
+                yield each
+
+    calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in once())
     for problems in on_processes(shown_problems, calls, workers):
         yield from problems
 

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import InputError, OutputError
+from ..errors import InputError, OutputError, legible
 from ..records.documents import parse_json
 from ..records.files import canonical_json
 from ..records.fingerprint import FILE as UNITS
@@ -278,7 +278,7 @@ def _keys(database: sqlite3.Connection, query: str, *given: str) -> Rows:
 
 
 def _shown(key: str) -> str:
-    return " ".join(map(str, parse_json(key)))
+    return legible(" ".join(map(str, parse_json(key))))
 
 
 def _alone(database: sqlite3.Connection, here: str, there: str) -> Rows:

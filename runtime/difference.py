@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from os.path import commonprefix
 from typing import Any
 
+from ..errors import LONGEST, legible
 from ..records.results import Result, Table
 
 KINDS = {  # of videos that were decoded; see video.likeness
@@ -19,6 +21,7 @@ KINDS = {  # of videos that were decoded; see video.likeness
 }
 LISTED = 4
 SHOWN, CONTEXT = 60, 12  # characters of a value; of these before it differs
+LINES = 200  # that list what differs in a part
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,7 @@ class Difference(Result):
 
     def __str__(self) -> str:
         """Sum the differences up, and list them."""
-        return "\n".join([sentence(self), *details(self)])
+        return "\n".join(map(legible, [sentence(self), *details(self)]))
 
     def as_tables(self) -> tuple[Table, ...]:
         """Return a row for every table: how many of its rows are new, gone and changed."""
@@ -240,11 +243,17 @@ def details(found: Difference) -> Iterator[str]:
     """Write what differs, a line each, under the parts that it is in."""
     if found.build:
         yield "\nbuild.json"
-        yield from (f"  {change.what}: {_values(change)}" for change in found.build)
+        yield from _first(f"  {change.what}: {_values(change)}" for change in found.build)
     for table in found.tables:
         if not table.same:
             yield f"\n{table.name}: {_rows(table.rows[0])} → {_rows(table.rows[1])} rows"
-            yield from (f"  {line}" for line in _of_table(table))
+            yield from _first(f"  {line}" for line in _of_table(table))
+
+
+def _first(lines: Iterator[str]) -> Iterator[str]:
+    yield from islice(lines, LINES)
+    if more := sum(1 for _ in lines):
+        yield f"  {more:,} more, which --json lists"
 
 
 def _rows(count: int | None) -> str:
@@ -294,7 +303,7 @@ def as_report(found: Difference) -> dict[str, Any]:
     """Return the differences for machines."""
     return {
         "same": found.same,
-        "summary": sentence(found),
+        "summary": legible(sentence(found)),
         "fingerprints": dict(zip("ab", found.fingerprints, strict=True)),
         "build": [_change(change) for change in found.build],
         "tables": [_table(table) for table in found.tables],
@@ -302,7 +311,13 @@ def as_report(found: Difference) -> dict[str, Any]:
 
 
 def _change(change: Change) -> dict[str, Any]:
-    return {"what": change.what, "a": change.a, "b": change.b}
+    return {"what": legible(change.what), "a": _bounded(change.a), "b": _bounded(change.b)}
+
+
+def _bounded(value: Any) -> Any:
+    """Return a value, or of one that fills pages the beginning of its JSON."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
 def _counted(rows: Rows) -> dict[str, Any]:

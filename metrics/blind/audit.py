@@ -23,6 +23,7 @@ from .yes_no import guess_yes_no, on_pairs
 
 BOTH = "both"
 MOST_OPTIONS = 200  # of a question
+LONGEST = 20_000  # characters of a question with its options
 
 
 def audit(
@@ -51,7 +52,7 @@ def audit(
         one for each kind of complement pairs.
 
     Raises:
-        InputError: Two questions of a part share an id, or one has no right option.
+        InputError: Two questions of a part share an id, or one has no right option, too many options or too much text.
     """
     _check(asked)
     _check(train)
@@ -118,4 +119,10 @@ def _check(asked: Sequence[Asked]) -> None:
             raise InputError(
                 f"{one.id!r} has {len(one.options):,} options; guessers compare each with each, so there may be "
                 f"{MOST_OPTIONS} at most."
+            )
+        length = len(one.question) + sum(map(len, one.options))
+        if length > LONGEST:
+            raise InputError(
+                f"{one.id!r} has {length:,} characters with its options; guessers learn from every stretch of them, so "
+                f"there may be {LONGEST:,} at most. Shorten the question or leave it out."
             )

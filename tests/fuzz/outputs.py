@@ -438,15 +438,10 @@ def _forge(out: Path, change: Callable[[Any], None]) -> None:
     shutil.rmtree(copy, ignore_errors=True)
     forger._read.cache_clear()
     try:
-        forger.forge(out, copy, change)
+        forger.forge(out, copy, change, card=False)
     except Exception as error:  # such a row cannot be written
         shutil.rmtree(copy, ignore_errors=True)
         raise Unchanged from error
-    for name in ("README.md", "croissant.json", "figures"):
-        if (out / name).is_dir():
-            shutil.copytree(out / name, copy / name)
-        elif (out / name).exists():
-            shutil.copy(out / name, copy / name)
     shutil.rmtree(out)
     copy.rename(out)
 

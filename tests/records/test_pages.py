@@ -81,9 +81,11 @@ def test_a_list_of_a_billion_in_thirty_bytes_is_not_unpacked(tmp_path: Path, in_
         assert "1 rows have 1,000,000,001 values or more in 2 pages" in said
 
 
-def test_a_list_as_long_as_lists_may_be_is_read(tmp_path: Path) -> None:
-    path = crafted(tmp_path / "a.parquet", in_page=9_999_999, in_footer=9_999_999)
+def test_a_list_as_long_as_a_small_file_may_have_is_read(tmp_path: Path) -> None:
+    path = crafted(tmp_path / "a.parquet", in_page=3_500_000, in_footer=3_500_000)
     assert in_little_memory(path) == ["read"] * 3
+    path = crafted(tmp_path / "a.parquet", in_page=9_999_999, in_footer=9_999_999)
+    assert all("unpacks to more than its size lets one expect" in said for said in in_little_memory(path))
     path = crafted(tmp_path / "a.parquet", in_page=29_000_000, in_footer=29_000_000)
     assert all("a list has more than 10,000,000 values" in said for said in in_little_memory(path))
 

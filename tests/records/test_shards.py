@@ -20,8 +20,10 @@ from stressreel.records import shards
 from stressreel.records.files import atomic
 from stressreel.records.schema import Column, Config, Row
 from stressreel.records.shards import (
+    LEAST_UNPACKED,
     ShardError,
     ShardWriter,
+    chosen_rows,
     part_path,
     read_columns_of,
     read_rows,
@@ -302,6 +304,21 @@ def test_a_few_bytes_do_not_fill_the_memory(tmp_path: Path, kind: str) -> None:
             f"path = Path({str(path)!r})\ntry: {read}\nexcept ShardError as error: print(error)"
         )
         assert "unpacks to more" in done.stdout, done.stderr
+
+
+def test_the_row_groups_of_a_few_bytes_share_their_room(tmp_path: Path) -> None:
+    for rows, groups in ((300, 1), (300, 3), (30, 10)):
+        path = tmp_path / f"{groups}.parquet"
+        shared = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * 100_000]))
+        with pq.ParquetWriter(path, pa.schema([("answer", shared.type)]), compression="zstd") as file:
+            for _ in range(groups):
+                file.write_table(pa.table({"answer": shared}))
+        if rows * groups * 100_000 <= LEAST_UNPACKED:
+            assert sum(1 for _ in read_rows(path)) == sum(1 for _ in read_rows(path)) == rows * groups
+            assert sum(1 for _ in chosen_rows([path], "answer", {"x" * 100_000})) == rows * groups
+        else:
+            with pytest.raises(ShardError, match="unpacks to more"):
+                list(read_rows(path))
 
 
 @pytest.mark.parametrize("kind", ["text", "list"])

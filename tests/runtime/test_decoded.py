@@ -11,8 +11,10 @@ import tampering
 from forger import Change, Forgery, forge
 from stressreel.builders import benchmark_of
 from stressreel.records.output import open_output
+from stressreel.runtime import decoded
 from stressreel.runtime.decoded import check_decoded, check_decord, check_shown
 from stressreel.video.encode import EncodeSettings
+from stressreel.video.thumbnails import look_at
 
 SETTINGS = EncodeSettings(preset="ultrafast")
 ARGUMENTS = {
@@ -43,6 +45,18 @@ def found(out: Path) -> list[str]:
 def test_nothing_is_found_in_an_output_as_it_was_built(built: Path) -> None:
     assert found(built) == []
     assert [each for each in check_decord(open_output(built), 1) if isinstance(each, str)] == []
+
+
+def test_rows_that_are_repeated_are_looked_at_once(
+    build_once: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = open_output(build_once("build-clavi", *ARGUMENTS["clavi"]))
+    shown = benchmark_of(output).shown
+    assert shown
+    looked: list[bytes] = []
+    monkeypatch.setattr(decoded, "look_at", lambda content: looked.append(content) or look_at(content))
+    assert list(check_shown(output, [*shown(output)] * 300, 1)) == []
+    assert len(looked) == 2 * sum(output.info["counts"]["pairs"].values())
 
 
 def of_videos(**values: object) -> Change:

@@ -368,3 +368,20 @@ def test_a_full_disk_is_said(built: Path, forged: Callable[..., Path], monkeypat
     monkeypatch.setattr(diff, "SCHEMA", "(key TEXT PRIMARY KEY) nonsense")
     with pytest.raises(OutputError, match="TMPDIR"):
         api.diff(built, copy)
+
+
+def test_what_fills_pages_is_cut(built: Path, forged: Callable[[Callable[[Forgery], object]], Path]) -> None:
+    def change(it: Forgery) -> None:
+        pair = it.rows("pairs")[0]
+        pair["pair_id"] = pair["label_a"] = "w" * 1_000_000
+        it.info["settings"] |= {"w" * 1_000_000 + str(number): "w" * 100_000 for number in range(3)}
+        it.info["settings"] |= {f"more{number}": number for number in range(1000)}
+
+    other = forged(change)
+    done = run("stressreel", "diff", built, other)
+    assert done.code == 1
+    assert len(done.out) < 100_000
+    assert "  803 more, which --json lists\n" in done.out
+    done = run("stressreel", "diff", built, other, "--json")
+    assert len(done.out) < 500_000
+    assert len(json.loads(done.out)["build"]) == 1003

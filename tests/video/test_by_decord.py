@@ -45,6 +45,12 @@ def test_a_file_that_ends_early_is_not_read_alike(film: bytes) -> None:
     assert differs_by_decord(film[: len(film) // 2]) != ""
 
 
+def test_a_place_after_the_end_of_a_file_does_not_end_the_process(film: bytes) -> None:
+    at = film.index(b"stco") + 12  # where its pictures begin
+    with pytest.raises(ValueError, match="filter_graph"):
+        read_by_decord(film[:at] + b"\xff" * 4 + film[at + 4 :])
+
+
 @pytest.mark.parametrize("content", [b"no video", b""])
 def test_no_video(content: bytes) -> None:
     assert differs_by_decord(content) == "PyAV cannot decode it"
