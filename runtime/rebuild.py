@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import groupby, islice, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import VideoError
 from ..records.checks import Chosen, Compared, Finding, NotChecked, Note
@@ -78,8 +78,20 @@ class Video:
     file: str
 
 
-Place = tuple[int, int, Row]
-"""A row as it is stored, with the number of its shard and its own number in that."""
+class Place(NamedTuple):
+    """A row as it lies in an output.
+
+    Attributes:
+        shard: The number of its shard.
+        number: Its own number in that.
+        row: Its storage values, with the hashes of videos in place of their bytes.
+        line: What its hash is taken of.
+    """
+
+    shard: int
+    number: int
+    row: Row
+    line: str
 
 
 @dataclass
@@ -93,7 +105,7 @@ class Table:
     shard: int = -1
     shard_bytes: int = 0
     misplaced: bool = False
-    found: Iterator[Place] = field(init=False)
+    found: Iterator[tuple[int, int, Row]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin to read."""
@@ -121,7 +133,8 @@ class Table:
     def take(self, count: int) -> Iterator[Place]:
         """Take the next rows, with the hashes of videos in place of their bytes."""
         for shard, place, row in islice(self.found, count):
-            size = len(plain_json(self.config, row))
+            line = plain_json(self.config, row)
+            size = len(line)
             for name in self.videos:  # which may be large, and are not needed again
                 content = row[name]["bytes"] or b""
                 row[name] = {"path": row[name]["path"], "sha256": sha256(content).hexdigest()}
@@ -129,7 +142,7 @@ class Table:
             full = self.shard < 0 or is_full(self.shard_bytes, size)
             self.shard, self.shard_bytes = self.shard + full, size + (0 if full else self.shard_bytes)
             self.misplaced |= self.shard != shard
-            yield shard, place, row
+            yield Place(shard, place, row, line)
 
 
 class Rebuild:
@@ -249,8 +262,8 @@ class Rebuild:
         hasher = UnitHasher(unit.id)
         for name, places in found.items():
             table = tables[name]
-            for _, _, row in places:
-                hasher.add(name, plain_json(table.config, row))
+            for _, _, row, line in places:
+                hasher.add(name, line)
                 for column in table.videos:
                     if row[column]["sha256"] != row["sha256"]:
                         yield f"{name}: {table.title(row)}: the video does not have its sha256"
@@ -270,16 +283,17 @@ class Rebuild:
             rows, places = built.get(name, ()), found.get(name, ())
             if len(rows) != len(places):
                 yield f"{name}: {len(places)} rows where {len(rows)} are built"
-            for row, (_, _, there) in zip(rows, places, strict=False):
+            for row, (_, _, there, _) in zip(rows, places, strict=False):
                 table = tables[name]
                 free = self.chosen.columns.get(table.config.name, ()) if self.chosen else ()
                 self._otherwise[any(there[column] != row[column] for column in free)] += bool(free)
                 own = [*free, *table.videos, *(["sha256"] if table.videos else [])]
                 expected = {**row, **{column: there[column] for column in own}}
-                yield from (f"{name}: {table.title(there)}: {line}" for line in differences(there, expected))
+                if expected != there:
+                    yield from (f"{name}: {table.title(there)}: {line}" for line in differences(there, expected))
 
     def _note_videos(self, number: int, table: Table, rows: Sequence[Row], places: Sequence[Place]) -> None:
-        for row, (shard, place, _) in zip(rows, places, strict=False):
+        for row, (shard, place, _, _) in zip(rows, places, strict=False):
             for column in table.videos:
                 kind = (table.config.name, *table.key(row)[1:])
                 title = f"{table.name}: {table.title(row)}"
