@@ -142,10 +142,10 @@ def _look_for(option: Option, name: str, folders: Sequence[Path], inputs: Iterab
     by_name = option.found_by in ("", NAME)
     if by_name and (path := _first(name, folders)):
         return path
-    names = sorted(each for each in inputs if by_name or fnmatchcase(each, option.found_by))
+    names = sorted((each for each in inputs if by_name or fnmatchcase(each, option.found_by)), key=lambda n: n != name)
     for each in names if option.found_by else ():
         if path := _first(each, folders):
-            return path if option.or_file and len(names) == 1 else path.parent
+            return path if each == name or (option.or_file and len(names) == 1) else path.parent
     return None
 
 

@@ -29,6 +29,11 @@ def of_agqa(settings: Any) -> bool:
     return settings.agqa is not None
 
 
+def folder_or_file(given: Path, folder: str) -> str:
+    """Write a path as the recorded command has it: a file by its name, a folder as what it holds."""
+    return folder if given.is_dir() or given.name == folder else given.name
+
+
 @dataclass(frozen=True, kw_only=True)
 class DecompSettings(BuildSettings):
     """What a build of question graphs is told.
@@ -58,27 +63,29 @@ class DecompSettings(BuildSettings):
         None,
         "AGQA 2.0's questions: the folder of train_balanced.txt and test_balanced.txt, or one such file.",
         content=False,
+        write=lambda given: folder_or_file(given, "AGQA_DIR"),
         found_by="*_balanced.txt",
-        or_file=True,
     )
     release_hierarchies: Path | None = option(
         None,
         "The published hierarchies of AGQA-Decomp: a folder of <video>.json files, or the folder of both splits.",
         content=False,
+        write=lambda given: "HIERARCHIES_DIR",
         found_by=ITSELF,
     )
     graphs: Path | None = option(
         None,
         "AGQA's scene graphs (AGQA_train_stsgs.pkl, AGQA_test_stsgs.pkl), or their folder: answers of sub-questions.",
         content=False,
+        write=lambda given: folder_or_file(given, "GRAPHS_DIR"),
         found_by="*.pkl",
-        or_file=True,
         counts=of_agqa,
     )
     action_genome: Path | None = option(
         None,
         "Folder of Action Genome's annotations: contact and spatial relations beside Charades' actions.",
         content=False,
+        write=lambda given: "ACTION_GENOME_DIR",
         found_by="*.pkl",
         counts=of_charades,
     )
