@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 
 import numpy as np
 
@@ -27,6 +28,14 @@ def rng_for(seed: int, *key: Key) -> np.random.Generator:
         A generator on the counter-based Philox, keyed with 128 bits of SHA-256.
     """
     return np.random.Generator(np.random.Philox(key=_words(seed, *key)))
+
+
+def draw_seed() -> int:
+    """Draw a seed that nobody can foresee: of 32 bits, from the system.
+
+    For what a verification looks at. Nothing that is built depends on it.
+    """
+    return secrets.randbits(32)
 
 
 def rekey(rng: np.random.Generator, seed: int, *key: Key) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -97,10 +96,11 @@ def verify(
     from ..records.output import reading
     from ..runtime.rebuild import Again
     from ..runtime.verify import Verification, run_checks
+    from ..seeds import draw_seed
 
     first = published(signed_by, identity, issuer, fingerprint)
     with reading(Path(out)) as output:
-        again = Again(sample, secrets.randbits(32) if seed is None else seed, decode, workers or os.cpu_count() or 1)
+        again = Again(sample, draw_seed() if seed is None else seed, decode, workers or os.cpu_count() or 1)
         found = sources_of(output, sources, annotations, inputs)
         checks = {**first, **checks_for(output, found, again)}
     outcomes = []

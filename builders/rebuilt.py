@@ -139,10 +139,17 @@ def _look_for(option: Option, name: str, folders: Sequence[Path], inputs: Iterab
     """Find a file by its name, or a folder by the inputs in it."""
     if option.found_by == ITSELF:
         return next(iter(folders), None)
-    names = [name] if option.found_by in ("", NAME) else sorted(i for i in inputs if fnmatchcase(i, option.found_by))
-    for each in names:
-        for folder in folders:
-            path = find_file(folder, each) if Path(each).name == each != ".." else None
-            if path is not None:
-                return path if names == [name] or (option.or_file and len(names) == 1) else path.parent
+    by_name = option.found_by in ("", NAME)
+    if by_name and (path := _first(name, folders)):
+        return path
+    names = sorted(each for each in inputs if by_name or fnmatchcase(each, option.found_by))
+    for each in names if option.found_by else ():
+        if path := _first(each, folders):
+            return path if option.or_file and len(names) == 1 else path.parent
     return None
+
+
+def _first(name: str, folders: Sequence[Path]) -> Path | None:
+    """Find a file in the first folder that has one of its name."""
+    found = (find_file(folder, name) for folder in folders if Path(name).name == name != "..")
+    return next((path for path in found if path), None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import InputError
+from .documents import parse_json
+from .files import canonical_json
 from .options import Field, build, content, options_of, read_settings, settled
 from .plan import changed
 
@@ -109,7 +110,7 @@ def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str
         if getattr(given, name) != value:
             yield f"build.json: by the command --{name} is {getattr(given, name)}, beside it {value}"
     try:
-        decided = json.loads(json.dumps(content(command.decide(settled(given)))))
+        decided = parse_json(canonical_json(content(command.decide(settled(given)))))
         yield from (f"build.json: settings, and what the command says: {n}" for n in changed(info["settings"], decided))
     except InputError as error:
         yield f"build.json: the command builds nothing: {error}"

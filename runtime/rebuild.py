@@ -7,7 +7,6 @@ have changed, and nothing in the output decides what is looked at.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,8 @@ from typing import Any
 
 from ..errors import VideoError
 from ..records.checks import Chosen, Compared, Finding, NotChecked, Note
+from ..records.documents import parse_json
+from ..records.files import canonical_json
 from ..records.fingerprint import Fingerprint, UnitHasher, UnitRows, plain_json, read_units
 from ..records.output import FinishedOutput
 from ..records.plan import Builder, Facts, Plan, Skip, Unit, changed
@@ -349,7 +350,7 @@ def _following(stated: Iterator[tuple[str, Iterator[UnitRows]]]) -> tuple[str | 
 
 def _plain(info: Mapping[str, Any]) -> Any:
     """Return what `build.json` holds as JSON gives it back."""
-    return json.loads(json.dumps(info))
+    return parse_json(canonical_json(info))
 
 
 def drawn(videos: Sequence[Video], sample: int | str | None, seed: int) -> list[Video]:

@@ -174,7 +174,7 @@ def asserts(module: str, tree: ast.AST) -> Iterator[str]:
 def loose_randomness(module: str, tree: ast.AST) -> Iterator[str]:
     """Yield every use of a generator or hash that has no key of ours."""
     allowed = {"Generator"} | {
-        "seeds.py": {"Philox"},
+        "seeds.py": {"Philox", "secrets"},
         "corruptions/visual/noise.py": {
             "SFC64",
             "BitGenerator",
@@ -196,7 +196,7 @@ def loose_randomness(module: str, tree: ast.AST) -> Iterator[str]:
             root, *rest = name.split(".")
             if root == "numpy" and rest[:1] == ["random"] and not (rest[1:2] and rest[1] in allowed):
                 return not isinstance(node, ast.Attribute) or len(rest) > 1
-            if root in ("random", "secrets", "uuid") and not isinstance(node, ast.Attribute):
+            if root in ("random", "secrets", "uuid") and root not in allowed and not isinstance(node, ast.Attribute):
                 return True
             if name in ("os.urandom", "torch.manual_seed"):
                 return True

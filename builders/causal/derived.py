@@ -81,6 +81,10 @@ def choice_rows(
             stated = right[row["qid"]][target] if row["qid"] in right else texts[place]
             found[place] = (as_written(texts[place], stated, settings), source_row(row["qid"], None))
             expected |= {options: [text for text, _ in found], index: place, sources: [source for _, source in found]}
+            for text, source in found:
+                own = right.get(source["qid"], {}).get(target)
+                if source["kind"] == "carried" and own is not None and text_key(text) == text_key(own):
+                    yield f"{title}: a wrong {target} is said to be carried over from {source['qid']}, and is its own"
             lenders = {source["qid"]: source["kind"] for _, source in found if source["kind"] != RIGHT}
             for qid, kind in lenders.items():
                 known = qid in pool or kind == "carried" or (settings.pool == "all" and settings.only != "all")

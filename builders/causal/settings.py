@@ -30,6 +30,13 @@ def read_schemes(given: Any) -> tuple[Scheme, ...]:
     return tuple(scheme for scheme in SCHEMES if scheme in named)
 
 
+def annotations_written(given: str) -> str:
+    """Write where annotations are as the recorded command has it."""
+    if given != SAMPLE and Path(given).is_dir():
+        return "ANNOTATIONS_DIR"
+    return f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name
+
+
 def rendered(settings: Any) -> bool:
     """Whether clips are cut."""
     return bool(settings.render)
@@ -77,7 +84,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         "CausalChaos' Annotations.csv, or CSV or JSON lines of the same kind; or the word `sample`.",
         required=True,
         content=False,
-        write=lambda given: f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name,
+        write=lambda given: annotations_written(given),
         found_by=NAME,
     )
     columns: tuple[str, ...] = option(

@@ -1,4 +1,4 @@
-"""What real builds record passes the checks `command` and `source`."""
+"""What real builds record is what they are built again from: with every kind of option they verify."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from commands import refuses, run
-from stressreel.builders import benchmark_names
-from stressreel.builders.parts import checks_for
-from stressreel.records.checks import VerifyOptions
+from stressreel.api.verify import verify
+from stressreel.builders import benchmark_names, load_benchmark
+from stressreel.records.command import Command, differing_command
 from stressreel.records.output import open_output
 from stressreel.samples.cache import cached_sample
 
@@ -101,8 +101,12 @@ def test_what_was_built_passes(name: str, folder: Path, msrvtt: Path, tmp_path: 
     done = run(f"build-{benchmark}", *given, "--no-progress", "--out", tmp_path / "out")
     assert done.code == 0, done.err
     output = open_output(tmp_path / "out")
-    checks = checks_for(output, VerifyOptions())
-    assert {check: list(checks[check](output)) for check in ("command", "source")} == {"command": [], "source": []}
+    command = Command(f"build-{benchmark}", load_benchmark(benchmark).settings, load_benchmark(benchmark).decide)
+    assert list(differing_command(output.info, command)) == []
+    own = folder if any(str(folder) in option for option in given) else None
+    named = [value for key, value in places.items() if f"{{{key}}}" in "".join(options) and value != folder]
+    report = verify(tmp_path / "out", sources=next(iter(named), own or "sample"), annotations=own, workers=1)
+    assert not report.failed, str(report)
 
 
 @pytest.mark.parametrize("value", ["-0.1", "1.1", "nan"])

@@ -67,7 +67,7 @@ class TestDataset:
     def test_verify(self, built_causal: Path) -> None:
         done = run("stressreel", "verify", built_causal)
         assert done.code == 0, done.out
-        assert "ok    pool" in done.out
+        assert "ok    derived" in done.out
         assert "ok    decoded" in done.out
 
     def test_clips_are_cut_to_the_frame(self, causal: Path, built_causal: Path) -> None:

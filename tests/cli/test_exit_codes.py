@@ -16,6 +16,7 @@ from stressreel.runtime import interrupt
 
 PROGRAMS = ["stressreel", *(f"build-{name}" for name in BENCHMARKS)]
 WRITTEN = {
+    "verify given",  # options of a build, which that reads
     "--out",
     "--to",
     "modalities --items",

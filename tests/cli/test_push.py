@@ -90,10 +90,10 @@ def test_what_verify_finds_stops_the_push(written: Path, hub: Hub, tmp_path: Pat
 
 
 def test_videos_are_decoded_unless_that_is_left_out(rendered: Path, hub: Hub) -> None:
-    assert "ok    permutation" in run("stressreel", "push", rendered, "org/a", "--dry-run").out
+    assert "ok    shown" in run("stressreel", "push", rendered, "org/a", "--dry-run").out
     done = run("stressreel", "push", rendered, "org/a", "--no-decode")
     assert done.code == 0, done.err
-    assert "permutation" not in done.out
+    assert "ok    shown" not in done.out
     repository = hub.repositories["datasets/org/a"]
     assert repository.commits[repository.head][0].endswith("Verified before, without decoding the videos.")
 
@@ -154,8 +154,11 @@ print(json.dumps([{split: rows["question_id"][:] for split, rows in questions.it
 """
 
 
+@pytest.mark.usefixtures("paint")
 def test_others_load_stream_and_verify_what_was_pushed(rendered: Path, tmp_path: Path) -> None:
     """In processes of their own, which know the Hub by HF_ENDPOINT alone."""
+    rendered = Path(shutil.copytree(rendered, tmp_path / "rendered"))
+    assert run("stressreel", "card", rendered).code == 0
     with running() as hub:
         env = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_DISABLE_XET": "1", "HF_HOME": str(tmp_path / "hf")}
         env["HF_TOKEN"] = TOKEN

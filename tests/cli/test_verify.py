@@ -14,10 +14,11 @@ from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of, checks_for
 from stressreel.data_cards.card import write_card
 from stressreel.errors import InputError
-from stressreel.records.checks import VerifyOptions
 from stressreel.records.output import open_output, reading
 from stressreel.runtime import verify
+from stressreel.runtime.rebuild import Again
 from stressreel.runtime.verify import run_checks
+from stressreel.samples.cache import cached_sample
 
 Row = dict[str, object]
 
@@ -140,6 +141,17 @@ def break_card(out: Path) -> None:
     readme.write_text(readme.read_text().replace("1.2.0", "1.2.1"))
 
 
+def break_figure(out: Path) -> None:
+    next((out / "figures").iterdir()).write_bytes(b"another picture")
+
+
+def break_rate(out: Path) -> None:
+    def change(rows: list[Row]) -> None:
+        rows[0]["fps"] = 99.0
+
+    rewrite(shard(out, "videos"), change)
+
+
 def break_croissant(out: Path) -> None:
     file = out / "croissant.json"
     file.write_text(file.read_text().replace('"sha256": "', '"sha256": "0', 1))
@@ -159,19 +171,6 @@ def break_command(out: Path) -> None:
     file.write_text(file.read_text().replace("--seed 0", "--seed 7"))
 
 
-def break_source(out: Path) -> None:
-    file = out / "build.json"
-    file.write_text(file.read_text().replace("charades-non-commercial", "mit"))
-
-
-def leave_a_pair_out(out: Path) -> None:
-    rewrite(shard(out, "pairs"), lambda rows: rows.pop())
-
-
-def break_source_hash(out: Path) -> None:
-    rewrite(shard(out, "pairs"), lambda rows: rows[0].update(source_sha256="0" * 64))
-
-
 def leave_other_rows(out: Path) -> None:  # which the glob of the card's head matches
     path = shard(out, "questions")
     shutil.copy(path, path.with_name("train-more.parquet"))
@@ -188,23 +187,22 @@ BREAKS: list[tuple[str, Callable[[Path], None]]] = [
     ("unique_ids", break_ids),
     ("splits", break_splits),
     ("command", break_command),
-    ("source", break_source),
-    ("columns", break_column),
-    ("annotations", leave_a_pair_out),
-    ("sources", break_source_hash),
-    ("questions_per_video", break_ratio),
-    ("questions_per_video", drop_a_videos_questions),
-    ("links", break_counterpart),
-    ("links", break_complement),
-    ("answers", break_answers),
-    ("answers", break_wording),
-    ("negative_controls", break_controls),
-    ("durations", break_extension),
-    ("durations", break_length),
-    ("permutation", leave_unswapped),
-    ("permutation", record_another_order),
+    ("derived", break_column),
+    ("derived", break_ratio),
+    ("derived", drop_a_videos_questions),
+    ("derived", break_counterpart),
+    ("derived", break_complement),
+    ("derived", break_answers),
+    ("derived", break_wording),
+    ("derived", break_controls),
+    ("derived", break_extension),
+    ("derived", break_length),
+    ("decoded", break_rate),
+    ("shown", leave_unswapped),
+    ("shown", record_another_order),
     ("decord", cut_a_video_short),
     ("card", break_card),
+    ("figures", break_figure),
     ("croissant", break_croissant),
     ("load_dataset", break_loading),
 ]
@@ -224,14 +222,14 @@ def test_a_good_build_passes_every_check(built: Path) -> None:
 
 
 def test_every_check_is_broken_here(built: Path) -> None:
-    assert {name for name, _ in BREAKS} == set(checks_for(open_output(built), VerifyOptions(workers=1)))
+    assert {name for name, _ in BREAKS} == set(checks_for(open_output(built), None, Again()))
 
 
 @pytest.mark.parametrize(("name", "damage"), BREAKS, ids=[damage.__name__ for _, damage in BREAKS])
-def test_check_fails_on_what_it_is_for(copy: Path, sample: Path, name: str, damage: Callable[[Path], None]) -> None:
+def test_check_fails_on_what_it_is_for(copy: Path, name: str, damage: Callable[[Path], None]) -> None:
     damage(copy)
     output = open_output(copy)
-    checks = checks_for(output, VerifyOptions(decode=True, workers=1, sources=sample, sample=1))
+    checks = checks_for(output, None, Again())
     (outcome,) = run_checks(output, {name: checks[name]})
     assert not outcome.passed
     assert "could not be checked" not in outcome.problems[0]
@@ -249,12 +247,30 @@ def test_report_and_exit_code(copy: Path) -> None:
 
 
 def test_what_was_not_checked_is_said(built: Path) -> None:
-    done = run("stressreel", "verify", built, "--no-decode")
-    assert done.code == 0
-    assert "--    annotations\n        not checked: splits" in done.out
-    assert "left something open: annotations, sources" in done.out
-    report = json.loads(run("stressreel", "verify", built, "--no-decode", "--json", "--sources", "sample").out)
-    assert [check["name"] for check in report["checks"] if check["not_checked"]] == ["sources"]
+    done = run("stressreel", "verify", built, "--no-decode", "--sources", cached_sample("charades"))
+    assert done.code == 0, done.out
+    assert "--    videos\n        not checked: that the videos show what their sources show: --no-decode" in done.out
+    assert "left something open: videos" in done.out
+
+
+def test_what_was_built_from_is_named_as_the_build_names_it(built: Path) -> None:
+    sample = cached_sample("charades")
+    done = run("stressreel", "verify", built, "--no-decode", "--charades", sample, f"--videos={sample}")
+    assert done.code == 0, done.out
+    assert "418 rows" not in done.out
+    assert "built again" in done.out
+    refuses(run("stressreel", "verify", built, "--charade", sample), "--charade is an option of neither", code=2)
+    refuses(run("stressreel", "verify", built, "--charades"), "--charades", code=2)
+    refuses(run("stressreel", "verify", built, "more"), "'more' is neither an option nor the value of one", code=2)
+
+
+def test_what_could_not_be_verified_fails_until_it_is_accepted(built: Path, tmp_path: Path) -> None:
+    done = run("stressreel", "verify", built, "--no-decode", "--sources", tmp_path)
+    assert done.code == 1
+    assert "??    sources" in done.out
+    assert "--allow-unverified inputs accepts that" in done.out
+    accepted = ("--sources", tmp_path, "--allow-unverified", "inputs")
+    assert run("stressreel", "verify", built, "--no-decode", *accepted).code == 0
 
 
 def test_rows_that_the_viewer_cannot_show_are_noted(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,10 +298,12 @@ def test_only_the_first_hundred_rows_count_for_the_viewer(copy: Path, monkeypatc
     assert list(verify.viewer_notes(output, configs_of(output))) == []
 
 
-def test_all_of_it_is_checked_with_the_sources(built: Path, sample: Path) -> None:
-    done = run("stressreel", "verify", built, "--sources", sample, "--workers", 1, "--sample", 2)
+def test_some_of_it_is_rendered_again(built: Path) -> None:
+    given = ("stressreel", "verify", built, "--sources", cached_sample("charades"), "--workers", 1, "--sample", 2)
+    done = run(*given, "--seed", 7)
     assert done.code == 0, done.out
-    assert "9 of 11 pairs, which were not cut again: --sample takes more" in done.out
+    assert "videos: 2 of 22 videos rendered again" in done.out
+    assert "--sample 2 --seed 7" in done.out
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "questions/a/b/test-0.parquet", ".huggingface.yaml", "figures/mine.png"])
@@ -332,7 +350,7 @@ def test_what_a_forger_could_have_changed_is_said(built: Path) -> None:
         "A forger could still have changed what follows from nothing else here, such as clips and annotations",
         "Nothing here says who made it",
     ]
-    done = run("stressreel", "verify", built, "--no-decode", "--sources", "sample", "--sample", 1)
+    done = run("stressreel", "verify", built, "--no-decode", "--sources", cached_sample("charades"))
     assert done.out.splitlines()[-1] == said[-1]
 
 
@@ -351,7 +369,7 @@ def test_card_command_mends_the_card(copy: Path) -> None:
 def problems(out: Path) -> list[str]:
     """Everything that verify says of an output, without decoding."""
     output = open_output(out)
-    checks = checks_for(output, VerifyOptions(decode=False, workers=1))
+    checks = checks_for(output, None, Again(decode=False))
     return [problem for outcome in run_checks(output, checks) for problem in outcome.problems]
 
 
@@ -415,7 +433,7 @@ def test_a_build_json_of_something_else(change: dict[str, object], copy: Path) -
     said = "damaged"
     try:
         with reading(copy) as output:
-            checks = checks_for(output, VerifyOptions(decode=False, workers=1))
+            checks = checks_for(output, None, Again(decode=False))
             outcomes = run_checks(output, {name: checks[name] for name in ("hashes", "card")})
             assert not all(outcome.passed for outcome in outcomes)
             write_card(output, configs_of(output), card_of(benchmark_of(output)))

@@ -10,15 +10,15 @@ import yaml
 from cards import fields_not_needed, render_card, write_card
 from click.testing import CliRunner
 from figures import painted
+from stressreel.builders import benchmark_of
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.render import ClaviBuilder
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
-from stressreel.builders.parts import checks_for
+from stressreel.builders.parts import card_of
 from stressreel.cli.commands import make
-from stressreel.data_cards.card import hub_fields
+from stressreel.data_cards.card import card_checks, hub_fields
 from stressreel.errors import InputError
-from stressreel.records.checks import VerifyOptions
 from stressreel.records.notes import BEGIN, END
 from stressreel.records.output import FinishedOutput, open_output
 from stressreel.runtime.build import Options, run
@@ -324,7 +324,8 @@ def noted(output, notes: str) -> None:
 
 
 def findings(output, name: str = "card") -> list[str]:
-    return list(checks_for(output, VerifyOptions())[name](output))
+    benchmark = benchmark_of(output)
+    return list(card_checks(benchmark.configs(output.info), card_of(benchmark))[name](output))
 
 
 def test_own_text_between_the_marks_passes_and_outlives_every_rewriting(output, tmp_path):

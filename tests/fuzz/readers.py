@@ -538,8 +538,8 @@ def _output_checks(out: Path) -> None:
     from stressreel.builders.parts import card_of, checks_for
     from stressreel.data_cards.card import render_card
     from stressreel.metrics.inputs import read_columns
-    from stressreel.records.checks import VerifyOptions
     from stressreel.records.output import reading
+    from stressreel.runtime.rebuild import Again
     from stressreel.runtime.verify import run_checks
 
     def card() -> None:
@@ -552,7 +552,7 @@ def _output_checks(out: Path) -> None:
             read_columns(output, "questions", ("question_id", "answer"), "all")
 
     with reading(out) as output:
-        checks = checks_for(output, VerifyOptions(decode=False, workers=1))
+        checks = checks_for(output, None, Again(decode=False))
     quick = {
         name: check for name, check in checks.items() if name not in ("load_dataset", "decord", "card", "croissant")
     }

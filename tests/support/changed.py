@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from forger import Change, Row, load
 from stressreel.builders import benchmark_of
-from stressreel.records.checks import NotChecked
 from stressreel.records.output import FinishedOutput
 from stressreel.records.schema import Config
 from stressreel.runtime.derived import check_derived
@@ -36,7 +35,7 @@ def derived(out: Path, change: Change = lambda forged: None) -> list[str]:
     held = Held(out, forged.info, forged.tables)
     benchmark = benchmark_of(held)
     found = check_derived(held, benchmark.configs(held.info), benchmark.derived(held))
-    return [str(finding) for finding in found if not isinstance(finding, NotChecked)]
+    return [finding for finding in found if isinstance(finding, str)]
 
 
 def columns(configs: Iterable[Config], free: Mapping[str, str]) -> list[str]:

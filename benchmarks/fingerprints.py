@@ -1,0 +1,111 @@
+"""Print the fingerprints of builds, to be compared before and after a change that must not change what is made.
+
+    python benchmarks/fingerprints.py > before.txt
+    python benchmarks/fingerprints.py --data ../shared/data > before.txt     # on real annotations too
+
+One line a build: the fingerprint of its rows, and of its videos' rows where it renders, then the hash of the scores of
+answers that are the same in every run (the first option, "yes" for every third question, and so on).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SUITE = (
+    "--limit",
+    "4",
+    "--perturbations",
+    "jpeg,jumble,mpeg1,gaussian_noise",
+    "--text-perturbations",
+    "typos,no_verbs",
+    "--pairs",
+)
+SAMPLES: dict[str, tuple[str, ...]] = {
+    "clavi, sample": ("build-clavi", "--charades", "sample"),
+    "clavi, segments": ("build-clavi", "--segments", "sample", "--audio", "keep"),
+    "perturbed, sample": (
+        "build-perturbed",
+        "--msrvtt",
+        "sample",
+        "--modality",
+        "all",
+        "--limit",
+        "4",
+        *SUITE,
+        "jpeg:typos",
+    ),
+    "causal, sample": ("build-causal", "--annotations", "sample", "--tagger", "pattern"),
+    "decomp, sample": ("build-decomp", "--charades", "sample"),
+}
+REAL: dict[str, tuple[str, ...]] = {
+    "clavi, Charades": ("build-clavi", "--charades", "{data}/charades", "--no-render"),
+    "clavi, YouCook2": (
+        *("build-clavi", "--youcook2", "{data}/youcook2/youcookii_annotations_trainval.json", "--no-render"),
+        *("--same-by", "lemmas"),
+    ),
+    "clavi, CausalChaos": (
+        *("build-clavi", "--causalchaos", "{data}/causalchaos/Annotations.csv", "--no-render", "--same-by", "lemmas"),
+    ),
+    "decomp, Charades": ("build-decomp", "--charades", "{data}/charades", "--limit", "300"),
+}
+START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {main}; {main}()"
+
+
+def call(name: str, *arguments: object) -> str:
+    """Run a command of the installed package and return what it prints."""
+    main = "main" if name == "stressreel" else "build"
+    code = START.format(name=name, main=main)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"{name} failed:\n{done.stderr}")
+    return done.stdout
+
+
+def answers(out: Path, file: Path) -> None:
+    """Write an answer to every question of an output, which depends on nothing but the question's place."""
+    from stressreel import read
+
+    items = read(out).items(split="all")
+    lines = [
+        json.dumps({"id": name, "answer": options[place % len(options)] if options else ("no", "yes")[place % 3 == 0]})
+        for place, (name, options) in enumerate(zip(items.ids, items.options, strict=True))
+    ]
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def scores(out: Path, folder: Path) -> str:
+    """Return a hash of the scores of the answers; nothing where an output is scored by similarities."""
+    if json.loads((out / "build.json").read_text("utf-8"))["builder"] == "perturbed":
+        return ""
+    answers(out, folder / "answers.jsonl")
+    options = ("--split", "all", "--partial", "--json", "--out", folder / "to")
+    found = call("stressreel", "score", out, "--predictions", folder / "answers.jsonl", *options)
+    return " scores " + hashlib.sha256(found.replace(str(folder), "").encode()).hexdigest()[:16]
+
+
+def main() -> None:
+    """Build, and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="folder with charades, youcook2 and causalchaos annotations")
+    parser.add_argument("--only", default="", help="builds whose name has this in it")
+    given = parser.parse_args()
+    builds = SAMPLES | (REAL if given.data else {})
+    for name, command in builds.items():
+        if given.only in name:
+            with tempfile.TemporaryDirectory() as text:
+                folder = Path(text)
+                call(*(part.format(data=given.data) for part in command), "--out", folder / "out", "--no-progress")
+                info = json.loads((folder / "out" / "build.json").read_text("utf-8"))
+                print(f"{name}: {info['fingerprint']}{scores(folder / 'out', folder)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
