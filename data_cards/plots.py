@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH_IN, DPI = 9.0, 120
+LONGEST = 500  # characters of a text in a figure, each of which takes time
 INK, PALE, GRID = "#1f2933", "#52606d", "#e4e7eb"
 BLUE, ORANGE, GREY = "#3b76af", "#e08a3c", "#b8c0c9"
 SPLITS = {"train": BLUE, "validation": GREY, "test": ORANGE}
@@ -50,6 +51,22 @@ def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
     axes.tick_params(length=0)
 
 
+def _shorten(figure: Figure) -> None:
+    """Cut texts and labels that nobody can read and that take minutes to draw, as rows of a stranger may have them."""
+    from matplotlib.text import Text
+    from matplotlib.ticker import FixedLocator
+
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if isinstance(axis.get_major_locator(), FixedLocator):
+                labels = [label.get_text() for label in axis.get_ticklabels()]
+                if max(map(len, labels), default=0) > LONGEST:
+                    axis.set_ticklabels([_short(label) for label in labels])
+    for text in figure.findobj(Text):
+        if len(text.get_text()) > LONGEST:
+            text.set_text(_short(text.get_text()))
+
+
 def _png(draw: Callable[[Figure], None], height_in: float) -> bytes:
     """Draw a figure of the cards' width, without the version or the date that Matplotlib would write into it."""
     from matplotlib import style
@@ -60,6 +77,7 @@ def _png(draw: Callable[[Figure], None], height_in: float) -> bytes:
         figure = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI, layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         draw(figure)
+        _shorten(figure)
         target = io.BytesIO()
         figure.savefig(target, format="png", metadata={"Software": None})
     return target.getvalue()

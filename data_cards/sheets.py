@@ -15,6 +15,7 @@ from .plots import BLUE, GREY, GRID, INK, PALE
 Picture = NDArray[np.uint8]
 LINE = 16
 """Height of a line of words, in pixels."""
+LONGEST = 2_000  # characters of words that are measured and drawn; none of these fit into a line
 
 
 def fitted(frame: Picture, side: int) -> tuple[int, int]:
@@ -34,12 +35,12 @@ class Sheet:
 
     def text(self, left: int, top: int, words: str, *, bold: bool = False, colour: str = INK) -> None:
         """Write a line."""
-        self._draw.text((left, top), words, fill=colour, font=font(bold))
+        self._draw.text((left, top), words[:LONGEST], fill=colour, font=font(bold))
 
     def wrapped(self, left: int, top: int, words: str, width: int) -> None:
         """Write words below each other in as many lines as they need."""
         line = ""
-        for word in [*words.split(), ""]:
+        for word in [*words[:LONGEST].split(), ""]:
             longer = f"{line} {word}".strip()
             if line and (not word or font(False).getlength(longer) > width):
                 self.text(left, top, line, colour=PALE)
@@ -86,6 +87,7 @@ class Sheet:
 
 def shortened(words: str, width: float) -> str:
     """Return as much of words as fits into a width, in pixels."""
+    words = words[:LONGEST]
     if font(False).getlength(words) <= width:
         return words
     while words and font(False).getlength(f"{words}…") > width:
