@@ -206,4 +206,5 @@ def structural(out: Path) -> list[str]:
     output = open_output(out)
     configs = [config for config in configs_of(output) if config.name in output.info["counts"]]
     checks = (check_schema, check_counts, check_hashes)
-    return [*check_files(output), *(problem for check in checks for problem in check(output, configs))]
+    found = [*check_files(output), *(each for check in checks for each in check(output, configs))]
+    return [each for each in found if isinstance(each, str)]
