@@ -9,10 +9,13 @@ import io
 import re
 from typing import BinaryIO
 
+import numpy as np
+
 MOST_MORE = 10_000_000  # samples of a file beyond one for each of its bytes
 MOST_EDITED = 5_000_000  # samples times edits, if there are more than `FEW_EDITS`: each edit can take all of them
 FEW_EDITS = 10
 LARGEST_BOX = 100_000_000  # bytes that are looked through
+TIMES = re.compile(rb"stts.{4}(.{4})", re.DOTALL)
 COUNTS = re.compile(rb"(?:st(?:sz|z2).{8}|(elst).{4}|trun.{4})(.{4})", re.DOTALL)
 NAME = re.compile(rb"[A-Za-z0-9_ ]{4}")
 
@@ -27,14 +30,16 @@ def check_samples(file: BinaryIO) -> None:
         ValueError: It does.
     """
     size = file.seek(0, io.SEEK_END)
-    samples = edits = start = 0
+    samples = timed = edits = start = 0
     while start + 8 <= size:
         file.seek(start)
         head = file.read(16)
         length = int.from_bytes(head[:4]) if head[:4] != b"\0\0\0\1" else int.from_bytes(head[8:])
         if head[4:8] != b"mdat" and NAME.fullmatch(head[4:8]):  # FFmpeg looks into no others
             file.seek(start)
-            for edited, count in COUNTS.findall(file.read(min(length or size, LARGEST_BOX))):
+            box = file.read(min(length or size, LARGEST_BOX))
+            timed += sum(_timed(box, found.end(), int.from_bytes(found[1])) for found in TIMES.finditer(box))
+            for edited, count in COUNTS.findall(box):
                 if edited:
                     edits = max(edits, int.from_bytes(count))
                 else:
@@ -43,7 +48,14 @@ def check_samples(file: BinaryIO) -> None:
             break
         start += length
     file.seek(0)
-    if samples > size + MOST_MORE or (edits > FEW_EDITS and samples * edits > MOST_EDITED):
+    if max(samples, timed) > size + MOST_MORE or (edits > FEW_EDITS and samples * edits > MOST_EDITED):
         raise ValueError(
-            f"it has {size:,} bytes, and claims {samples:,} samples and up to {edits:,} edits; so few cannot hold them"
+            f"it has {size:,} bytes, and claims {max(samples, timed):,} samples and up to {edits:,} edits; so few "
+            "cannot hold them"
         )
+
+
+def _timed(box: bytes, start: int, entries: int) -> int:
+    """Add up the samples of a table of times, whose entries are a number of samples and how long each lasts."""
+    table = np.frombuffer(box, ">u4", 2 * min(entries, (len(box) - start) // 8), start)
+    return int(table[::2].sum(dtype=np.uint64))

@@ -80,12 +80,13 @@ def fragment(samples: int) -> bytes:
         film(track(85_000_000)),
         film(*[track(85_000_000)] * 5),
         film(track(2**31 - 1)),
+        film(track(1).replace(b"stts" + integers(0, 1, 1), b"stts" + integers(0, 1, 2**32 - 1))),
         film(track(1), after=fragment(80_000_000)),
         film(track(1000, edits=10_000)),
         film(after=box(b"skip", track(85_000_000))),
         film().replace(b"moov", b"free") + b"\0\0\0\0moov" + track(85_000_000),
     ],
-    ids=["samples", "tracks", "more", "fragment", "edits", "in another box", "to the end"],
+    ids=["samples", "tracks", "more", "times", "fragment", "edits", "in another box", "to the end"],
 )
 def test_a_small_file_of_samples_without_number_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.mp4").write_bytes(content)
