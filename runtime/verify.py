@@ -35,7 +35,10 @@ UNSOURCED = (
 UNSIGNED = "Nothing here says who made it: --signed-by KEY checks a signature, --fingerprint HEX what a paper gives."
 VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # the Hub's viewer shows so many rows, and reads at most so much for them
 
-UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, pa.ArrowException)
+UNREADABLE = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError),
+    pa.ArrowException,
+)
 
 
 @dataclass(frozen=True)

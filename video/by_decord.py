@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import VideoError
 from ..extras import import_extra
+from .index import open_video
 from .pyav import to_rgb
 from .thumbnails import UNDECODABLE, frames_of
 
@@ -33,7 +35,8 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
         most: How many frames to read.
 
     Returns:
-        How many frames there are, and those read by number: uint8 RGB, shape (height, width, 3).
+        How many frames there are, and those read by number: uint8 RGB, shape (height, width, 3); none if decord counts
+        others than the file has.
 
     Raises:
         ValueError: decord refuses; in its own words.
@@ -44,11 +47,19 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
         path.write_bytes(content)
         try:
             reader = decord.VideoReader(str(path), ctx=decord.cpu(0), num_threads=1)
-            numbers = spread(len(reader), most)
-            return len(reader), dict(zip(numbers, reader.get_batch(numbers).asnumpy(), strict=True))
-        except (RuntimeError, IndexError, decord.DECORDError) as error:
+            # decord2 3.4.0 may wait forever for frames that it counts and the file does not have.
+            numbers = spread(len(reader), most) if len(reader) == _packets(path) else []
+            frames = reader.get_batch(numbers).asnumpy() if numbers else ()
+            return len(reader), dict(zip(numbers, frames, strict=True))
+        except (RuntimeError, IndexError, VideoError, decord.DECORDError) as error:
             words = [line.strip().replace(str(path), "it") for line in str(error).splitlines() if line.strip()]
             raise ValueError(words[0] if words else type(error).__name__) from error
+
+
+def _packets(path: Path) -> int:
+    """Count the packets of a file's picture."""
+    with open_video(path) as (container, stream):
+        return sum(packet.size > 0 for packet in container.demux(stream))
 
 
 def differs_by_decord(content: bytes) -> str:

@@ -23,6 +23,7 @@ from ...seeds import rng_for
 from ...sources.actions import Action, AnnotatedVideo, Segment
 from ...sources.charades import class_actions
 from ...templates import load_classes
+from ...video.index import MOST_FRAMES
 from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
 from .plan import planned_columns
 from .render import FRAMES, SHARED, ClaviBuilder
@@ -152,5 +153,7 @@ def shown(output: FinishedOutput) -> Iterator[Shown]:
     for split in output.splits(PAIRS.name) if VIDEOS.name in output.info["counts"] else ():
         for pair in output.rows(PAIRS.name, ["pair_id", *FRAMES], split):
             out_a, in_a, in_b, out_b = (pair[name] - pair[FRAMES[0]] for name in FRAMES)
+            if not out_a <= in_a <= in_b <= out_b <= MOST_FRAMES:
+                continue  # no video has these frames, which `derived` and `decoded` tell
             order = np.r_[in_b:out_b, in_a:in_b, out_a:in_a]
             yield Shown(VIDEOS.name, split, (f"{pair['pair_id']}_2",), (f"{pair['pair_id']}_1",), order, VIDEOS.name)

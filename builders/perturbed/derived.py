@@ -15,6 +15,7 @@ from ...records.schema import Row
 from ...runtime.decoded import Shown
 from ...runtime.derived import Derivation, Derived
 from ...sources.captions import CaptionedClip
+from ...video.index import MOST_FRAMES
 from .captions import MODELS, is_text, perturb_texts, text_tools
 from .plan import plan_perturbed
 from .render import PerturbedBuilder, recipe_for
@@ -102,6 +103,6 @@ def shown(output: FinishedOutput) -> Iterator[Shown]:
             for row in output.rows(table, ["clip_id", "severity", "source_id", *PLACE], split):
                 key = row["clip_id"] if settings.clip_first else row["source_id"]
                 recipe = recipe_for(table, row["severity"], settings.seed, key)
-                if recipe and row["num_frames"] == row["source_frames"]:
+                if recipe and 0 < row["num_frames"] == row["source_frames"] <= MOST_FRAMES:
                     here, clean = (row["clip_id"], row["severity"]), (row["clip_id"], 0)
                     yield Shown(table, split, here, clean, recipe.index_map(row["num_frames"]), CLEAN, timed=False)
