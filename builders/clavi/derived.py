@@ -152,8 +152,8 @@ def shown(output: FinishedOutput) -> Iterator[Shown]:
     """Say of every V′ that it shows V with the pieces exchanged."""
     for split in output.splits(PAIRS.name) if VIDEOS.name in output.info["counts"] else ():
         for pair in output.rows(PAIRS.name, ["pair_id", *FRAMES], split):
-            out_a, in_a, in_b, out_b = (pair[name] - pair[FRAMES[0]] for name in FRAMES)
-            if not out_a <= in_a <= in_b <= out_b <= MOST_FRAMES:
-                continue  # no video has these frames, which `derived` and `decoded` tell
+            out_a, in_a, in_b, out_b = edges = [pair[name] - pair[FRAMES[0]] for name in FRAMES]
+            if max(edges) - min(edges) > MOST_FRAMES:
+                continue  # no video has so many, which `derived` and `decoded` tell
             order = np.r_[in_b:out_b, in_a:in_b, out_a:in_a]
             yield Shown(VIDEOS.name, split, (f"{pair['pair_id']}_2",), (f"{pair['pair_id']}_1",), order, VIDEOS.name)
