@@ -23,6 +23,7 @@ BAR_IN = 0.185
 STRIP, STRIP_CELL, LABEL, MARGIN, BAR = 10, 96, 40, 10, 10  # pixels, but for the number of frames in a strip
 SHOWN = ("pair_id", "phrase_a", "phrase_b", "out_a", "in_a", "in_b", "out_b")
 MOST_BARS = 160
+MOST_TYPES, MOST_SPLITS = 40, 4  # a build has 9 and at most 3; an output that a stranger changed may claim thousands
 
 
 def durations_png(actions_s: Sequence[float], videos_s: Sequence[float]) -> bytes:
@@ -50,15 +51,16 @@ def durations_png(actions_s: Sequence[float], videos_s: Sequence[float]) -> byte
 
 def types_png(types: Sequence[TypeCount]) -> bytes:
     """Draw how many questions there are of each type, by split (Figure 7a)."""
-    splits = list(types[0].splits)
+    splits = list(types[0].splits)[:MOST_SPLITS]
+    shown = types[:MOST_TYPES]
     height = 0.8 / len(splits)
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         for number, split in enumerate(splits):
             total = sum(kind.splits[split] for kind in types)
-            counts = [kind.splits[split] for kind in types]
-            places = [row - 0.4 + height * (number + 0.5) for row in range(len(types))]
+            counts = [kind.splits[split] for kind in shown]
+            places = [row - 0.4 + height * (number + 0.5) for row in range(len(shown))]
             axes.barh(places, counts, height * 0.92, color=SPLITS[split], label=f"{split}, {total:,} questions")
             for place, count in zip(places, counts, strict=True):
                 axes.annotate(
@@ -70,15 +72,15 @@ def types_png(types: Sequence[TypeCount]) -> bytes:
                     fontsize=9,
                     color=PALE,
                 )
-        axes.set_yticks(range(len(types)), [kind.type for kind in types])
+        axes.set_yticks(range(len(shown)), [_short(kind.type) for kind in shown])
         axes.invert_yaxis()
         axes.margins(x=0.16)
-        axes.set_title("Questions by type")
+        axes.set_title("Questions by type" + (f", the first {len(shown)} of {len(types):,}" if shown != types else ""))
         axes.set_xlabel("questions")
         axes.legend(loc="upper right")
         _plain(axes, "x")
 
-    return _png(draw, 1.0 + 0.26 * len(types) * len(splits))
+    return _png(draw, 1.0 + 0.26 * len(shown) * len(splits))
 
 
 def kind_png(name: str, kind: Kind) -> bytes:
