@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import gc
 import importlib
 import json
 import os
@@ -283,6 +284,15 @@ class Campaign:
                     raise SystemExit(f"{name} cannot be built: {line} {detail}")
             _predict(name, out, self.folder / "answers" / f"{name}.jsonl")
 
+    def warm(self) -> None:
+        """Run here, on good outputs, what imports and caches most, so that the children need not."""
+        for line in ("audit GOOD --no-sbert --resamples 100 --to TO", "card OUT", "score text-shift OUT --no-progress"):
+            name = "perturbed" if "text-shift" in line else "clavi"
+            good, out = self.folder / "good" / name, self.folder / "warm" / name
+            shutil.copytree(good, out, dirs_exist_ok=True)
+            place = Place(name, out, good, self.folder / "warm", self.folder / "answers", self.endpoint)
+            ran(*_line(line)(place)[0])
+
     def lay(self, name: str, kind: str, seed: int, number: int) -> str:
         """Lay out the watched folder with a changed output; say what was changed."""
         shutil.rmtree(self.watched, ignore_errors=True)
@@ -422,6 +432,9 @@ def preload(*, torch: bool) -> None:
             importlib.import_module(module.name)
     with suppress(ImportError):
         importlib.import_module("torch" if torch else "stressreel")  # which datasets imports when it streams
+    for name in ("decord", "lemminflect", "nltk", "scipy.sparse", "sklearn.linear_model", "textblob"):
+        with suppress(ImportError):
+            importlib.import_module(name)
     matplotlib.figure.Figure().canvas.draw()  # finds the fonts
 
 
@@ -452,6 +465,10 @@ def main() -> int:
             campaign = Campaign(folder, endpoint.url, network)
             preload(torch=not arguments.cheap)
             campaign.build(CHEAP if arguments.cheap else BUILDS)
+            if not arguments.cheap:
+                campaign.warm()
+            gc.collect()
+            gc.freeze()  # children look for garbage among their own objects only
             return _cases(campaign, arguments, keep)
 
 
