@@ -61,20 +61,18 @@ def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> lis
             _seen.clear()
         _seen[key] = _facts(row["video"], tracks)
     found, slack, others = _seen[key]
-    problems = [
-        f"{name} is {row[name]}, the video has {value}"
-        for name, value in found.items()
-        if name in row and not abs((row[name] or 0) - value) <= ((ROOM + slack) * value if isinstance(value, float) else 0)
-    ]
-    return [f"{title}: {problem}" for problem in (*others, *problems)]
+    problems = [*others]
+    for name, value in found.items():
+        room = (ROOM + slack) * value if isinstance(value, float) else 0
+        if name in row and not abs((row[name] or 0) - value) <= room:
+            problems.append(f"{name} is {row[name]}, the video has {value}")
+    return [f"{title}: {problem}" for problem in problems]
 
 
-_seen: dict[tuple[object, ...], tuple[Mapping[str, float], float, list[str]]] = {}  # so that repeated bytes are decoded once
+_seen: dict[tuple[object, ...], tuple[Mapping[str, float], float, list[str]]] = {}  # equal bytes are decoded once
 
 
-def _facts(
-    video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]]
-) -> tuple[Mapping[str, float], float, list[str]]:
+def _facts(video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]]) -> tuple[Mapping[str, float], float, list[str]]:
     """Decode a video: its shape, by how much of them lengths may differ from the row's, and what is wrong with it."""
     try:
         if not tracks:

@@ -103,3 +103,17 @@ CASES: dict[str, tuple[str, Change]] = {
 @pytest.mark.parametrize(("built", "change"), CASES.values(), ids=CASES, indirect=["built"])
 def test_what_is_not_as_it_was_is_found(built: Path, tmp_path: Path, change: Change) -> None:
     assert found(forge(built, tmp_path / "forged", change))
+
+
+def test_equal_videos_are_decoded_once(build_once: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    output = open_output(build_once("build-decomp", *ARGUMENTS["decomp"]))
+    row = next(iter(output.rows("videos")))
+    tracks = [("h264 yuv420p",)]
+    looked: list[bytes] = []
+    monkeypatch.setattr(decoded, "_seen", {})
+    monkeypatch.setattr(decoded, "look_at", lambda content, **given: looked.append(content) or look_at(content))
+    assert decoded.row_problems("a", row, tracks) == []
+    assert decoded.row_problems("b", {**row, "num_frames": 1}, tracks) == [
+        f"b: num_frames is 1, the video has {row['num_frames']}"
+    ]
+    assert len(looked) == 1

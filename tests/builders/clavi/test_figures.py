@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image, ImageColor
-from stressreel.builders.clavi.figures import BAR, LABEL, MARGIN, frames_along, swap_png
+from stressreel.builders.clavi.figures import BAR, LABEL, MARGIN, frames_along, swap_png, types_png
+from stressreel.builders.clavi.statistics import TypeCount
 from stressreel.data_cards.plots import BLUE, ORANGE
 from stressreel.data_cards.sheets import LINE
 from stressreel.errors import InputError
@@ -61,3 +62,9 @@ def test_a_video_that_is_cut_off_is_one_clear_error(output: FinishedOutput) -> N
     cut = {**row, "video": {**row["video"], "bytes": row["video"]["bytes"][:200]}}
     with pytest.raises(InputError, match="cannot be drawn"):
         frames_along(cut, 10)
+
+
+def test_the_figure_of_types_has_a_limit(paint: None) -> None:
+    types = [TypeCount(f"type {number}", "complement", 1, {"test": 1}, 1, 0) for number in range(3000)]
+    with Image.open(io.BytesIO(types_png(types))) as picture:
+        assert picture.height < 3000
