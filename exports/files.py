@@ -17,8 +17,8 @@ from ..records.inside import inside
 from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
 from ..runtime.interrupt import check
-from .media import Part, identity, json_lines, parts_of, video_bytes, write_rows
-from .resumable import Receipt, add_names, open_folder, plain_name
+from .media import Part, json_lines, parts_of, video_bytes, write_rows
+from .resumable import Receipt, add_names, identity, open_folder, plain_name
 
 METADATA = "metadata.jsonl"
 FILE_NAME = "file_name"  # the column by which VideoFolder finds the file of a row

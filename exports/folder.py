@@ -19,9 +19,9 @@ from ..records.documents import parse_json, read_own
 from ..records.inside import inside
 from ..records.output import FinishedOutput
 from ..version import __version__
+from .resumable import ABOUT
 from .tasks import Task
 
-ABOUT = "output.json"
 HERE = Path(__file__).parent
 
 

@@ -29,8 +29,7 @@ from ..runtime.interrupt import check
 from ..video.decode import decode_at, upright, with_index
 from ..video.index import FrameIndex, index_frames, open_video
 from ..video.pyav import to_rgb
-from .media import identity
-from .resumable import ExportFolder, Receipt, open_folder
+from .resumable import ExportFolder, Receipt, identity, open_folder
 
 SIDE, QUALITY = 320, 82  # of thumbnails: pixels of the longer side, and of the JPEG
 SUFFIXES = (".mp4", ".webm", ".mov", ".mkv", ".m4v", ".avi", ".ogv")

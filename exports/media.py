@@ -16,7 +16,6 @@ from ..records.files import atomic
 from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
 from ..records.shards import group_rows, open_shard
-from ..version import __version__
 from .tasks import without_videos
 
 
@@ -85,18 +84,6 @@ def parts_of(output: FinishedOutput, configs: Sequence[Config], split: str | Non
 def video_tables(output: FinishedOutput, configs: Sequence[Config], split: str | None) -> list[str]:
     """Name the tables with videos that `parts_of` returns."""
     return list(dict.fromkeys(part.config.name for part in parts_of(output, configs, split) if part.video))
-
-
-def identity(output: FinishedOutput, kind: str, split: str | None) -> dict[str, Any]:
-    """Return what `output.json` says of an export: another one of the same has the same."""
-    return {
-        "builder": output.info["builder"],
-        "dataset_version": output.info["dataset_version"],
-        "fingerprint": output.info["fingerprint"],
-        "exported_by": f"stressreel {__version__}",
-        "format": kind,
-        "split": split,
-    }
 
 
 @contextmanager

@@ -17,10 +17,25 @@ from ..errors import InputError, OutputError
 from ..records.documents import parse_json, read_own
 from ..records.files import remove_temporaries, write_json
 from ..records.inside import inside
-from .folder import ABOUT
+from ..records.output import FinishedOutput
+from ..version import __version__
+
+ABOUT = "output.json"
 
 Receipt = dict[str, Any]
 """What `output.json` keeps of a file, to know it again: empty, or its `sha256` and more."""
+
+
+def identity(output: FinishedOutput, kind: str, split: str | None) -> dict[str, Any]:
+    """Return what `output.json` says of an export: another one of the same has the same."""
+    return {
+        "builder": output.info["builder"],
+        "dataset_version": output.info["dataset_version"],
+        "fingerprint": output.info["fingerprint"],
+        "exported_by": f"stressreel {__version__}",
+        "format": kind,
+        "split": split,
+    }
 
 
 @dataclass

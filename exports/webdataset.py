@@ -24,8 +24,8 @@ from ..records.output import FinishedOutput
 from ..records.schema import Config, Row
 from ..runtime.interrupt import check
 from .files import table_file
-from .media import Part, identity, parts_of, rows_from, video_bytes, write_rows
-from .resumable import ExportFolder, Receipt, add_names, open_folder
+from .media import Part, parts_of, rows_from, video_bytes, write_rows
+from .resumable import ExportFolder, Receipt, add_names, identity, open_folder
 from .webdataset_card import webdataset_card
 
 CARD = "README.md"
