@@ -19,7 +19,7 @@ demo: .venv/core
 # Bytecode is kept even where that is switched off: the tests start a hundred processes.
 # The tests run in turns, as a process that has run all of them holds more than 2 GB.
 TURNS := tests/builders tests/cli
-WORDS := $(addprefix tests/,corruptions language metrics templates data_cards exports)
+WORDS := $(addprefix tests/,corruptions language evaluation templates data_cards exports)
 test: .venv/dev
 	@failed=0; for turn in $(TURNS) "$(WORDS)" "tests $(addprefix --ignore=,$(TURNS) $(WORDS))"; do \
 	  echo "pytest $$turn"; \

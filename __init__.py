@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .version import __version__ as __version__
+from .core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .api.ask import ask as ask

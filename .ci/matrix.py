@@ -40,8 +40,8 @@ FACTS = """
 import hashlib, json, sys
 from pathlib import Path
 import numpy as np
-from stressreel.records.files import canonical_json
-from stressreel.records.output import open_output
+from stressreel.core.files import canonical_json
+from stressreel.core.output import open_output
 from stressreel.video.thumbnails import look_at
 
 VOLATILE = ("video", "sha256", "source_sha256")
@@ -63,7 +63,7 @@ ANSWERS = """
 import hashlib, json, sys
 from pathlib import Path
 import numpy as np
-from stressreel.records.output import open_output
+from stressreel.core.output import open_output
 
 def pick(name, most):
     return int(hashlib.sha256(name.encode()).hexdigest(), 16) % most

@@ -20,7 +20,7 @@ from typing import Any
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
-from stressreel.records.output import open_output
+from stressreel.core.output import open_output
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE = {"width": 1200, "height": 800}

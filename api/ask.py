@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ..errors import UsageError
-from ..records.functions import Natural, public
-from ..records.options import Option, comma_separated
+from ..core.errors import UsageError
+from ..core.functions import Natural, public
+from ..core.options import Option, comma_separated
 from .questions import (
     Checkpoint,
     Device,
@@ -22,8 +22,8 @@ from .questions import (
 )
 
 if TYPE_CHECKING:
-    from ..asking.answers import Answers
-    from ..asking.models import Model
+    from ..evaluation.models.answers import Answers
+    from ..evaluation.models.models import Model
 
 
 def read_prices(given: Sequence[Any]) -> tuple[float, float]:
@@ -42,8 +42,8 @@ def read_prices(given: Sequence[Any]) -> tuple[float, float]:
 
 
 def read_request(given: str | dict[str, Any]) -> dict[str, Any]:
-    """Read further fields of requests; see `asking.endpoint.parsed_request`."""
-    from ..asking.endpoint import parsed_request
+    """Read further fields of requests; see `evaluation.models.endpoint.parsed_request`."""
+    from ..evaluation.models.endpoint import parsed_request
 
     return parsed_request(given)
 
@@ -127,12 +127,12 @@ def ask(
         InputError: Questions or videos cannot be read.
         BuildError: Questions got no answer.
     """
-    from ..asking.answers import SHOWN, answer, plan
-    from ..asking.clips import Sampling
-    from ..asking.endpoint import Endpoint
-    from ..asking.local import LocalModel
-    from ..asking.questions import MODALITIES, chosen_modalities
-    from ..asking.run import How, calls_of
+    from ..evaluation.models.answers import SHOWN, answer, plan
+    from ..evaluation.models.clips import Sampling
+    from ..evaluation.models.endpoint import Endpoint
+    from ..evaluation.models.local import LocalModel
+    from ..evaluation.models.questions import MODALITIES, chosen_modalities
+    from ..evaluation.models.run import How, calls_of
 
     if (endpoint is None) == (transformers is None) and not dry_run:
         raise UsageError("give either --endpoint URL --model NAME, or --transformers NAME_OR_DIR.")

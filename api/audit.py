@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..errors import InputError, UsageError
+from ..core.errors import InputError, UsageError
+from ..core.functions import FirstIndex, Natural, Resamples, public
+from ..core.options import Option
 from ..negatives.settings import columns_of, read_columns
-from ..records.functions import FirstIndex, Natural, Resamples, public
-from ..records.options import Option
 
 if TYPE_CHECKING:
-    from ..metrics.blind.asked import Asked
-    from ..metrics.blind.report import Audit
-    from ..records.output import FinishedOutput
+    from ..core.output import FinishedOutput
+    from ..evaluation.blind.asked import Asked
+    from ..evaluation.blind.report import Audit
 
     Pairs = dict[str, list[tuple[str, str]]]
     Part = tuple[str, str, list[Asked], list[Asked], Pairs]  # config, split, questions, those of train, complements
@@ -66,11 +66,11 @@ def audit(
         InputError: Nothing can be guessed, or a file cannot be read.
         OutputError: The folder cannot be written.
     """
+    from ..core.output import reading
+    from ..evaluation.blind.audit import audit as audited
+    from ..evaluation.blind.report import Audit, Titled
     from ..language.embeddings import sbert_files
-    from ..metrics.blind.audit import audit as audited
-    from ..metrics.blind.report import Audit, Titled
     from ..negatives.embeddings_cache import embed
-    from ..records.output import reading
 
     if (out is None) == (items is None):
         raise UsageError("Give either the output of a build, or --items FILE.")
@@ -129,7 +129,7 @@ def of_output(output: FinishedOutput, config: str | None, split: str | None) -> 
     """
     from ..builders import benchmark_of
     from ..builders.parts import choices_of_output
-    from ..metrics.inputs import ALL, choose_config, choose_split
+    from ..evaluation.metrics.inputs import ALL, choose_config, choose_split
 
     benchmark = benchmark_of(output)
     tables = [name for name in benchmark.question_tables(output.info) if name in output.info["counts"]]
@@ -161,8 +161,8 @@ def of_file(
         UsageError: There is no such file, config or split.
         InputError: The file cannot be read.
     """
-    from ..metrics.blind.items_file import read_asked
-    from ..metrics.inputs import ALL
+    from ..evaluation.blind.items_file import read_asked
+    from ..evaluation.metrics.inputs import ALL
 
     tables = read_asked(path, named, first)
     learnt = read_asked(Path(train), named, first) if train else {}
@@ -202,8 +202,8 @@ def write(result: Audit, folder: Path) -> None:
     Raises:
         OutputError: They cannot be written.
     """
+    from ..core.files import output_error, write_atomic
     from ..data_cards.blind_figures import audit_png
-    from ..records.files import output_error, write_atomic
 
     texts: dict[str, Callable[[], str | bytes]] = {
         "audit.json": lambda: (

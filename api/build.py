@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from ..builders import load_benchmark
 from ..builders.parts import card_of
 from ..builders.rebuilt import opening
-from ..errors import UsageError
-from ..extras import import_extra
-from ..progress import Working, showing
-from ..records.objects import address, objects_at
-from ..records.options import BuildSettings, RunOptions, from_keywords, options_of, settled
-from ..records.output import FinishedOutput, fitting
+from ..core.errors import UsageError
+from ..core.extras import import_extra
+from ..core.objects import address, objects_at
+from ..core.options import BuildSettings, RunOptions, from_keywords, options_of, settled
+from ..core.output import FinishedOutput, fitting
+from ..core.progress import Working, showing
 from .outputs import Output, read
 
 if TYPE_CHECKING:
-    from ..benchmark import Benchmark
-    from ..runtime.output import Output as BuildOutput
+    from ..builders.base import Benchmark
+    from ..builders.runtime.output import Output as BuildOutput
 
 Say = Callable[[str], None]
 
@@ -76,13 +76,13 @@ def run_build(
 def _run_build(
     benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
 ) -> dict[str, Any] | None:
+    from ..builders.runtime.build import Options, run
+    from ..builders.runtime.collection import uncollected
+    from ..builders.runtime.estimates import in_words
+    from ..builders.runtime.executor import executor_for
+    from ..builders.runtime.missing import list_beside
+    from ..builders.runtime.shares import run_share
     from ..data_cards.card import write_card
-    from ..runtime.build import Options, run
-    from ..runtime.collection import uncollected
-    from ..runtime.estimates import in_words
-    from ..runtime.executor import executor_for
-    from ..runtime.missing import list_beside
-    from ..runtime.shares import run_share
 
     with uncollected(), Working("reading the annotations and planning"):
         prepared = benchmark.prepare(settings, dry_run=options.dry_run, progress=options.progress)
@@ -153,14 +153,14 @@ def check_run(options: RunOptions) -> None:
     if options.executor == "ray" and not options.dry_run:
         import_extra("ray", what="--executor ray")
         if options.ray_address:
-            from ..runtime.ray_cluster import check_address
+            from ..builders.runtime.ray_cluster import check_address
 
             check_address(options.ray_address)
 
 
 def _claim(out: Path) -> AbstractContextManager[BuildOutput]:
     """Hold an output for this process: a folder, or an address of object storage."""
-    from ..runtime.object_store import claim_objects
-    from ..runtime.output import claim
+    from ..builders.runtime.object_store import claim_objects
+    from ..builders.runtime.output import claim
 
     return claim(out) if address(out) is None else claim_objects(objects_at(out))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..records.functions import public
-from ..records.results import Result
+from ..core.functions import public
+from ..core.results import Result
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ def card(out: Path | str) -> Card:
     """
     from ..builders import benchmark_of
     from ..builders.parts import card_of
+    from ..builders.runtime.own_files import note_signed
+    from ..core.output import reading, writable
     from ..data_cards.card import write_card
-    from ..records.output import reading, writable
-    from ..runtime.own_files import note_signed
 
     folder = Path(out)
     writable(folder)

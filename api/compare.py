@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
-from ..records.functions import FirstIndex, Natural, Resamples, public
-from ..records.results import Result, Table, cell_json
+from ..core.errors import UsageError
+from ..core.functions import FirstIndex, Natural, Resamples, public
+from ..core.results import Result, Table, cell_json
 
 if TYPE_CHECKING:
-    from ..metrics.folder import Scored
-    from ..metrics.inputs import ScoreOptions
+    from ..evaluation.metrics.folder import Scored
+    from ..evaluation.metrics.inputs import ScoreOptions
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Comparison(Result):
 
     def __str__(self) -> str:
         """Write the table, and what its intervals are."""
-        from ..metrics.scores import interval_line
+        from ..evaluation.metrics.scores import interval_line
 
         last = "Each line is a test of its own at 5 %: of many, some differ by chance."
         return "\n".join([super().__str__(), "", *self.remarks, interval_line(self.interval), last])
@@ -84,10 +84,10 @@ def compare(
         InputError: The scores cannot be compared.
     """
     from ..builders.parts import measure_of
-    from ..errors import InputError
-    from ..metrics.bootstrap import differences, estimates
-    from ..metrics.folder import pair_up
-    from ..metrics.inputs import ScoreOptions
+    from ..core.errors import InputError
+    from ..evaluation.metrics.bootstrap import differences, estimates
+    from ..evaluation.metrics.folder import pair_up
+    from ..evaluation.metrics.inputs import ScoreOptions
 
     if on is None and (config or split):
         raise UsageError("config and split go with predictions on an output (`on`); scores know theirs.")
@@ -116,10 +116,10 @@ def compare(
 def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOptions) -> Scored:
     """Read scores, or score predictions on an output."""
     from ..builders.parts import score_output
-    from ..metrics.folder import SCORES, Scored, read_scores
-    from ..metrics.logs import sample_logs
-    from ..metrics.predictions import read_predictions
-    from ..records.output import reading
+    from ..core.output import reading
+    from ..evaluation.metrics.folder import SCORES, Scored, read_scores
+    from ..evaluation.metrics.logs import sample_logs
+    from ..evaluation.metrics.predictions import read_predictions
 
     if on is None or (path / SCORES).is_file():
         return replace(read_scores(path), name=str(path))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from ..errors import InputError, UsageError
-from ..extras import command_for, import_extra
-from ..records.functions import public
-from ..records.options import Option
-from ..records.results import Result, Table
+from ..core.errors import InputError, UsageError
+from ..core.extras import command_for, import_extra
+from ..core.functions import public
+from ..core.options import Option
+from ..core.results import Result, Table
 
 PACKAGES = {"taggers/averaged_perceptron_tagger_eng": "NLTK's tagger", "corpora/wordnet": "WordNet"}
 

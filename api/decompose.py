@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..records.functions import public
-from ..records.results import Result, Table
+from ..core.functions import public
+from ..core.results import Result, Table
 
 if TYPE_CHECKING:
-    from ..programs.decomposition import Step
-    from ..programs.wording import Wording
+    from ..builders.decomp.programs.decomposition import Step
+    from ..builders.decomp.programs.wording import Wording
 
 
 @dataclass(frozen=True)
@@ -40,19 +40,19 @@ class Decomposition(Result):
 
     def as_json(self) -> dict[str, Any]:
         """Return the template, the questions in order, and the edges by their numbers."""
-        from ..programs.drawing import as_json
+        from ..builders.decomp.programs.drawing import as_json
 
         return as_json(self.steps, self.question, self.wording)
 
     def __str__(self) -> str:
         """Write the graph as a tree."""
-        from ..programs.drawing import as_tree
+        from ..builders.decomp.programs.drawing import as_tree
 
         return as_tree(self.steps, self.question, self.wording)
 
     def render(self, form: str) -> str:
         """Write the graph as "text", "json", "markdown" or "dot", for Graphviz."""
-        from ..programs.drawing import as_dot
+        from ..builders.decomp.programs.drawing import as_dot
 
         return as_dot(self.steps, self.question, self.wording) if form == "dot" else super().render(form)
 
@@ -71,7 +71,7 @@ def decompose(
     Raises:
         InputError: It is no program.
     """
-    from ..programs.decomposition import decompose as take_apart
-    from ..programs.parsing import parse_program
+    from ..builders.decomp.programs.decomposition import decompose as take_apart
+    from ..builders.decomp.programs.parsing import parse_program
 
     return Decomposition(take_apart(parse_program(program)), question, wording)

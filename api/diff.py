@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ..errors import UsageError
-from ..progress import Working
-from ..records.functions import public
-from ..records.options import Option
+from ..core.errors import UsageError
+from ..core.functions import public
+from ..core.options import Option
+from ..core.progress import Working
 
 if TYPE_CHECKING:
-    from ..runtime.difference import Difference
+    from ..builders.runtime.difference import Difference
 
 
 @public
@@ -38,9 +38,9 @@ def diff(
         InputError: One of them was not finished, or cannot be read.
     """
     from ..builders import benchmark_of
-    from ..records.objects import address
-    from ..records.output import reading
-    from ..runtime.diff import diff_outputs
+    from ..builders.runtime.diff import diff_outputs
+    from ..core.objects import address
+    from ..core.output import reading
 
     if limit_videos and not decode:
         raise UsageError("limit_videos goes with decoding, which is switched off.")

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ..errors import UsageError
-from ..records.functions import public
-from ..records.options import Option
-from ..records.results import Result, Table
+from ..core.errors import UsageError
+from ..core.functions import public
+from ..core.options import Option
+from ..core.results import Result, Table
 from .files import check_outside
 
 if TYPE_CHECKING:
-    from ..benchmark import Benchmark
-    from ..exports.tasks import Task
-    from ..records.output import FinishedOutput
+    from ..builders.base import Benchmark
+    from ..core.output import FinishedOutput
+    from ..evaluation.tasks import Task
 
 NAME = re.compile(r"[A-Za-z0-9_]+")
 Group = Annotated[str | None, Option("", shown="stressreel_<benchmark>")]
@@ -48,7 +48,7 @@ class Tasks(Result):
 
     def __str__(self) -> str:
         """Summarize what was written, what it leaves out, and how to run and score it."""
-        from ..exports.tasks import remarks
+        from ..evaluation.tasks import remarks
 
         count = len(self.tasks)
         wrote = f"Wrote {count} task{'s' * (count != 1)} to {self.folder}, group {self.group}."
@@ -167,8 +167,8 @@ def _write_tasks(
     """
     from ..builders import benchmark_of
     from ..builders.parts import scoring_of, tasks_of
-    from ..exports.folder import earlier_files
-    from ..records.output import reading
+    from ..core.output import reading
+    from ..exports.task_folder import earlier_files
 
     with reading(Path(out)) as output:
         check_outside(folder, Path(out))
@@ -192,8 +192,8 @@ def _source_videos(
         UsageError: There is no such folder, or the videos of the output are made in its build.
         InputError: Some are missing.
     """
-    from ..asking.clips import FolderClips, holds_videos
-    from ..asking.questions import questions_of_output
+    from ..evaluation.models.clips import FolderClips, holds_videos
+    from ..evaluation.models.questions import questions_of_output
 
     if holds_videos(output, benchmark.configs(output.info), {name for task in tasks for name in task.video_tables}):
         return None
@@ -220,8 +220,8 @@ def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None)
     """
     from ..builders import benchmark_of
     from ..builders.parts import layout_of
+    from ..core.output import reading
     from ..exports.released import write_layout
-    from ..records.output import reading
 
     folder = Path(to)
     with reading(Path(out)) as output:
@@ -251,9 +251,9 @@ def export_files(
         OutputError: The folder cannot be written.
     """
     from ..builders import benchmark_of
+    from ..core.output import reading
     from ..exports.files import write_files
     from ..exports.media import video_tables
-    from ..records.output import reading
 
     folder = Path(to)
     with reading(Path(out)) as output:
@@ -294,9 +294,9 @@ def export_webdataset(
         OutputError: The folder cannot be written.
     """
     from ..builders import benchmark_of
+    from ..core.output import reading
     from ..exports.media import video_tables
     from ..exports.webdataset import byte_size, write_webdataset
-    from ..records.output import reading
 
     folder, size = Path(to), byte_size(shard_size)
     with reading(Path(out)) as output:

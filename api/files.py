@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import OutputError, UsageError
+from ..core.errors import OutputError, UsageError
 
 ENDINGS = (".parquet", ".csv", ".jsonl")
 
@@ -65,7 +65,7 @@ def write(path: Path, columns: dict[str, list[object]]) -> str:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from ..records.files import atomic
+    from ..core.files import atomic
 
     done = f"Wrote {'over ' * path.exists()}{path}"
     with atomic(path) as temporary:

@@ -7,10 +7,10 @@ from html import escape
 from pathlib import Path
 from typing import Annotated, Literal
 
-from ..errors import UsageError
-from ..records.functions import FirstIndex, public
-from ..records.options import Option
-from ..records.results import Result
+from ..core.errors import UsageError
+from ..core.functions import FirstIndex, public
+from ..core.options import Option
+from ..core.results import Result
 from .files import check_outside
 
 
@@ -98,11 +98,11 @@ def gallery(
 
     from ..builders import benchmark_of
     from ..builders.parts import gallery_of
+    from ..core.output import reading
+    from ..core.source import source_of
+    from ..data_cards.gallery.answers import read_given
     from ..data_cards.gallery.site import PAGE, About, licence_notice
-    from ..exports.gallery import write_gallery
-    from ..exports.gallery_answers import read_given
-    from ..records.output import reading
-    from ..records.source import source_of
+    from ..data_cards.gallery.writer import write_gallery
 
     folder = Path(to)
     with reading(Path(out)) as output:

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..builders import benchmark_names, load_benchmark
-from ..records.functions import public
-from ..records.options import RunOptions, option_table
-from ..records.results import Result, Table, text_table
+from ..core.functions import public
+from ..core.options import RunOptions, option_table
+from ..core.results import Result, Table, text_table
 
 if TYPE_CHECKING:
     from ..corruptions.registry import TextCorruption, VisualCorruption

@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
+from ..core.errors import UsageError
+from ..core.functions import keyword_signature
+from ..core.options import from_keywords, settled
 from ..negatives.settings import MineSettings, columns_of, refuse_unused, released
-from ..records.functions import keyword_signature
-from ..records.options import from_keywords, settled
 
 if TYPE_CHECKING:
+    from ..annotations.questions import Questions
     from ..negatives.mine_questions import MinedQuestions
-    from ..sources.questions import Questions
 
 ENDINGS = (".jsonl", ".ndjson", ".parquet")
 
@@ -37,9 +37,9 @@ def mine(questions: Path | str, **options: Any) -> MinedQuestions:
 
 def run_mine(settings: MineSettings) -> MinedQuestions:
     """Find wrong options, and write what is to be written."""
+    from ..core.progress import showing
     from ..negatives.candidates import QuestionRow
     from ..negatives.mine_questions import mine_questions, write_review, write_rows
-    from ..progress import showing
 
     given = released(settings)
     refuse_unused(given)
@@ -70,8 +70,8 @@ def run_mine(settings: MineSettings) -> MinedQuestions:
 
 
 def _read(source: str, columns: Mapping[str, str] | None, apart_frames: int) -> Questions:
-    from ..samples.causal import write_causal_annotations
-    from ..sources.questions import read_questions
+    from ..annotations.questions import read_questions
+    from ..annotations.samples.causal import write_causal_annotations
 
     if source != "sample":
         return read_questions(Path(source).expanduser(), columns, apart_frames)

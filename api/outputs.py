@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..builders import benchmark_of
 from ..builders.parts import items_of_output
-from ..errors import UsageError
-from ..records.objects import address, objects_at
-from ..records.output import FinishedOutput, fitting, open_output
+from ..core.errors import UsageError
+from ..core.objects import address, objects_at
+from ..core.output import FinishedOutput, fitting, open_output
 
 if TYPE_CHECKING:
-    from ..benchmark import Benchmark
-    from ..metrics.items import Items
+    from ..builders.base import Benchmark
+    from ..evaluation.metrics.items import Items
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from ..errors import InputError
-from ..records.functions import Natural, Positive, public
-from ..records.options import Option
-from ..records.results import Result, Table
+from ..core.errors import InputError
+from ..core.functions import Natural, Positive, public
+from ..core.options import Option
+from ..core.results import Result, Table
 from .files import check_place, write
 
 PERMUTED = ("video", "text")
@@ -78,9 +78,9 @@ def permute(
         OutputError: The file cannot be written.
     """
     from ..builders.parts import items_of_output
-    from ..metrics.items import TEXTS, VIDEOS, read_items
-    from ..metrics.modality_importance import permuted
-    from ..seeds import rng_for
+    from ..core.seeds import rng_for
+    from ..evaluation.metrics.items import TEXTS, VIDEOS, read_items
+    from ..evaluation.metrics.modality_importance import permuted
 
     out = Path(out)
     named = out if out.name not in ("", "..") else Path(os.path.abspath(out))

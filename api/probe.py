@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..errors import BuildError, UsageError
-from ..records.functions import Natural, Positive, Resamples, public
-from ..records.options import Option
-from ..records.results import Estimate, Result, Table, cell_json, dump, markdown_table
+from ..core.errors import BuildError, UsageError
+from ..core.functions import Natural, Positive, Resamples, public
+from ..core.options import Option
+from ..core.results import Estimate, Result, Table, cell_json, dump, markdown_table
 from .compare import read_scored
 from .questions import Device, Frames, Limit, MostTokens, Names, TestSplit, check_target, find_clips, read_questions
 
 if TYPE_CHECKING:
-    from ..asking.distances import Complement
-    from ..asking.probed import Condition
-    from ..asking.questions import Asked, Scorable
-    from ..metrics.distance_table import DistanceRow
+    from ..evaluation.metrics.distance_table import DistanceRow
+    from ..evaluation.models.distances import Complement
+    from ..evaluation.models.probed import Condition
+    from ..evaluation.models.questions import Asked, Scorable
 
 BASELINE = "baseline"
 MARK = 0.02
@@ -57,7 +57,7 @@ class Probed(Result):
 
     def __str__(self) -> str:
         """Write the tables, and what their marks and intervals are."""
-        from ..metrics.scores import interval_line
+        from ..evaluation.metrics.scores import interval_line
 
         return f"{super().__str__()}\n\n{LEGEND}\n{interval_line(self.content['interval'])}"
 
@@ -134,19 +134,19 @@ def probe(
         InputError: Questions or videos cannot be read.
         BuildError: Questions got no answer.
     """
-    from ..asking.clips import Sampling
-    from ..asking.distances import measure_distances, table_of
-    from ..asking.journal import Journal
-    from ..asking.local import LocalModel
-    from ..asking.probed import ProbedModel, conditions, mean_effects
-    from ..asking.questions import chosen_modalities
-    from ..asking.run import Call, How, ask, write_predictions
     from ..builders.parts import items_of_output
-    from ..metrics.distance_table import as_table, row_json
-    from ..metrics.scores import interval_line
-    from ..progress import Progress
-    from ..records.files import write_atomic
-    from ..records.output import reading
+    from ..core.files import write_atomic
+    from ..core.output import reading
+    from ..core.progress import Progress
+    from ..evaluation.metrics.distance_table import as_table, row_json
+    from ..evaluation.metrics.scores import interval_line
+    from ..evaluation.models.clips import Sampling
+    from ..evaluation.models.distances import measure_distances, table_of
+    from ..evaluation.models.journal import Journal
+    from ..evaluation.models.local import LocalModel
+    from ..evaluation.models.probed import ProbedModel, conditions, mean_effects
+    from ..evaluation.models.questions import chosen_modalities
+    from ..evaluation.models.run import Call, How, ask, write_predictions
 
     folder = Path(to)
     asked = scored_right_or_wrong(read_questions(Path(out), config, split, setting, limit))
@@ -225,7 +225,7 @@ def scored_right_or_wrong(asked: Asked) -> Asked:
     Raises:
         UsageError: Nothing is left, or it cannot be compared.
     """
-    from ..metrics.robustness import CLEAN
+    from ..evaluation.metrics.robustness import CLEAN
 
     if not asked.fingerprint:
         raise UsageError(
@@ -253,9 +253,9 @@ def complement_pairs(asked: Asked, most: int) -> list[Complement]:
     Raises:
         UsageError: There are none.
     """
-    from ..asking.distances import drawn
     from ..builders import benchmark_of
-    from ..records.output import reading
+    from ..core.output import reading
+    from ..evaluation.models.distances import drawn
 
     with reading(asked.path) as output:
         benchmark = benchmark_of(output)
@@ -277,9 +277,9 @@ def _compared(
         A table for each score, the same as JSON, and the number of source videos.
     """
     from ..builders.parts import measure_of
-    from ..metrics.bootstrap import differences, estimates
-    from ..metrics.folder import pair_up
-    from ..metrics.inputs import ScoreOptions
+    from ..evaluation.metrics.bootstrap import differences, estimates
+    from ..evaluation.metrics.folder import pair_up
+    from ..evaluation.metrics.inputs import ScoreOptions
 
     how = ScoreOptions(config=scorable.config, partial=asked.part, **drawn)
     scored = {each.name: read_scored(folder / f"{each.name}.jsonl", asked.path, scorable.split, how) for each in under}

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ..errors import UsageError
-from ..records.functions import public as public_function
-from ..records.inside import SIGNATURE
-from ..records.options import Option
-from ..records.results import Result, Table
+from ..core.errors import UsageError
+from ..core.functions import public as public_function
+from ..core.inside import SIGNATURE
+from ..core.options import Option
+from ..core.results import Result, Table
 from .sign import signer
 from .verify import Workers, verify
 
 if TYPE_CHECKING:
-    from ..runtime.verify import Outcome, Verification
-    from ..sharing.contents import File
-    from ..sharing.push import Pushed, Target
+    from ..builders.runtime.verify import Outcome, Verification
+    from ..exports.hub.contents import File
+    from ..exports.hub.push import Pushed, Target
 
 
 @dataclass(frozen=True)
@@ -165,15 +165,15 @@ def push(
         HubError: The Hub refuses or fails, or the repository holds something else.
     """
     from ..builders import benchmark_of
-    from ..records.output import reading, writable
-    from ..records.source import source_of
-    from ..sharing.contents import files_of, hashed
-    from ..sharing.hub import hub
-    from ..sharing.licence import permission
-    from ..sharing.push import Target, check_names, inspect
-    from ..sharing.push import push as send
-    from ..sharing.signature import check_signature
-    from ..sharing.signature import sign as write_signature
+    from ..core.output import reading, writable
+    from ..core.source import source_of
+    from ..exports.hub.client import hub
+    from ..exports.hub.contents import files_of, hashed
+    from ..exports.hub.licence import permission
+    from ..exports.hub.push import Target, check_names, inspect
+    from ..exports.hub.push import push as send
+    from ..exports.hub.signature import check_signature
+    from ..exports.hub.signature import sign as write_signature
 
     if not sign and any(each is not None for each in (key, password_file, certificate)):
         raise UsageError("--key, --password-file and --certificate go with --sign.")

@@ -7,12 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ..errors import InputError, UsageError
-from ..records.options import Option, comma_separated
+from ..core.errors import InputError, UsageError
+from ..core.options import Option, comma_separated
 
 if TYPE_CHECKING:
-    from ..asking.clips import Clips
-    from ..asking.questions import Asked
+    from ..evaluation.models.clips import Clips
+    from ..evaluation.models.questions import Asked
 
 Limit = Annotated[int | None, Option("", minimum=1)]
 Frames = Annotated[int, Option("", minimum=1, maximum=1024)]
@@ -39,12 +39,12 @@ def read_questions(
         UsageError: There is no such path, table, split or setting.
         InputError: What is there cannot be read.
     """
-    from ..asking.questions import Asked, Scorable, questions_of_file, questions_of_output
     from ..builders import benchmark_of
     from ..builders.parts import scoring_of, tasks_of
-    from ..exports.tasks import remarks
-    from ..records.files import sha256_file
-    from ..records.output import reading
+    from ..core.files import sha256_file
+    from ..core.output import reading
+    from ..evaluation.models.questions import Asked, Scorable, questions_of_file, questions_of_output
+    from ..evaluation.tasks import remarks
 
     part = limit is not None or bool(settings)
     if path.is_file():
@@ -76,9 +76,9 @@ def find_clips(asked: Asked, videos: Path | str | None) -> Clips:
         UsageError: A folder is missing, or needed and not named.
         InputError: Videos are missing.
     """
-    from ..asking.clips import StoredClips, clips_in_folder, holds_videos
     from ..builders import benchmark_of
-    from ..records.output import reading
+    from ..core.output import reading
+    from ..evaluation.models.clips import StoredClips, clips_in_folder, holds_videos
 
     if asked.path.is_file():
         return clips_in_folder(asked.questions, Path(videos or asked.path.parent))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..records.functions import public
-from ..records.results import Result
+from ..core.functions import public
+from ..core.results import Result
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def sample(folder: Path | str, *, kind: Literal["charades", "msrvtt", "causal"] 
     Raises:
         OutputError: It cannot be written.
     """
-    from ..samples.cache import write_sample
+    from ..annotations.samples.cache import write_sample
 
     write_sample(kind, Path(folder))
     return Sample(kind, Path(folder))

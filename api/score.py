@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
-from ..records.functions import FirstIndex, Natural, Resamples, public
+from ..core.errors import UsageError
+from ..core.functions import FirstIndex, Natural, Resamples, public
 from .files import check_place
 
 if TYPE_CHECKING:
-    from ..metrics.scores import Scores
-    from ..metrics.scoring import Explanation
+    from ..evaluation.metrics.scores import Scores
+    from ..evaluation.metrics.scoring import Explanation
 
 
 @public
@@ -57,9 +57,9 @@ def score(
         OutputError: The scores cannot be written.
     """
     from ..builders.parts import score_output
-    from ..metrics.inputs import ScoreOptions
-    from ..metrics.predictions import read_predictions
-    from ..records.output import reading
+    from ..core.output import reading
+    from ..evaluation.metrics.inputs import ScoreOptions
+    from ..evaluation.metrics.predictions import read_predictions
 
     if (predictions is None) == (similarity is None):
         raise UsageError("Give either predictions or similarity: --predictions FILE or --similarity DIR.")
@@ -97,9 +97,9 @@ def explain(
         InputError: There is no such question.
     """
     from ..builders.parts import explain_answer
-    from ..metrics.predictions import read_predictions
-    from ..records.files import write_atomic
-    from ..records.output import reading
+    from ..core.files import write_atomic
+    from ..core.output import reading
+    from ..evaluation.metrics.predictions import read_predictions
 
     with reading(Path(out)) as output:
         if picture is not None:
@@ -144,7 +144,7 @@ def described(scores: Scores, subject: Mapping[str, Any], given: Path, *, resamp
         resamples: Resamples of the bootstrap.
         seed: Its seed.
     """
-    from ..metrics.inputs import predictions_identity
+    from ..evaluation.metrics.inputs import predictions_identity
 
     about = {
         **subject,
@@ -174,7 +174,7 @@ def written(
         force: Whether to write over the scores of other predictions.
     """
     from ..data_cards.score_figures import score_figures
-    from ..metrics.folder import write_scores
+    from ..evaluation.metrics.folder import write_scores
 
     if to is None:
         return scores

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
-from ..records.functions import FirstIndex, Natural, Resamples, public
-from ..records.results import Cell, Estimate, Result, Table, rows_json, text_table
+from ..core.errors import UsageError
+from ..core.functions import FirstIndex, Natural, Resamples, public
+from ..core.results import Cell, Estimate, Result, Table, rows_json, text_table
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..metrics.items import Items
+    from ..evaluation.metrics.items import Items
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ModalityImportance(Result):
 
     def __str__(self) -> str:
         """Write what was read and the tables, without that of items."""
-        from ..metrics.scores import counts_line, interval_line
+        from ..evaluation.metrics.scores import counts_line, interval_line
 
         lines = []
         for name, summary in self.answers.items():
@@ -110,10 +110,10 @@ def score_modalities(
     import numpy as np
 
     from ..builders.parts import items_of_output
+    from ..core.files import write_atomic
     from ..data_cards.score_figures import shares_png
-    from ..metrics import modality_importance as mis
-    from ..metrics.items import annotations_of, judge, read_items
-    from ..records.files import write_atomic
+    from ..evaluation.metrics import modality_importance as mis
+    from ..evaluation.metrics.items import annotations_of, judge, read_items
     from .files import check_place, write
 
     place = Path(out)
@@ -206,8 +206,8 @@ def _estimates(
     """Return the share of each category, the mean of each score, and the accuracy of each subset, with intervals."""
     import numpy as np
 
-    from ..metrics.bootstrap import estimates, tally
-    from ..metrics.modality_importance import category_names
+    from ..evaluation.metrics.bootstrap import estimates, tally
+    from ..evaluation.metrics.modality_importance import category_names
 
     sources = sorted(set(asked.sources))
     place = {name: number for number, name in enumerate(sources)}

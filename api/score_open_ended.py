@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ..records.functions import Natural, Resamples, public
-from ..records.options import Option
+from ..core.functions import Natural, Resamples, public
+from ..core.options import Option
 from .score import check_folder, default_folder, described, written
 
 if TYPE_CHECKING:
-    from ..metrics.scores import Scores
+    from ..evaluation.metrics.scores import Scores
 
 
 @public
@@ -56,11 +56,11 @@ def score_open_ended(
         OutputError: The scores cannot be written.
     """
     from ..builders.parts import open_rows
-    from ..metrics import open_ended
-    from ..metrics.bootstrap import estimates
-    from ..metrics.meteor import JAVA, NLTK
-    from ..metrics.references import read_generated, read_references
-    from ..metrics.scores import Scores
+    from ..evaluation.metrics import open_ended
+    from ..evaluation.metrics.bootstrap import estimates
+    from ..evaluation.metrics.meteor import JAVA, NLTK
+    from ..evaluation.metrics.references import read_generated, read_references
+    from ..evaluation.metrics.scores import Scores
 
     given = Path(predictions)
     references = read_references(Path(out), open_rows, config, split)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..records.functions import FirstIndex, public
-from ..records.results import Result, Table, rows_json
+from ..core.functions import FirstIndex, public
+from ..core.results import Result, Table, rows_json
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PermutedScores(Result):
 
     def __str__(self) -> str:
         """Write the table, after what could not be read."""
-        from ..metrics.scores import counts_line
+        from ..evaluation.metrics.scores import counts_line
 
         unread = [
             f"{name}: {counts_line(each, 'answers')}" for name, each in self.answers.items() if each["unreadable"]
@@ -80,9 +80,9 @@ def score_permuted(
         InputError: A file cannot be read, or does not fit the questions.
     """
     from ..builders.parts import items_of_output
-    from ..metrics.feature_permutation import categories_of, permutation_table, permuted_sets
-    from ..metrics.items import judge, read_items
-    from ..metrics.predictions import read_predictions
+    from ..evaluation.metrics.feature_permutation import categories_of, permutation_table, permuted_sets
+    from ..evaluation.metrics.items import judge, read_items
+    from ..evaluation.metrics.predictions import read_predictions
 
     runs = [original] if isinstance(original, Path | str) else original
     items = read_items(Path(out), items_of_output, config, split, first=first_index)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, UsageError
-from ..records.functions import public
-from ..records.results import Result, Table
+from ..core.errors import InputError, UsageError
+from ..core.functions import public
+from ..core.results import Result, Table
 
 METRICS = {"bleu4": "BLEU-4", "meteor": "METEOR", "rouge_l": "ROUGE-L"}
 
@@ -19,7 +19,7 @@ class TextShift(Result):
     """How far captions are from their originals.
 
     Attributes:
-        report: The content of `text_shift.json`; see `metrics.text_shift.shift_report`.
+        report: The content of `text_shift.json`; see `evaluation.metrics.text_shift.shift_report`.
         written: Says where a figure was written.
     """
 
@@ -73,15 +73,15 @@ def score_text_shift(
     """
     from ..builders import benchmark_of
     from ..builders.parts import card_of
+    from ..builders.runtime.own_files import note_signed
+    from ..core.files import write_atomic, write_json
+    from ..core.output import reading, writable
+    from ..core.progress import Progress
+    from ..core.source import source_of
     from ..corruptions.registry import check_text_name
     from ..data_cards.card import render_card
     from ..data_cards.shift_figure import perplexity_png
-    from ..metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
-    from ..progress import Progress
-    from ..records.files import write_atomic, write_json
-    from ..records.output import reading, writable
-    from ..records.source import source_of
-    from ..runtime.own_files import note_signed
+    from ..evaluation.metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
     from .files import check_place
 
     folder = Path(out)
@@ -125,7 +125,7 @@ def score_text_shift(
 
 
 def shift_table(report: Mapping[str, Any]) -> str:
-    """Write the numbers of `metrics.text_shift.shift_report` for people."""
+    """Write the numbers of `evaluation.metrics.text_shift.shift_report` for people."""
     judged = report["originals"]["perplexity"]
     lines: list[list[str]] = [["", "changed", *METRICS.values(), *(["perplexity"] if judged else [])]]
     for family, means in report["families"].items():

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
-from ..records.functions import public
-from ..records.inside import SIGNATURE
-from ..records.results import Result
+from ..core.errors import UsageError
+from ..core.functions import public
+from ..core.inside import SIGNATURE
+from ..core.results import Result
 
 if TYPE_CHECKING:
-    from ..sharing.signature import Signer
+    from ..exports.hub.signature import Signer
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def sign(
         MissingExtraError: model-signing is not installed.
         OutputError: It cannot be written.
     """
-    from ..records.output import reading, writable
-    from ..sharing.signature import sign as write
+    from ..core.output import reading, writable
+    from ..exports.hub.signature import sign as write
 
     folder = Path(out)
     who = signer(key, password_file, certificate, keyless=keyless)
@@ -83,7 +83,7 @@ def signer(
     Raises:
         UsageError: Options are missing, or do not go together.
     """
-    from ..sharing.signature import Signer
+    from ..exports.hub.signature import Signer
 
     if (key is None) == (not keyless):
         raise UsageError("Give either --key FILE, the private key to sign with, or --keyless.")

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from ..errors import UsageError
-from ..extras import import_extra
-from ..records.functions import Natural, Positive, public
-from ..records.options import Option
-from ..records.results import Result, Table
+from ..core.errors import UsageError
+from ..core.extras import import_extra
+from ..core.functions import Natural, Positive, public
+from ..core.options import Option
+from ..core.results import Result, Table
 from .verify import Workers
 
 ALPHAS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
@@ -107,13 +107,13 @@ def simulate_quag(
         MissingExtraError: torch is not installed.
         OutputError: The figure cannot be written.
     """
-    from ..progress import showing
-    from ..records.files import write_atomic
+    from ..core.files import write_atomic
+    from ..core.progress import showing
 
     picture = Path(out)
     if picture.suffix.lower() != ".png":
         raise UsageError(f"out: {picture.name} does not end in .png.")
-    simulation = import_extra("..probes.simulation", __package__, what="simulate-quag", extra="probes")
+    simulation = import_extra("..evaluation.probes.simulation", __package__, what="simulate-quag", extra="probes")
     couplings = read_alphas(alphas)
     with showing(progress):
         processes = min(workers or os.cpu_count() or 1, len(couplings) * seeds)

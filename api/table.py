@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ..errors import UsageError
-from ..records.functions import public
-from ..records.options import Option
+from ..core.errors import UsageError
+from ..core.functions import public
+from ..core.options import Option
 
 if TYPE_CHECKING:
-    from ..metrics.folder import Scored
-    from ..metrics.model_table import ModelTable
+    from ..evaluation.metrics.folder import Scored
+    from ..evaluation.metrics.model_table import ModelTable
 
 
 @public
@@ -45,10 +45,10 @@ def table(
         InputError: The scores are damaged, or not of the same output and questions.
         OutputError: The figure cannot be written.
     """
+    from ..core.files import write_atomic
     from ..data_cards.model_figures import against_png, models_png
-    from ..metrics.folder import read_scores
-    from ..metrics.model_table import model_table
-    from ..records.files import write_atomic
+    from ..evaluation.metrics.folder import read_scores
+    from ..evaluation.metrics.model_table import model_table
 
     if against is not None and figure is None:
         raise UsageError("--against draws a picture: give --figure FILE.png.")

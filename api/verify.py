@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..errors import UsageError
-from ..records.documents import shortened
-from ..records.functions import public
-from ..records.options import Option
+from ..core.documents import shortened
+from ..core.errors import UsageError
+from ..core.functions import public
+from ..core.options import Option
 
 if TYPE_CHECKING:
     from ..builders.rebuilt import Sources
-    from ..records.checks import Check
-    from ..records.output import FinishedOutput
-    from ..runtime.verify import Outcome, Verification
+    from ..builders.runtime.verify import Outcome, Verification
+    from ..core.checks import Check
+    from ..core.output import FinishedOutput
 
 MOST_VIDEOS = 1_000_000_000
 FINGERPRINT = re.compile("[0-9a-f]{16,64}")
@@ -93,10 +93,10 @@ def verify(
         MissingExtraError: Signatures are to be checked, and model-signing is not installed.
     """
     from ..builders.parts import checks_for
-    from ..records.output import reading
-    from ..runtime.rebuild import Again
-    from ..runtime.verify import Verification, run_checks
-    from ..seeds import draw_seed
+    from ..builders.runtime.rebuild import Again
+    from ..builders.runtime.verify import Verification, run_checks
+    from ..core.output import reading
+    from ..core.seeds import draw_seed
 
     first = published(signed_by, identity, issuer, fingerprint)
     with reading(Path(out)) as output:
@@ -144,7 +144,7 @@ def published(
         InputError: A file holds no key.
         MissingExtraError: model-signing is not installed.
     """
-    from ..sharing.signature import signature_check
+    from ..exports.hub.signature import signature_check
 
     if (identity is None) != (issuer is None) or (identity is not None and signed_by is not None):
         raise UsageError("Give --identity and --issuer together, and not with --signed-by.")
@@ -173,8 +173,8 @@ def source_folder(output: FinishedOutput, given: str | Path | None) -> Path | No
     Raises:
         UsageError: There is no such folder.
     """
+    from ..annotations.samples.cache import cached_sample
     from ..builders import benchmark_of
-    from ..samples.cache import cached_sample
 
     if given is None:
         return None

@@ -17,7 +17,7 @@ from itertools import permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
-from stressreel.probes.alignment import align
+from stressreel.evaluation.probes.alignment import align
 
 Map = NDArray[np.float32]
 SIZES = ((10, 32, False, 144), (256, 32, False, 144), (1000, 60, True, 336))

@@ -36,12 +36,12 @@ import av
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from stressreel.annotations.charades import COLUMNS
 from stressreel.builders.clavi.inputs import read_plan
 from stressreel.builders.clavi.render import ClaviBuilder, pieces
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.sources import Given
-from stressreel.records.plan import Plan, Unit
-from stressreel.sources.charades import COLUMNS
+from stressreel.core.plan import Plan, Unit
 from stressreel.video.decode import decode, upright
 from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
 from stressreel.video.index import index_frames

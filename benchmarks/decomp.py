@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from stressreel.programs.decomposition import graph_of
-from stressreel.programs.parsing import parse_program, program_of
-from stressreel.programs.questions import (
+from stressreel.builders.decomp.programs.decomposition import graph_of
+from stressreel.builders.decomp.programs.parsing import parse_program, program_of
+from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
     VIDEO,
     Action,
@@ -54,7 +54,7 @@ from stressreel.programs.questions import (
     Window,
     template_of,
 )
-from stressreel.seeds import rng_for
+from stressreel.core.seeds import rng_for
 from stressreel.templates.agqa import PERSON, load_agqa
 
 # Rows of each template among AGQA 2.0's test questions.

@@ -13,10 +13,10 @@ import resource
 import time
 from collections.abc import Iterator, Sequence
 
-from stressreel.metrics.bootstrap import estimates
-from stressreel.metrics.compositional_accuracy import count, measure, tables
-from stressreel.metrics.question_graphs import Edge, Graph, Node, VideoGraphs
-from stressreel.seeds import rng_for
+from stressreel.core.seeds import rng_for
+from stressreel.evaluation.metrics.bootstrap import estimates
+from stressreel.evaluation.metrics.compositional_accuracy import count, measure, tables
+from stressreel.evaluation.metrics.question_graphs import Edge, Graph, Node, VideoGraphs
 
 OBJECTS = ("phone", "dish", "book", "door", "table", "laptop", "bag", "box")
 SHAPE: Sequence[tuple[str, str, str, tuple[tuple[str, tuple[int, ...]], ...]]] = (

@@ -41,9 +41,9 @@ from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.builders.perturbed.tables import CLEAN
 from stressreel.cli.main import load_command
 from stressreel.cli.options import from_values
+from stressreel.core.options import settled
+from stressreel.core.shards import write_shard
 from stressreel.corruptions.registry import SEVERITIES, check_name, visual_corruptions
-from stressreel.records.options import settled
-from stressreel.records.shards import write_shard
 from stressreel.video import estimate
 from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
 from stressreel.video.estimate import (

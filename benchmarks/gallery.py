@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
+from stressreel.core.seeds import rng_for
+from stressreel.core.source import sample_source
 from stressreel.data_cards.gallery.exhibits import Asked, Exhibit, Facet, Gallery
 from stressreel.data_cards.gallery.site import PAGE, About, data_files, page, static_files
-from stressreel.records.source import sample_source
-from stressreel.seeds import rng_for
 from stressreel.templates import load_classes, load_questions
 
 QUERIES = ("d", "door", "opening door", "opening door before", "sitting chair window", "c0", "nothing of this kind", "")

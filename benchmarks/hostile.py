@@ -46,7 +46,7 @@ from outputs import KINDS, PLAIN, Bait, damage  # noqa: E402
 from readers import MOST_SAID, REFUSED, ran  # noqa: E402
 from run import SECONDS, in_child, last_line, limit  # noqa: E402
 from small_wordnet import write_wordnet  # noqa: E402
-from stressreel.errors import CONTROLS  # noqa: E402
+from stressreel.core.errors import CONTROLS  # noqa: E402
 from watch import TEXT, Network, changes, guard, listing, telling, tells  # noqa: E402
 
 QUIET = "--no-progress"
@@ -173,7 +173,7 @@ def _load(place: Place) -> None:
     with suppress(*REFUSED):
         output.items()
     if place.name == "perturbed":
-        from stressreel.samples.cache import cached_sample
+        from stressreel.annotations.samples.cache import cached_sample
 
         clips = load(place.out, "jpeg", videos=cached_sample("msrvtt"), frames=2)
         for at in range(min(len(clips), 2)):
@@ -182,7 +182,7 @@ def _load(place: Place) -> None:
 
 def _with_datasets(place: Place) -> None:
     """Do what a copied export does: read rows by pyarrow, as the harness does."""
-    from stressreel.records.output import reading
+    from stressreel.core.output import reading
 
     with reading(place.out) as output:
         for config in output.info["counts"]:

@@ -85,9 +85,9 @@ def search(side: str, rows: int, queries: int) -> dict[str, object]:
 
 def real(annotations: str) -> dict[str, object]:
     """Time the embedding and the mining of real annotations; embeddings that are cached cost nothing."""
+    from stressreel.annotations.causalchaos import overlaps, read_causalchaos
     from stressreel.negatives.embeddings_cache import embed
     from stressreel.negatives.mining import Item, MiningSettings, mine
-    from stressreel.sources.causalchaos import overlaps, read_causalchaos
 
     rows = read_causalchaos(Path(annotations)).rows
     start = time.perf_counter()
@@ -101,13 +101,13 @@ def real(annotations: str) -> dict[str, object]:
 
 def balanced(annotations: str, copies: int) -> dict[str, object]:
     """Time balanced mining of so many copies of real annotations."""
+    from stressreel.annotations.causalchaos import read_causalchaos
     from stressreel.language.cast import derive_cast
     from stressreel.language.tagger import load_tagger
     from stressreel.negatives.balanced_mining import mine_balanced
     from stressreel.negatives.candidates import QuestionRow
     from stressreel.negatives.confuser import Confuser
     from stressreel.negatives.settings import MiningSettings
-    from stressreel.sources.causalchaos import read_causalchaos
 
     rows = read_causalchaos(Path(annotations)).rows
     names = derive_cast(text for row in rows for text in (row.question, row.answer, row.explanation)).names

@@ -24,9 +24,9 @@ from pathlib import Path
 
 import cv2
 import stressreel
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.perturbed.load import PerturbedClip
 from stressreel.corruptions.registry import list_corruptions
-from stressreel.samples.cache import cached_sample
 from stressreel.video.index import index_frames
 
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}

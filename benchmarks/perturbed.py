@@ -22,10 +22,10 @@ import time
 from pathlib import Path
 
 import cv2
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.perturbed.render import as_encoded, perturbed_frames
 from stressreel.corruptions.registry import SEVERITIES, select_corruptions
 from stressreel.corruptions.visual.engine import Recipe
-from stressreel.samples.cache import cached_sample
 from stressreel.video.encode import EncodeSettings, Mp4Writer
 from stressreel.video.index import FrameIndex, index_frames
 from stressreel.video.store import FrameStore

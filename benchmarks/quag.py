@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
-from stressreel.probes import TEXT, VIDEO, quag
-from stressreel.probes.interception import attention_of_transformers
-from stressreel.probes.layers import attention_modules
+from stressreel.evaluation.probes import TEXT, VIDEO, quag
+from stressreel.evaluation.probes.interception import attention_of_transformers
+from stressreel.evaluation.probes.layers import attention_modules
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 Way = Callable[[], AbstractContextManager[Any]]

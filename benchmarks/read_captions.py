@@ -24,12 +24,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from stressreel.core.seeds import rng_for
 from stressreel.corruptions.registry import check_text_name
 from stressreel.corruptions.text.engine import TextRecipe
 from stressreel.corruptions.text.result import TextResult
 from stressreel.corruptions.text.tools import Tools
 from stressreel.language.words import StyleOption
-from stressreel.seeds import rng_for
 
 COLUMNS = ("source", "id", "seed", "perturbation", "sha256_of_output", "verdict", "why")
 VERDICTS = ("ok", "wrong", "slip of source", "unread")

@@ -20,13 +20,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from stressreel.core.seeds import rng_for
 from stressreel.language.cast import derive_cast
 from stressreel.language.gerund_wording import Gerund
 from stressreel.language.gerunds import gerund
 from stressreel.language.tagger import load_tagger
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import Confusion
-from stressreel.seeds import rng_for
 
 
 @dataclass(frozen=True)

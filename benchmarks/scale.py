@@ -32,16 +32,16 @@ from typing import Any
 from stressreel.builders.perturbed.prepare import prepare
 from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.builders.perturbed.tables import CLEAN
-from stressreel.records.files import sha256_file
-from stressreel.records.options import settled
-from stressreel.records.plan import Facts, Plan, Skip, Unit
-from stressreel.records.schema import Column, Config, Row
-from stressreel.records.share import Share
-from stressreel.runtime import build
-from stressreel.runtime.executor import Inline, Processes
-from stressreel.runtime.output import Journal, claim
-from stressreel.runtime.rendering import Executor, longest_first
-from stressreel.runtime.store import FolderStore
+from stressreel.builders.runtime import build
+from stressreel.builders.runtime.executor import Inline, Processes
+from stressreel.builders.runtime.output import Journal, claim
+from stressreel.builders.runtime.rendering import Executor, longest_first
+from stressreel.builders.runtime.store import FolderStore
+from stressreel.core.files import sha256_file
+from stressreel.core.options import settled
+from stressreel.core.plan import Facts, Plan, Skip, Unit
+from stressreel.core.schema import Column, Config, Row
+from stressreel.core.share import Share
 from stressreel.video.estimate import costs
 
 WORDS = Config("words", "words", (Column("id", "string", "id"), Column("text", "string", "t")), default=True)
@@ -132,7 +132,7 @@ def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
         os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1", "RAY_USAGE_STATS_ENABLED": "0"}
         import ray
         from ray.cluster_utils import Cluster
-        from stressreel.runtime.ray_cluster import RayCluster
+        from stressreel.builders.runtime.ray_cluster import RayCluster
 
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": MEMORY})
         for _ in range(nodes):

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from stressreel.builders.perturbed.scores import suite_settings
+from stressreel.core.output import open_output
 from stressreel.corruptions.registry import list_corruptions
-from stressreel.records.output import open_output
 
 CLIPS = 1000
 START = "from stressreel.cli.main import main; main()"

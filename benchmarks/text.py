@@ -20,10 +20,10 @@ from pathlib import Path
 
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
+from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import TextCorruption, list_corruptions
 from stressreel.corruptions.text.engine import STYLES, TextRecipe
 from stressreel.corruptions.text.tools import Tools
-from stressreel.errors import InputError
 
 MODELS = {"mlm", "translation"}
 TARGET = 30.0  # seconds for 1,000 captions and all perturbations that need no model

@@ -11,11 +11,11 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from ..errors import InputError
+from ..core.errors import InputError
 
 if TYPE_CHECKING:
-    from ..benchmark import Benchmark
-    from ..records.output import FinishedOutput
+    from ..core.output import FinishedOutput
+    from .base import Benchmark
 
 BENCHMARKS = {
     "causal": "stressreel.builders.causal.benchmark:BENCHMARK",

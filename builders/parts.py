@@ -7,35 +7,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InputError, UsageError
-from ..progress import Working
-from ..records.checks import Check, Finding, NotChecked
-from ..records.command import Command
-from ..version import __version__
-from . import BENCHMARKS, benchmark_of, load_benchmark
+from ..core.checks import Check, Finding, NotChecked
+from ..core.command import Command
+from ..core.errors import InputError, UsageError
+from ..core.progress import Working
+from ..core.version import __version__
+from . import benchmark_of, load_benchmark
 
 if TYPE_CHECKING:
-    from ..benchmark import Benchmark
+    from ..core.output import FinishedOutput
+    from ..core.schema import Config
     from ..data_cards.card import Card
     from ..data_cards.gallery.exhibits import Answers, Gallery
-    from ..exports.tasks import Task
-    from ..metrics.blind.asked import Asked
-    from ..metrics.bootstrap import Measure
-    from ..metrics.inputs import ScoreOptions
-    from ..metrics.items import Items
-    from ..metrics.predictions import Predictions
-    from ..metrics.references import OpenRows
-    from ..metrics.scores import Scores
-    from ..metrics.scoring import Explanation, Scoring
-    from ..records.output import FinishedOutput
-    from ..records.schema import Config
-    from ..runtime.rebuild import Again
+    from ..evaluation.blind.asked import Asked
+    from ..evaluation.metrics.bootstrap import Measure
+    from ..evaluation.metrics.inputs import ScoreOptions
+    from ..evaluation.metrics.items import Items
+    from ..evaluation.metrics.predictions import Predictions
+    from ..evaluation.metrics.references import OpenRows
+    from ..evaluation.metrics.scores import Scores
+    from ..evaluation.metrics.scoring import Explanation, Scoring
+    from ..evaluation.tasks import Task
+    from .base import Benchmark
     from .rebuilt import Sources
+    from .runtime.rebuild import Again
 
 
 def items_of_output(output: FinishedOutput, config: str | None, split: str | None) -> Items:
     """Read the items of an output; see `Output.items`."""
-    from ..metrics.inputs import choose_config, choose_split
+    from ..evaluation.metrics.inputs import choose_config, choose_split
 
     benchmark = benchmark_of(output)
     table = choose_config(output, benchmark.question_tables(output.info), config)
@@ -44,7 +44,7 @@ def items_of_output(output: FinishedOutput, config: str | None, split: str | Non
 
 def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[Asked]:
     """Return what a table and split of an output asks with options; see `benchmark.Benchmark.choices`."""
-    from ..metrics.blind.asked import asked_items
+    from ..evaluation.blind.asked import asked_items
 
     benchmark = benchmark_of(output)
     if benchmark.choices is None:
@@ -62,8 +62,8 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: Again) ->
         again: What is made again.
     """
     from ..data_cards.card import card_checks
-    from ..runtime.decoded import check_decord
-    from ..runtime.verify import common_checks, row_checks
+    from .runtime.decoded import check_decord
+    from .runtime.verify import common_checks, row_checks
 
     benchmark = benchmark_of(output)
     configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
@@ -72,7 +72,7 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: Again) ->
     last = checks.pop("load_dataset")
     rebuilt = rebuild_checks(output, benchmark, sources, again) if sources else {}
     if "rows" not in rebuilt:
-        command = Command(program_of(benchmark), benchmark.settings, benchmark.decide)
+        command = Command(benchmark.program, benchmark.settings, benchmark.decide)
         checks |= {**row_checks(configs, command), **own_checks(benchmark, configs)}
         if has_videos and again.decode:
             checks |= decoded_checks(benchmark, configs, again.workers)
@@ -84,7 +84,7 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: Again) ->
 
 def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
     """Return the check of what follows from other rows, which code of another version may have made otherwise."""
-    from ..runtime.derived import check_derived
+    from .runtime.derived import check_derived
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
         built_by = output.info.get("tools", {}).get("stressreel")
@@ -98,7 +98,7 @@ def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Che
 
 def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int) -> dict[str, Check]:
     """Return the checks of what embedded videos show."""
-    from ..runtime.decoded import check_decoded, check_shown
+    from .runtime.decoded import check_decoded, check_shown
 
     checks: dict[str, Check] = {"decoded": lambda output: check_decoded(output, configs, workers)}
     if (shown := benchmark.shown) is not None:
@@ -108,8 +108,8 @@ def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int
 
 def rebuild_checks(output: FinishedOutput, benchmark: Benchmark, sources: Sources, again: Again) -> dict[str, Check]:
     """Return the checks that build an output again; one that says why, if that cannot be."""
-    from ..runtime.rebuild import Rebuild
     from .rebuilt import prepare_again
+    from .runtime.rebuild import Rebuild
 
     with Working("preparing the build again"):
         found = prepare_again(output, benchmark, sources)
@@ -143,9 +143,9 @@ def score_output(
     split: str | None,
     options: ScoreOptions,
 ) -> Scored:
-    """Score predictions, or similarities, on an output; see `metrics.scoring.score`."""
-    from ..metrics.inputs import choose_config
-    from ..metrics.scoring import score
+    """Score predictions, or similarities, on an output; see `evaluation.metrics.scoring.score`."""
+    from ..evaluation.metrics.inputs import choose_config
+    from ..evaluation.metrics.scoring import score
 
     benchmark = benchmark_of(output)
     scoring = scoring_of(benchmark)
@@ -162,7 +162,7 @@ def measure_of(name: str, cells: Sequence[str]) -> Measure:
         name: What was scored: a benchmark, or "open-ended".
         cells: The cells.
     """
-    from ..metrics import open_ended
+    from ..evaluation.metrics import open_ended
 
     return open_ended.measure if name == open_ended.NAME else scoring_of(load_benchmark(name)).measure(cells)
 
@@ -173,8 +173,8 @@ def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
     Raises:
         InputError: The benchmark has no open questions.
     """
-    from ..metrics.inputs import choose_config
-    from ..metrics.references import OpenRows
+    from ..evaluation.metrics.inputs import choose_config
+    from ..evaluation.metrics.references import OpenRows
 
     benchmark = benchmark_of(output)
     if benchmark.references is None:
@@ -184,11 +184,6 @@ def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
         )
     table = choose_config(output, benchmark.question_tables(output.info), config)
     return OpenRows(table, *benchmark.references(output, table), benchmark.written_table)
-
-
-def program_of(benchmark: Benchmark) -> str:
-    """Return what builds a benchmark on the command line: those of other packages have no program of their own."""
-    return f"build-{benchmark.name}" if benchmark.name in BENCHMARKS else f"stressreel build {benchmark.name}"
 
 
 def card_of(benchmark: Benchmark) -> Card:
@@ -202,14 +197,14 @@ def card_of(benchmark: Benchmark) -> Card:
 
 def scoring_of(benchmark: Benchmark) -> Scoring:
     """Return how predictions on a benchmark are scored."""
-    from ..metrics.scoring import accuracy_scoring
+    from ..evaluation.metrics.scoring import accuracy_scoring
 
     return benchmark.scoring() if benchmark.scoring else accuracy_scoring(benchmark.items)
 
 
 def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> list[Task]:
     """Return the tasks of an output for evaluation harnesses."""
-    from ..exports.items import item_tasks
+    from ..evaluation.item_tasks import item_tasks
 
     if benchmark.tasks:
         return benchmark.tasks(output, split)
@@ -234,7 +229,7 @@ def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -
         InputError: There is no such layout.
         UsageError: The output has no such split, or several and none was named.
     """
-    from ..metrics.inputs import ALL, choose_split
+    from ..evaluation.metrics.inputs import ALL, choose_split
 
     if benchmark.layout is None:
         raise InputError(f"{output.path} is of {benchmark.name}, which has no published layout to be written in.")
@@ -253,7 +248,7 @@ def explain_answer(output: FinishedOutput, predictions: Predictions, question: s
         InputError: There is no such question.
         UsageError: The benchmark has no more to say than right or wrong.
     """
-    from ..metrics.predictions import of_output
+    from ..evaluation.metrics.predictions import of_output
 
     benchmark = benchmark_of(output)
     scoring = scoring_of(benchmark)

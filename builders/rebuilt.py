@@ -8,16 +8,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from ..benchmark import Benchmark, Prepared
-from ..errors import InputError, UsageError
-from ..extras import MissingExtraError
-from ..records.checks import NotChecked
-from ..records.command import given_files, read_command, recorded
-from ..records.options import ITSELF, NAME, BuildSettings, Field, Option, options_of, settled, with_value
-from ..records.output import FinishedOutput
-from ..sources.files import find_file
-from ..version import __version__
-from .parts import program_of
+from ..core.checks import NotChecked
+from ..core.command import given_files, read_command, recorded
+from ..core.errors import InputError, UsageError
+from ..core.extras import MissingExtraError
+from ..core.options import ITSELF, NAME, BuildSettings, Field, Option, options_of, settled, with_value
+from ..core.output import FinishedOutput
+from ..core.version import __version__
+from ..video.source_files import find_file
+from .base import Benchmark, Prepared
 
 SAMPLE = "sample"
 
@@ -44,7 +43,7 @@ def opening(benchmark: Benchmark, settings: BuildSettings, prepared: Prepared) -
         "dataset_version": settings.version,
         "split": settings.split,
         "files": given_files(settings),
-        "command": recorded(program_of(benchmark), settings, prepared.recorded),
+        "command": recorded(benchmark.program, settings, prepared.recorded),
         **{key: value for key, value in prepared.plan.identity.items() if key != "dataset_version"},
     }
 
@@ -106,7 +105,7 @@ def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name not in options:
             raise UsageError(
-                f"--{name.replace('_', '-')} is an option of neither verify nor {program_of(benchmark)}. Give the "
+                f"--{name.replace('_', '-')} is an option of neither verify nor {benchmark.program}. Give the "
                 "options that name what it was built from, such as --videos DIR."
             )
         try:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from ..errors import VideoError
-from ..records.files import file_stamp
-from ..records.objects import address, local_copy, stamp_of
-from ..records.plan import Builder, Skip, Unit
-from ..runtime.missing import first_of
+from ..core.errors import VideoError
+from ..core.files import file_stamp
+from ..core.objects import address, local_copy, stamp_of
+from ..core.plan import Builder, Skip, Unit
 from ..video.index import check_opens
+from .runtime.missing import first_of
 
 
 def describe_found(needed: Collection[str], found: Collection[str], searched: Callable[[], Sequence[str]]) -> list[str]:
@@ -23,7 +23,7 @@ def describe_found(needed: Collection[str], found: Collection[str], searched: Ca
 
 
 class SourceVideos:
-    """What a `records.plan.Builder` says of the source videos of its units; builders inherit it.
+    """What a `core.plan.Builder` says of the source videos of its units; builders inherit it.
 
     Attributes:
         videos: Path of each source video by id, as text; a field of the builder.

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..builders import benchmark_names, load_benchmark
-from ..records.objects import address
-from ..records.options import RunOptions
+from ..core.objects import address
+from ..core.options import RunOptions
 from .options import from_values, settings_command
 from .terminal import echo
 
 if TYPE_CHECKING:
-    from ..benchmark import Benchmark
+    from ..builders.base import Benchmark
 
 FEW = 4
 
@@ -33,7 +33,7 @@ def build_command(name: str, program: str) -> click.Command:
 
     def run(**values: Any) -> None:
         from ..api.build import run_build
-        from ..records.output import fitting
+        from ..core.output import fitting
 
         settings = from_values(benchmark.settings, values)
         options = from_values(RunOptions, values)

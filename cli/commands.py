@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ..errors import UsageError
+from ..core.errors import UsageError
 from .functions import Adapt, function_command
 
 

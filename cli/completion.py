@@ -37,7 +37,7 @@ def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def _counts(ctx: click.Context) -> dict[str, dict[str, int]]:
     """Return the rows of the output that is named, by table and split; nothing if none is."""
-    from ..records.documents import parse_json, read_own
+    from ..core.documents import parse_json, read_own
 
     named = [ctx.params.get("out"), ctx.params.get("on"), *ctx.args]  # arguments, where the last option has no value
     for out in filter(None, named):

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from ..records.functions import description, fields_of
-from ..records.options import Field
-from ..records.results import Result
+from ..core.functions import description, fields_of
+from ..core.options import Field
+from ..core.results import Result
 from .completion import complete_splits, complete_tables
 from .options import debug_option, make_option, option_type
 from .terminal import echo

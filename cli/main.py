@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import StressreelError, UsageError
-from ..extras import named, own_process
-from ..progress import Working, forget, kept, showing
-from ..runtime.interrupt import asked, listen
+from ..core.errors import StressreelError, UsageError
+from ..core.extras import named, own_process
+from ..core.interrupt import asked, listen
+from ..core.progress import Working, forget, kept, showing
 from .terminal import echo
 
 GARBAGE = (50_000, 20, 20)  # looking for circles among millions of tokens took a sixth of the time
@@ -100,7 +100,7 @@ def load_command(name: str) -> click.Command:
 def print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     """Print the version of stressreel and leave."""
     if value and not ctx.resilient_parsing:
-        from ..version import __version__
+        from ..core.version import __version__
 
         click.echo(f"stressreel {__version__}")
         ctx.exit()

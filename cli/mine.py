@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..api.mine import mine, run_mine
-from ..errors import UsageError
+from ..core.errors import UsageError
+from ..core.functions import description
 from ..negatives.settings import MineSettings
-from ..records.functions import description
 from .functions import show
 from .options import from_values, settings_command
 

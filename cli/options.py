@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..records.options import Field, build, options_of
+from ..core.options import Field, build, options_of
 from .completion import complete_names
 
 S = TypeVar("S")
@@ -180,7 +180,7 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
     """Make a YAML file the source of defaults: flags win over it, it wins over the built-in ones."""
     if path is None:
         return
-    from ..records.documents import parse_yaml, read_text, shortened
+    from ..core.documents import parse_yaml, read_text, shortened
 
     try:
         content = parse_yaml(read_text(path)) or {}
@@ -208,7 +208,7 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
 
 def _config_value(option: click.Option, value: Any, plain: bool, place: str) -> Any:
     """Check the type of a value of the YAML file: nothing is converted in silence."""
-    from ..records.documents import shortened
+    from ..core.documents import shortened
 
     if option.is_flag:
         if not isinstance(value, bool):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..errors import printable
+from ..core.errors import printable
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:

@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeVar, overload
 
 import yaml
 
-from ..errors import InputError, UsageError
-from ..extras import import_extra
+from ..core.errors import InputError, UsageError
+from ..core.extras import import_extra
 
 SEVERITIES = (1, 2, 3, 4, 5)
 QUANTISER_LIMIT = 31

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..metrics.blind.report import Titled
+from ..evaluation.blind.report import Titled
 from .plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png, _short
 
 if TYPE_CHECKING:

@@ -13,15 +13,15 @@ import numpy as np
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
-from ..records.card_head import data_files
-from ..records.checks import Check
-from ..records.documents import read_own
-from ..records.files import regular, write_atomic
-from ..records.markdown import Written, as_block, as_code, as_text, without_tags
-from ..records.notes import CARD, marked, notes_of
-from ..records.output import FinishedOutput
-from ..records.schema import Column, Config
-from ..records.source import source_of
+from ..core.card_head import data_files
+from ..core.checks import Check
+from ..core.documents import read_own
+from ..core.files import regular, write_atomic
+from ..core.markdown import Written, as_block, as_code, as_text, without_tags
+from ..core.notes import CARD, marked, notes_of
+from ..core.output import FinishedOutput
+from ..core.schema import Column, Config
+from ..core.source import source_of
 from .croissant import FILE as CROISSANT
 from .croissant import render_croissant
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..records.files import sha256_file
-from ..records.fingerprint import FILE as UNITS
-from ..records.output import FinishedOutput
-from ..records.schema import Column, Config
-from ..records.source import Source, source_of
+from ..core.files import sha256_file
+from ..core.fingerprint import FILE as UNITS
+from ..core.output import FinishedOutput
+from ..core.schema import Column, Config
+from ..core.source import Source, source_of
 
 FILE = "croissant.json"
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")

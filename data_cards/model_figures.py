@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import UsageError
-from ..metrics.model_table import ModelTable
+from ..core.errors import UsageError
+from ..evaluation.metrics.model_table import ModelTable
 from .plots import BLUE, INK, PALE, _plain, _png, _short
 from .score_figures import _or_zero, _shares
 

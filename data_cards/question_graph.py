@@ -7,7 +7,7 @@ from math import ceil
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..metrics.question_paths import RIGHT, UNANSWERED, UNASKED, UNKNOWN, WRONG, QuestionPath, Step
+from ..evaluation.metrics.question_paths import RIGHT, UNANSWERED, UNASKED, UNKNOWN, WRONG, QuestionPath, Step
 from .plots import BLUE, GREY, INK, PALE, WIDTH_IN, _png, _short
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def question_graph_png(path: QuestionPath) -> bytes:
     questions only those nearest to the question are drawn, and the picture says so.
 
     Args:
-        path: The graph with its verdicts; see `metrics.question_paths.question_path`.
+        path: The graph with its verdicts; see `evaluation.metrics.question_paths.question_path`.
 
     Returns:
         A PNG, as wide as all figures of cards.

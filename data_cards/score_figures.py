@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..metrics.open_ended import BEST, CAPSMIX, SCORES
-from ..metrics.scores import Scores
-from ..records.results import Estimate, Table
+from ..core.results import Estimate, Table
+from ..evaluation.metrics.open_ended import BEST, CAPSMIX, SCORES
+from ..evaluation.metrics.scores import Scores
 from .plots import BLUE, INK, ORANGE, PALE, _plain, _png, _short
 
 if TYPE_CHECKING:

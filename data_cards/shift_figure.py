@@ -20,7 +20,7 @@ def perplexity_png(report: Mapping[str, Any]) -> bytes:
     stands behind the bar; dashed lines for the originals, with and without those.
 
     Args:
-        report: See `metrics.text_shift.shift_report`; with perplexities.
+        report: See `evaluation.metrics.text_shift.shift_report`; with perplexities.
     """
     shifts: Mapping[str, Mapping[str, Any]] = report["perturbations"]
     colours = {family: COLOURS[number % len(COLOURS)] for number, family in enumerate(report["families"])}

@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 sys.path.insert(0, str(Path(__file__).parent))
 
 from command_reference import command_reference
-from stressreel.version import __version__
+from stressreel.core.version import __version__
 
 project = "stressreel"
 author = "the authors of stressreel"

@@ -24,10 +24,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from numpy.typing import NDArray
+from stressreel.annotations.samples.cartoon import frames as cartoon
+from stressreel.annotations.samples.causal import sample_episodes
+from stressreel.annotations.samples.msrvtt import frames, sample_clips
 from stressreel.data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, STYLE
-from stressreel.samples.cartoon import frames as cartoon
-from stressreel.samples.causal import sample_episodes
-from stressreel.samples.msrvtt import frames, sample_clips
 
 Picture = NDArray[np.uint8]
 WIDTH_IN, HEIGHT_IN, DPI = 13.0, 8.9, 130

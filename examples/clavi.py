@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from frames import Floats, changes, opened, predict, ridge, rows, run, small_frames
-from stressreel.records.output import FinishedOutput
+from stressreel.core.output import FinishedOutput
 
 PARTS = 8
 WEIGHT = 10.0

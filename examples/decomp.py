@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from frames import Floats, changes, opened, rows, run, small_frames
-from stressreel.records.output import FinishedOutput
+from stressreel.core.output import FinishedOutput
 
 PARTS = 8
 NEAREST = 3  # videos that vote

@@ -17,10 +17,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from frames import run
-from stressreel.records.files import write_atomic
-from stressreel.samples.acting import ACTS, Cue, Stage, Station
-from stressreel.samples.charades import SampleVideo, annotation_table, class_tables, frames, sample_videos
-from stressreel.seeds import rng_for
+from stressreel.annotations.samples.acting import ACTS, Cue, Stage, Station
+from stressreel.annotations.samples.charades import SampleVideo, annotation_table, class_tables, frames, sample_videos
+from stressreel.core.files import write_atomic
+from stressreel.core.seeds import rng_for
 from stressreel.video.encode import EncodeSettings, write_video
 
 FPS = Fraction(4)

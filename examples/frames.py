@@ -11,8 +11,8 @@ from typing import Any
 import av
 import numpy as np
 from numpy.typing import NDArray
-from stressreel.errors import InputError, StressreelError
-from stressreel.records.output import FinishedOutput, open_output
+from stressreel.core.errors import InputError, StressreelError
+from stressreel.core.output import FinishedOutput, open_output
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from frames import Floats, colours, opened, predict, ridge, rows, run, small_frames, where_it_moves
 from stressreel.builders.perturbed.scores import caption_texts, read_captions, suite_settings
+from stressreel.core.output import FinishedOutput
+from stressreel.evaluation.metrics.inputs import choose_split
 from stressreel.language.embeddings import load_encoder
-from stressreel.metrics.inputs import choose_split
-from stressreel.records.output import FinishedOutput
 
 WEIGHT = 100.0
 PAIR = ["pair_id", "out_a_frame", "in_a_frame", "in_b_frame", "phrase_a", "phrase_b"]

@@ -31,9 +31,9 @@ import stressreel
 import torch
 from frames import Ints, chosen_frames, opened, rows, run
 from numpy.typing import NDArray
-from stressreel.probes import NEITHER, TEXT, VIDEO, quag
-from stressreel.records.output import FinishedOutput
-from stressreel.seeds import rng_for
+from stressreel.core.output import FinishedOutput
+from stressreel.core.seeds import rng_for
+from stressreel.evaluation.probes import NEITHER, TEXT, VIDEO, quag
 from torch import nn
 
 FRAMES, SMALL = 8, (64, 48)

@@ -11,14 +11,14 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..progress import Progress, keep
-from ..records.files import sha256_file, write_atomic
-from ..records.inside import inside
-from ..records.output import FinishedOutput
-from ..records.schema import Config, Row
-from ..runtime.interrupt import check
+from ..core.export_folder import Receipt, add_names, identity, open_folder, plain_name
+from ..core.files import sha256_file, write_atomic
+from ..core.inside import inside
+from ..core.interrupt import check
+from ..core.output import FinishedOutput
+from ..core.progress import Progress, keep
+from ..core.schema import Config, Row
 from .media import Part, json_lines, parts_of, video_bytes, write_rows
-from .resumable import Receipt, add_names, identity, open_folder, plain_name
 
 METADATA = "metadata.jsonl"
 FILE_NAME = "file_name"  # the column by which VideoFolder finds the file of a row

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
-from ..metrics.answers import plain
-from ..records.output import FinishedOutput
-from . import lmms_eval_utils
-from .folder import about_export, exported_by, run_time_files, write_folder
-from .tasks import KINDS, Task, check_videos, prompts, score_commands, video_of
+from ..core.errors import InputError
+from ..core.output import FinishedOutput
+from ..evaluation import lmms_eval_utils
+from ..evaluation.metrics.answers import plain
+from ..evaluation.tasks import KINDS, Task, check_videos, prompts, score_commands, video_of
+from .task_folder import about_export, exported_by, run_time_files, write_folder
 
 HERE = Path(__file__).parent
 CHOSEN = ("accuracy", "unreadable")

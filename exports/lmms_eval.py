@@ -14,11 +14,11 @@ from typing import Any
 
 import yaml
 
-from ..records.output import FinishedOutput
-from .folder import about_export, exported_by, run_time_files, write_folder
-from .tasks import KINDS, Task, check_videos, prompts, score_commands
+from ..core.output import FinishedOutput
+from ..evaluation import lmms_eval_utils
+from ..evaluation.tasks import KINDS, Task, check_videos, prompts, score_commands
+from .task_folder import about_export, exported_by, run_time_files, write_folder
 
-HERE = Path(__file__).parent
 CHOSEN = ("accuracy", "unreadable")
 WRITTEN = ("exact", "empty")  # what the harness itself says of texts
 HIGHER_IS_BETTER = {"accuracy": True, "unreadable": False, "exact": True, "empty": False}
@@ -125,7 +125,7 @@ def write_tasks(
 def _utils(tasks: list[Task]) -> str:
     """Write `utils.py`: the functions of all tasks, and those that are about a table of these."""
     bound = {f.definition for task in tasks for f in functions_of(task).values() if isinstance(f, Bound)}
-    written = (HERE / "lmms_eval_utils.py").read_text(encoding="utf-8")
+    written = Path(lmms_eval_utils.__file__).read_text(encoding="utf-8")
     if not bound:
         return written
     return "\n".join([written, "", "# About one table", "", "from functools import partial", "", *sorted(bound), ""])

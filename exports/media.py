@@ -11,12 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..errors import InputError, UsageError
-from ..records.files import atomic
-from ..records.output import FinishedOutput
-from ..records.schema import Config, Row
-from ..records.shards import group_rows, open_shard
-from .tasks import without_videos
+from ..core.errors import InputError, UsageError
+from ..core.files import atomic
+from ..core.output import FinishedOutput
+from ..core.schema import Config, Row
+from ..core.shards import group_rows, open_shard
+from ..evaluation.tasks import without_videos
 
 
 @dataclass(frozen=True)

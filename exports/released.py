@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..errors import InputError, OutputError, StressreelError
-from ..records.inside import inside
+from ..core.errors import InputError, OutputError, StressreelError
+from ..core.inside import inside
 
 
 def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:

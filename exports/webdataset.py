@@ -17,15 +17,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from ..errors import InputError, UsageError
-from ..progress import Progress, keep
-from ..records.files import atomic, sha256_file, sha256_text, write_atomic
-from ..records.output import FinishedOutput
-from ..records.schema import Config, Row
-from ..runtime.interrupt import check
+from ..core.errors import InputError, UsageError
+from ..core.export_folder import ExportFolder, Receipt, add_names, identity, open_folder
+from ..core.files import atomic, sha256_file, sha256_text, write_atomic
+from ..core.interrupt import check
+from ..core.output import FinishedOutput
+from ..core.progress import Progress, keep
+from ..core.schema import Config, Row
 from .files import table_file
 from .media import Part, parts_of, rows_from, video_bytes, write_rows
-from .resumable import ExportFolder, Receipt, add_names, identity, open_folder
 from .webdataset_card import webdataset_card
 
 CARD = "README.md"

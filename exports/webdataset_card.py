@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from ..records.output import FinishedOutput
-from ..records.schema import Column
-from ..records.source import source_of
+from ..core.output import FinishedOutput
+from ..core.schema import Column
+from ..core.source import source_of
 from .media import Part
 
 LISTS = {"strings": "string", "integers": "int32"}

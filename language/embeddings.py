@@ -19,9 +19,9 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, StressreelError
-from ..extras import missing
-from ..records.files import atomic, output_error, regular, sha256_file, user_cache
+from ..core.errors import InputError, StressreelError
+from ..core.extras import missing
+from ..core.files import atomic, output_error, regular, sha256_file, user_cache
 from .hub import ModelFiles, model_files, quiet
 from .inflection import readings
 

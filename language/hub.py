@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, UsageError
-from ..records.files import sha256_file
+from ..core.errors import InputError, UsageError
+from ..core.files import sha256_file
 
 WANTED = ["*.json", "*.txt", "*.model", "*.safetensors"]
 UNWANTED = ["coreml/*", "onnx/*", "openvino/*"]

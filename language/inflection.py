@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal
 
-from ..extras import import_extra
+from ..core.extras import import_extra
 from .lexicon import verb_forms
 
 Tag = Literal["VB", "VBZ", "VBP", "VBD", "VBN", "VBG", "NN", "NNS", "JJ", "JJR", "JJS", "RB"]

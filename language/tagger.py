@@ -13,8 +13,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from ..errors import InputError
-from ..extras import import_extra
+from ..core.errors import InputError
+from ..core.extras import import_extra
 from .tag_repairs.clipped import repair_clipped
 from .tag_repairs.sentences import repair_tags
 from .tag_repairs.stories import repair_story
@@ -136,7 +136,7 @@ def _nltk_folder() -> Path | None:
 
 
 def _nltk_tagger(folder: Path) -> Tagger:
-    from ..records.files import sha256_file
+    from ..core.files import sha256_file
 
     nltk = import_extra("nltk")
     model = import_extra("nltk.tag.perceptron").PerceptronTagger()

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import InputError
-from ..extras import import_extra
+from ..core.errors import InputError
+from ..core.extras import import_extra
 
 Pos = Literal["n", "v", "a", "r"]
 POSES: tuple[Pos, ...] = ("n", "v", "a", "r")

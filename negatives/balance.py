@@ -12,7 +12,7 @@ nearest to its own. To even that out, texts were held to as many wrong options a
 either left fewer that are as likely as the right one, and trees found these out.
 
 What steers is small (`steering`): a network on question and option, and with a conditional logit (McFadden 1974) on the
-set. Trees and n-grams never steer, and are left to judge (`metrics.blind`).
+set. Trees and n-grams never steer, and are left to judge (`evaluation.blind`).
 
 Zellers et al. 2019, "HellaSwag", section 4 and Le Bras et al. 2020, "Adversarial Filters of Dataset Biases" keep the
 options, or the rows, that one model finds hardest. Where we differ: nothing is chased to the bottom. What is hardest
@@ -27,8 +27,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Progress
-from ..seeds import rng_for
+from ..core.progress import Progress
+from ..core.seeds import rng_for
 from .counting import Counts
 from .facets import WIDTH, Facet, Features, set_features
 from .judges import FOLDS, Judge, chances

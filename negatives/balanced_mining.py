@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.progress import tracked
 from ..language.text_key import text_key
-from ..progress import tracked
 from .balance import Balanced, balance
 from .candidates import Candidate, Candidates, Embed, QuestionRow
 from .confuser import Confuser

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.seeds import rng_for
 from ..language.cast import Cast
 from ..language.text_key import text_key
 from ..language.words import Caption
-from ..seeds import rng_for
 from .confuser import Confuser
 from .effects import may_be_right
 from .entities import Entity, entities

@@ -8,10 +8,10 @@ from typing import Any
 
 import yaml
 
-from ..errors import InputError
+from ..core.errors import InputError
+from ..core.files import regular
 from ..language.cast import Cast
 from ..language.lexicon import word_lists
-from ..records.files import regular
 
 
 @cache

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..core.seeds import rng_for
 from ..language.text_key import text_key
-from ..seeds import rng_for
 from .confuser import Confuser
 from .confusion import KINDS, Confusion, Kind, Unconfused
 from .mining import Negative, OptionSet

@@ -15,10 +15,10 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
-from ..errors import StressreelError
+from ..core.errors import StressreelError
+from ..core.files import atomic, canonical_json, output_error, sha256_text, user_cache
+from ..core.progress import Progress, keep
 from ..language.embeddings import Encoder, load_encoder, sbert_files
-from ..progress import Progress, keep
-from ..records.files import atomic, canonical_json, output_error, sha256_text, user_cache
 
 Floats = NDArray[np.float32]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..seeds import rng_for
+from ..core.seeds import rng_for
 from .steering import Network, conditional_logit
 
 Doubles = NDArray[np.float64]

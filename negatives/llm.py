@@ -20,14 +20,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..errors import BuildError, InputError
-from ..extras import named
+from ..core.documents import parse_json
+from ..core.errors import BuildError, InputError
+from ..core.extras import named
+from ..core.files import sha256_text, write_json
 from ..language.cast import Cast
 from ..language.hub import ModelFiles, model_files
 from ..language.text_key import text_key
 from ..language.words import name_pattern
-from ..records.documents import parse_json
-from ..records.files import sha256_text, write_json
 from .confusion import KINDS, Confusion, Kind, Unconfused
 
 KEYS = ("STRESSREEL_LLM_KEY", "OPENAI_API_KEY")

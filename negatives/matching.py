@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..seeds import rng_for
+from ..core.seeds import rng_for
 from .facets import relative
 
 Doubles = NDArray[np.float64]

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, UsageError
+from ..core.errors import InputError, UsageError
+from ..core.files import atomic, write_atomic
+from ..core.results import Result, Table
+from ..core.seeds import digest_for
 from ..language.cast import derive_cast
 from ..language.tagger import load_tagger
 from ..language.text_key import text_key
-from ..records.files import atomic, write_atomic
-from ..records.results import Result, Table
-from ..seeds import digest_for
 from .balanced_mining import mine_balanced
 from .candidates import QuestionRow
 from .confuser import Confuser

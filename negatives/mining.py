@@ -21,10 +21,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..core.errors import InputError
+from ..core.progress import tracked
+from ..core.seeds import digest_for, rng_for
 from ..language.text_key import text_key
-from ..progress import tracked
-from ..seeds import digest_for, rng_for
 from .content_words import content_words, says_no_more
 from .search import Indices, nearest
 from .settings import MiningSettings

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import tracked
+from ..core.progress import tracked
 
 Floats = NDArray[np.float32]
 Indices = NDArray[np.int32]

@@ -8,9 +8,9 @@ from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import UsageError
+from ..core.errors import UsageError
+from ..core.options import comma_separated, nested, option
 from ..language.words import TaggerKind
-from ..records.options import comma_separated, nested, option
 
 
 def hard(settings: Any) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..seeds import rng_for
+from ..core.seeds import rng_for
 from .counting import CROSSED, Counts
 from .facets import Features, set_features
 from .judges import FOLDS, Judge, hits

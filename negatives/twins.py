@@ -29,8 +29,8 @@ from itertools import combinations
 
 import numpy as np
 
+from ..core.seeds import digest_for, rng_for
 from ..language.text_key import text_key
-from ..seeds import digest_for, rng_for
 from .candidates import Embed
 from .confuser import Confuser
 from .confusion import KINDS, Confusion, Kind, Unconfused

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from ..errors import InputError
+from ..core.errors import InputError
 
 FOLDER = Path(__file__).parent
 

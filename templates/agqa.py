@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from ..errors import InputError
+from ..core.errors import InputError
 from . import read_table, validating
 
 TABLE = "agqa"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from string import Formatter
 
-from ..errors import InputError
+from ..core.errors import InputError
 from . import read_table, validating
 from .agqa import Vocabulary, load_agqa
 

@@ -28,9 +28,9 @@ from hypothesis import settings
 from language_data import find_first, real_one
 from numpy.typing import NDArray
 from small_wordnet import write_wordnet
+from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples.msrvtt import SampleClip, sample_clips, write_msrvtt_sample
 from stressreel.language.wordnet import WordNet
-from stressreel.samples.cache import cached_sample
-from stressreel.samples.msrvtt import SampleClip, sample_clips, write_msrvtt_sample
 
 settings.register_profile("busy", deadline=None, max_examples=50)  # a busy machine is no fault
 settings.load_profile("busy")

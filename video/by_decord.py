@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import VideoError
-from ..extras import import_extra
+from ..core.errors import VideoError
+from ..core.extras import import_extra
 from .index import open_video
 from .pyav import to_rgb
 from .thumbnails import UNDECODABLE, frames_of

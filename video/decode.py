@@ -13,7 +13,7 @@ from av.container import InputContainer
 from av.video.frame import PictureType
 from av.video.stream import VideoStream
 
-from ..errors import VideoError
+from ..core.errors import VideoError
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
 from .pyav import decoded, decoded_packet, demuxed, display_matrix, is_full, like, plane_view, to_yuv420p
 

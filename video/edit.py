@@ -10,7 +10,7 @@ from pathlib import Path
 
 import av
 
-from ..errors import VideoError
+from ..core.errors import VideoError
 from .decode import decode, upright
 from .encode import EncodeSettings, Mp4Writer
 from .index import FrameIndex, open_video

@@ -17,7 +17,7 @@ from av.audio.stream import AudioStream
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
-from ..records.files import atomic
+from ..core.files import atomic
 from .presets import CRF, PRESET, Preset
 from .pyav import colours, rgb_to_yuv420p
 

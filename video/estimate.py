@@ -18,8 +18,8 @@ import av
 import numpy as np
 import yaml
 
-from ..errors import VideoError
-from ..records.shards import SHARD_BYTES
+from ..core.errors import VideoError
+from ..core.shards import SHARD_BYTES
 from .encode import AAC_BITS_PER_SECOND, EncodeSettings, Mp4Writer
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
 from .pyav import Frame, open_input, rgb_frame, to_rgb

@@ -6,8 +6,8 @@ import os
 import shutil
 import subprocess
 
-from ..errors import InputError
-from ..extras import import_extra
+from ..core.errors import InputError
+from ..core.extras import import_extra
 
 
 def find_ffmpeg() -> str:

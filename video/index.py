@@ -27,7 +27,7 @@ from av.error import FFmpegError
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
-from ..errors import VideoError
+from ..core.errors import VideoError
 from .pyav import decoded, demuxed, open_input
 
 

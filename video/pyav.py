@@ -28,8 +28,8 @@ from av.video.reformatter import ColorRange
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
-from ..records.files import regular
-from ..records.objects import local_copy
+from ..core.files import regular
+from ..core.objects import local_copy
 from .boxes import check_samples
 
 Frame = av.VideoFrame

@@ -10,7 +10,7 @@ from av.audio.stream import AudioStream
 from av.error import FFmpegError
 from numpy.typing import NDArray
 
-from ..errors import VideoError
+from ..core.errors import VideoError
 from .encode import AAC_RATES, Sound
 from .index import FrameIndex, words
 from .pyav import open_input

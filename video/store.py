@@ -13,7 +13,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import VideoError
+from ..core.errors import VideoError
 from .decode import decode, decode_at, upright
 from .index import FrameIndex
 from .pyav import like, plane_view, rgb_to_yuv420p, to_rgb

@@ -12,8 +12,8 @@ import av
 import numpy as np
 from av.error import FFmpegError
 
-from ..errors import VideoError
-from ..extras import import_extra
+from ..core.errors import VideoError
+from ..core.extras import import_extra
 from .ffmpeg import find_ffmpeg
 from .pyav import open_input, plane_view
 

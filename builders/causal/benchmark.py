@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...benchmark import Benchmark, Info, late
+from ..base import Benchmark, Info, late
 from .settings import CausalSettings, decided
 
 

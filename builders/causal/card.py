@@ -9,15 +9,15 @@ from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...core.output import FinishedOutput
+from ...core.schema import Row
+from ...core.source import source_of
 from ...data_cards.card import Card
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
 from ...data_cards.statistics import Spread, named
-from ...metrics.blind.options import MEANINGS
+from ...evaluation.blind.options import MEANINGS
 from ...negatives.mining import REFUSALS
 from ...negatives.settings import strict
-from ...records.output import FinishedOutput
-from ...records.schema import Row
-from ...records.source import source_of
 from .settings import SCHEMES, settings_of
 from .tables import CLIPS, CONFUSED, NAMES, OPEN, RIGHT
 

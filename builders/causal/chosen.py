@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...core.checks import Chosen, Finding
+from ...core.output import FinishedOutput
+from ...core.schema import Row
 from ...negatives.embeddings_cache import embed
 from ...negatives.settings import MiningSettings
-from ...records.checks import Chosen, Finding
-from ...records.output import FinishedOutput
-from ...records.schema import Row
-from ...runtime.derived import check_derived
+from ..runtime.derived import check_derived
 from .derived import derived
 from .settings import CausalSettings
 from .tables import CONFUSED, NAMES, OPEN, RIGHT, causal_configs

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ...core.output import FinishedOutput
+from ...core.schema import Row
 from ...language.text_key import text_key
 from ...negatives.mining import Negative, arrange, even_places
 from ...negatives.settings import strict
-from ...records.output import FinishedOutput
-from ...records.schema import Row
-from ...runtime.derived import Derivation, Derived
+from ..runtime.derived import Derivation, Derived
 from .divisions import SPLITS, divide
 from .plan import asked_of, causal_row, source_row
 from .settings import SCHEMES, CausalSettings, Scheme, settings_of

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ...seeds import rng_for
-from ...sources.causalchaos import CausalRow, overlaps
+from ...annotations.causalchaos import CausalRow, overlaps
+from ...core.seeds import rng_for
 from .settings import Scheme
 
 Places = Literal["frames", "rows"]

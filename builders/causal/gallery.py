@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.output import FinishedOutput
+from ...core.schema import Row
 from ...data_cards.gallery.exhibits import Answers, Asked, Exhibit, Facet, Film, Gallery, Said, judged, said_of
-from ...metrics.inputs import ALL, read_columns, read_whole
-from ...metrics.items import Items
-from ...records.output import FinishedOutput
-from ...records.schema import Row
+from ...evaluation.metrics.inputs import ALL, read_columns, read_whole
+from ...evaluation.metrics.items import Items
 from .benchmark import question_tables
 from .items import items
 from .tables import CLIPS, RIGHT, SOURCE_FIELDS

@@ -7,15 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...language.cast import derive_cast
-from ...language.embeddings import sbert_files
-from ...language.tagger import load_tagger
-from ...language.words import TaggerKind
-from ...negatives.cast import join_casts, read_cast
-from ...negatives.confuser import Confuser
-from ...negatives.settings import strict
-from ...records.files import sha256_file
-from ...sources.causalchaos import (
+from ...annotations.causalchaos import (
     VIDEO_FOLDERS,
     CausalRow,
     first_by_id,
@@ -23,6 +15,14 @@ from ...sources.causalchaos import (
     read_fps_map,
     read_offsets,
 )
+from ...core.files import sha256_file
+from ...language.cast import derive_cast
+from ...language.embeddings import sbert_files
+from ...language.tagger import load_tagger
+from ...language.words import TaggerKind
+from ...negatives.cast import join_casts, read_cast
+from ...negatives.confuser import Confuser
+from ...negatives.settings import strict
 from .plan import Timing, table_hashes
 from .settings import CausalSettings
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...metrics.blind.asked import Asked
-from ...metrics.inputs import read_columns
-from ...metrics.items import Items, items_of
-from ...records.output import FinishedOutput
+from ...core.output import FinishedOutput
+from ...evaluation.blind.asked import Asked
+from ...evaluation.metrics.inputs import read_columns
+from ...evaluation.metrics.items import Items, items_of
 from .tables import NAMES
 
 COLUMNS = ("qid", "episode", "clip_id", "question", "options", "answer_index")

@@ -17,10 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
+from ...annotations.causalchaos import CausalRow, first_by_id, overlaps
+from ...core.errors import InputError
+from ...core.files import sha256_text
+from ...core.options import content
+from ...core.plan import Plan, Unit
+from ...core.progress import tracked
+from ...core.schema import Row
+from ...evaluation.blind.asked import Asked
+from ...evaluation.blind.options import guess_options
 from ...language.text_key import text_key
-from ...metrics.blind.asked import Asked
-from ...metrics.blind.options import guess_options
 from ...negatives.balanced_mining import mine_balanced
 from ...negatives.candidates import QuestionRow
 from ...negatives.confused_options import confuse_options
@@ -30,12 +36,6 @@ from ...negatives.mining import COSINE_DIGITS, REFUSALS, Item, Mined, Negative, 
 from ...negatives.settings import strict
 from ...negatives.style import plain_style
 from ...negatives.twins import Told, balanced_twins
-from ...progress import tracked
-from ...records.files import sha256_text
-from ...records.options import content
-from ...records.plan import Plan, Unit
-from ...records.schema import Row
-from ...sources.causalchaos import CausalRow, first_by_id, overlaps
 from .divisions import SPLITS, divide, leaks
 from .settings import SCHEMES, CausalSettings, Scheme
 from .tables import CLIPS, CONFUSED, OPEN, RIGHT, TARGETS, Target, causal_configs

@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from ...benchmark import Prepared
-from ...errors import InputError, UsageError
+from ...annotations.causalchaos import CausalRow, source_of_rows
+from ...annotations.samples.cache import cached_sample
+from ...annotations.samples.causal import ANNOTATIONS
+from ...core.errors import InputError, UsageError
+from ...core.files import user_cache
+from ...core.plan import Plan, noted
+from ...core.progress import Progress, keep
+from ...core.versions import ENGINE, engine, tool_versions
 from ...language.cast import Cast
 from ...negatives.embeddings_cache import embed
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
 from ...negatives.settings import advice, columns_of, strict
-from ...progress import Progress, keep
-from ...records.files import user_cache
-from ...records.plan import Plan, noted
-from ...records.versions import ENGINE, engine, tool_versions
-from ...samples.cache import cached_sample
-from ...samples.causal import ANNOTATIONS
-from ...sources.causalchaos import (
-    CausalRow,
-    source_of_rows,
-)
-from ...sources.files import find_videos, searched, video_folder
 from ...video.encode import EncodeSettings
 from ...video.estimate import Estimate, estimate_cuts, survey
+from ...video.source_files import find_videos, searched, video_folder
+from ..base import Prepared
 from ..source_videos import describe_found
 from .chosen import chosen
 from .divisions import divide

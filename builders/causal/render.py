@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 
-from ...errors import VideoError
-from ...records.files import file_stamp, sha256_file
-from ...records.plan import UNSEEN, Facts, Plan, Unit
-from ...records.schema import Row
+from ...core.errors import VideoError
+from ...core.files import file_stamp, sha256_file
+from ...core.plan import UNSEEN, Facts, Plan, Unit
+from ...core.schema import Row
 from ...video.decode import with_index
 from ...video.edit import Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
@@ -98,7 +98,7 @@ class CausalBuilder(SourceVideos):
     videos: Mapping[str, str] = field(default_factory=dict)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
-        """Cut a clip; see `records.plan.Builder`."""
+        """Cut a clip; see `core.plan.Builder`."""
         path = self.source(unit)
         file = folder / CLIP_FILE
 
@@ -115,7 +115,7 @@ class CausalBuilder(SourceVideos):
         }
 
     def look(self, unit: Unit) -> Facts:
-        """Find where a clip begins, how long and how large it is; see `records.plan.Builder`."""
+        """Find where a clip begins, how long and how large it is; see `core.plan.Builder`."""
         path = self.source(unit)
 
         def foreseen(index: FrameIndex) -> Facts:

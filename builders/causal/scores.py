@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
-from ...metrics.bootstrap import Floats, Means, Tally, estimates, tally
-from ...metrics.inputs import ALL, ScoreOptions, read_whole
-from ...metrics.predictions import MISSING, Joined, Predictions, identity, join, options_by_id
-from ...metrics.scores import Scores
-from ...metrics.scoring import Scoring
+from ...core.errors import InputError
+from ...core.output import FinishedOutput
+from ...core.results import Cell, Table
+from ...evaluation.metrics.bootstrap import Floats, Means, Tally, estimates, tally
+from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_whole
+from ...evaluation.metrics.predictions import MISSING, Joined, Predictions, identity, join, options_by_id
+from ...evaluation.metrics.scores import Scores
+from ...evaluation.metrics.scoring import Scoring
 from ...negatives.confusion import KINDS as CONFUSIONS
-from ...records.output import FinishedOutput
-from ...records.results import Cell, Table
 
 BALANCED = ", balanced"
 KINDS = (("A", "sources"), ("E", "explanation_sources"))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from ...core.options import NAME, BuildSettings, comma_separated, nested, option, read_settings
 from ...language.words import TaggerKind
 from ...negatives.settings import MiningSettings, PoolSettings, read_columns, refuse_unused, released, strict
-from ...records.options import NAME, BuildSettings, comma_separated, nested, option, read_settings
 from ...video.presets import CRF, PRESET, Preset
 
 Scheme = Literal["ud", "ps", "un"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ...records.schema import Column, Config
+from ...core.schema import Column, Config
 from .settings import SCHEMES, CausalSettings, Scheme, settings_of
 
 Target = Literal["answer", "explanation"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...errors import InputError
-from ...exports.tasks import Shown, Task, one_split, row_keys
-from ...records.output import FinishedOutput
+from ...core.errors import InputError
+from ...core.output import FinishedOutput
+from ...evaluation.tasks import Shown, Task, one_split, row_keys
 from .tables import CLIPS, OPEN, choice_tables
 
 SHOWN = Shown(CLIPS, "clip_id")

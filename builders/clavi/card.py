@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ...core.output import FinishedOutput
+from ...core.source import source_of
 from ...data_cards.card import Card
 from ...data_cards.statistics import Spread, named
-from ...records.output import FinishedOutput
-from ...records.source import source_of
 from .cues import MEANINGS
 from .figures import clavi_figures, swap_png
 from .pairs import MARGIN_S, SPARE_S, Limits

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...asking.distances import Complement
-from ...metrics.inputs import read_columns
-from ...records.output import FinishedOutput
+from ...core.output import FinishedOutput
+from ...evaluation.metrics.inputs import read_columns
+from ...evaluation.models.distances import Complement
 from .tables import QUESTIONS, VARIANTS
 
 COLUMNS = ("question_id", "type", "variant", "complement_question_id", "counterpart_question_id")

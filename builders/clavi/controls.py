@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...seeds import rng_for
-from ...sources.actions import Action
+from ...annotations.actions import Action
+from ...core.seeds import rng_for
 from .pairs import Candidate
 from .sameness import Sameness, content_words
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records.schema import Row
+from ...core.schema import Row
 
 Features = Callable[[Row, str], Sequence[str]]
 """What a guesser sees of A, B or C of a pair."""

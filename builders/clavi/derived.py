@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from ...annotations.actions import Action, AnnotatedVideo, Segment
+from ...annotations.charades import class_actions
+from ...core.output import FinishedOutput
+from ...core.plan import Unit
+from ...core.schema import Row
+from ...core.seeds import rng_for
 from ...language.event_questions import Event
 from ...language.gerund_wording import Gerund
 from ...language.gerunds import gerund
-from ...records.output import FinishedOutput
-from ...records.plan import Unit
-from ...records.schema import Row
-from ...runtime.decoded import Shown
-from ...runtime.derived import Derivation, Derived
-from ...seeds import rng_for
-from ...sources.actions import Action, AnnotatedVideo, Segment
-from ...sources.charades import class_actions
 from ...templates import load_classes
 from ...video.index import MOST_FRAMES
+from ..runtime.decoded import Shown
+from ..runtime.derived import Derivation, Derived
 from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
 from .plan import planned_columns
 from .render import FRAMES, SHARED, ClaviBuilder

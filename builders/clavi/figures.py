@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...core.errors import InputError
+from ...core.output import FinishedOutput
+from ...core.schema import Row
+from ...core.shards import chosen_rows
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, SPLITS, _plain, _png, _short
 from ...data_cards.sheets import LINE, Picture, Sheet, fitted, shortened
 from ...data_cards.statistics import Spread
-from ...errors import InputError
-from ...records.output import FinishedOutput
-from ...records.schema import Row
-from ...records.shards import chosen_rows
 from ...video.pyav import to_rgb
 from ...video.thumbnails import UNDECODABLE, frames_of
 from .statistics import Kind, TypeCount

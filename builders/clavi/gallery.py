@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from ...core.output import FinishedOutput
+from ...core.schema import Row
 from ...data_cards.gallery.exhibits import Answers, Asked, Exhibit, Facet, Film, Gallery, Said, judged, said_of
-from ...metrics.inputs import ALL, read_columns, read_whole
-from ...records.output import FinishedOutput
-from ...records.schema import Row
+from ...evaluation.metrics.inputs import ALL, read_columns, read_whole
 from .items import items
 from .scores import RELEASED_Q, RELEASED_Q_PRIME, VARIANT_STEP
 from .scores import VARIANTS as SHORT

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ...errors import InputError, UsageError
+from ...annotations.actions import Action, AnnotatedVideo, Annotations
+from ...annotations.charades import class_actions
+from ...annotations.clavi import read_released
+from ...core.errors import InputError, UsageError
+from ...core.files import sha256_file
+from ...core.plan import Plan
 from ...language.embeddings import sbert_files
 from ...negatives.embeddings_cache import embed
-from ...records.files import sha256_file
-from ...records.plan import Plan
-from ...sources.actions import Action, AnnotatedVideo, Annotations
-from ...sources.charades import class_actions
-from ...sources.clavi import read_released
 from ...templates import load_classes
 from .plan import plan_clavi
 from .sameness import Sameness, embedded

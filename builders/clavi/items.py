@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...metrics.answers import YES_NO
-from ...metrics.blind.asked import Asked, asked_items
-from ...metrics.inputs import read_columns
-from ...metrics.items import Items, items_of
-from ...records.output import FinishedOutput
+from ...core.output import FinishedOutput
+from ...evaluation.blind.asked import Asked, asked_items
+from ...evaluation.metrics.answers import YES_NO
+from ...evaluation.metrics.inputs import read_columns
+from ...evaluation.metrics.items import Items, items_of
 
 COLUMNS = ("question_id", "source_id", "video_id", "question", "answer")
 

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ...records.files import canonical_json
-from ...seeds import rng_for
-from ...sources.actions import Action, AnnotatedVideo, Segment
+from ...annotations.actions import Action, AnnotatedVideo, Segment
+from ...core.files import canonical_json
+from ...core.seeds import rng_for
 from .settings import LONGEST_S, SHORTEST_S, ClaviSettings
 
 MARGIN_S = 2.0

@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ...errors import InputError
-from ...records.options import content
-from ...records.plan import Plan, Unit
-from ...sources.actions import Action, AnnotatedVideo, Segment
-from ...sources.clavi import ReleasedPair
+from ...annotations.actions import Action, AnnotatedVideo, Segment
+from ...annotations.clavi import ReleasedPair
+from ...core.errors import InputError
+from ...core.options import content
+from ...core.plan import Plan, Unit
 from ...templates import table_hashes
 from .controls import Controls
 from .pairs import RULES, Candidate, Cuts, Limits, draw_control, draw_cuts, with_ids

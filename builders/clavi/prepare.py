@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from ...benchmark import Prepared
-from ...errors import UsageError
-from ...records.plan import Plan, noted
-from ...records.versions import tool_versions
-from ...sources.causalchaos import read_causalchaos
-from ...sources.files import find_file, searched, video_folder
+from ...annotations.causalchaos import read_causalchaos
+from ...core.errors import UsageError
+from ...core.plan import Plan, noted
+from ...core.versions import tool_versions
 from ...templates import load_questions
 from ...video.encode import EncodeSettings
 from ...video.estimate import Estimate, estimate_cuts, survey
+from ...video.source_files import find_file, searched, video_folder
+from ..base import Prepared
 from ..source_videos import describe_found
 from .inputs import read_plan, sameness_by, splits_of
 from .plan import WITHOUT_CONTROL

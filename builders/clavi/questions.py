@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...records.schema import Row
+from ...core.schema import Row
 from ...templates import QuestionTemplate, load_questions
 from .tables import VARIANTS
 

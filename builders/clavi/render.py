@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from pathlib import Path
 
-from ...errors import VideoError
-from ...records.files import file_stamp, sha256_file
-from ...records.plan import UNSEEN, Facts, Plan, Unit
-from ...records.schema import Row
+from ...core.errors import VideoError
+from ...core.files import file_stamp, sha256_file
+from ...core.plan import UNSEEN, Facts, Plan, Unit
+from ...core.schema import Row
 from ...video.decode import with_index
 from ...video.edit import EditList, Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
@@ -45,7 +45,7 @@ class ClaviBuilder(SourceVideos):
         return self.settings.render
 
     def render(self, unit: Unit, folder: Path) -> Facts:
-        """Write V and V′ as `1.mp4` and `2.mp4`; see `records.plan.Builder`."""
+        """Write V and V′ as `1.mp4` and `2.mp4`; see `core.plan.Builder`."""
         path = self.source(unit)
         settings = EncodeSettings(self.settings.crf, self.settings.preset)
         files = [folder / "1.mp4", folder / "2.mp4"]
@@ -63,7 +63,7 @@ class ClaviBuilder(SourceVideos):
         }
 
     def look(self, unit: Unit) -> Facts:
-        """Find where a pair is cut, and how long and large its videos are; see `records.plan.Builder`."""
+        """Find where a pair is cut, and how long and large its videos are; see `core.plan.Builder`."""
         path = self.source(unit)
         facts = with_index(
             path, lambda index: _facts(index, unit, foresee(index, edits(index, unit)[0])), remembered_index

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...sources.actions import Action, Segment
+from ...annotations.actions import Action, Segment
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 

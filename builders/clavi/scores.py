@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.bootstrap import Floats, Means, Tally, estimates, tally
-from ...metrics.inputs import ALL, ScoreOptions, read_columns
-from ...metrics.predictions import MISSING, Predictions, join
-from ...metrics.scores import Scores
-from ...metrics.scoring import Scoring
-from ...records.output import FinishedOutput
-from ...records.results import Table
+from ...core.output import FinishedOutput
+from ...core.results import Table
+from ...evaluation.metrics.bootstrap import Floats, Means, Tally, estimates, tally
+from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
+from ...evaluation.metrics.predictions import MISSING, Predictions, join
+from ...evaluation.metrics.scores import Scores
+from ...evaluation.metrics.scoring import Scoring
 
 NO, YES = 0, 1
 TYPES = ("E", "E-NC", "BE", "BA", "BA-NC")

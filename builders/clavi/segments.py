@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ...sources.actions import Action, AnnotatedVideo, Mention, Segment
+from ...annotations.actions import Action, AnnotatedVideo, Mention, Segment
 from .pairs import MARGIN_S, Candidate, Limits
 from .sameness import Alike, Sameness, content_words, find_alike
 

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 
-from ...seeds import rng_for
+from ...core.seeds import rng_for
 from .pairs import Candidate, SameAction, pair_key
 
 

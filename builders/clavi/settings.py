@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ...errors import UsageError
-from ...records.options import NAME, BuildSettings, option, read_settings
+from ...core.errors import UsageError
+from ...core.options import NAME, BuildSettings, option, read_settings
 from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")

@@ -8,24 +8,24 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ...errors import UsageError, VideoError
+from ...annotations.actions import Annotations
+from ...annotations.causalchaos import CAUSALCHAOS, NTSC, source_of_rows
+from ...annotations.causalchaos_events import read_events
+from ...annotations.charades import CHARADES, read_charades
+from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
+from ...annotations.charades_sta import read_charades_sta, same_doing
+from ...annotations.samples.cache import cached_sample
+from ...annotations.segments import SAMPLE as SEGMENTS_SAMPLE
+from ...annotations.segments import SEGMENTS, read_segments
+from ...annotations.youcook2_steps import YOUCOOK2_STEPS, read_steps
+from ...core.errors import UsageError, VideoError
+from ...core.source import Source
 from ...language import gerunds, phrases
 from ...language.event_questions import Event, event_identity
 from ...language.free_phrases import free_phrase, free_phrase_identity
 from ...language.gerund_wording import Gerund
-from ...records.source import Source
-from ...samples.cache import cached_sample
-from ...sources.actions import Annotations
-from ...sources.causalchaos import CAUSALCHAOS, NTSC, source_of_rows
-from ...sources.causalchaos_events import read_events
-from ...sources.charades import CHARADES, read_charades
-from ...sources.charades import SAMPLE as CHARADES_SAMPLE
-from ...sources.charades_sta import read_charades_sta, same_doing
-from ...sources.files import find_videos
-from ...sources.segments import SAMPLE as SEGMENTS_SAMPLE
-from ...sources.segments import SEGMENTS, read_segments
-from ...sources.youcook2_steps import YOUCOOK2_STEPS, read_steps
 from ...video.index import index_frames
+from ...video.source_files import find_videos
 from .pairs import SameAction, same_key
 from .sameness import same_saying
 from .settings import SAMPLE, ClaviSettings

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import chain
 from math import fsum
 
+from ...core.output import FinishedOutput
+from ...core.schema import Row
 from ...data_cards.statistics import Spread
-from ...records.output import FinishedOutput
-from ...records.schema import Row
 from .cues import Cue, measure_cues, splits_asked
 from .questions import phrases_of
 from .tables import ANSWERS, pair_columns

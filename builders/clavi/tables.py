@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...records.schema import Column, Config
+from ...core.schema import Column, Config
 
 VARIANTS = ("original", "complement")
 ANSWERS = ("no", "yes")

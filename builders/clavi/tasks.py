@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...exports.tasks import Shown, Task, lost_rows, one_split, row_keys
-from ...records.output import FinishedOutput
+from ...core.output import FinishedOutput
+from ...evaluation.tasks import Shown, Task, lost_rows, one_split, row_keys
 from .tables import QUESTIONS, VIDEOS
 
 

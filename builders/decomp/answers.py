@@ -10,8 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...programs.decomposition import Step
-from ...programs.questions import (
+from ...annotations.scene_graphs import SceneGraph
+from .graph_answers import COMPLETE, NO, REASONS, YES, Answer, Teller, answer, conjunction, verdict
+from .programs.decomposition import Step
+from .programs.questions import (
     VIDEO,
     Action,
     ActionEquals,
@@ -33,8 +35,6 @@ from ...programs.questions import (
     Window,
     notation,
 )
-from ...sources.scene_graphs import SceneGraph
-from .graph_answers import COMPLETE, NO, REASONS, YES, Answer, Teller, answer, conjunction, verdict
 
 __all__ = ["REASONS", "Answer", "Conflict", "Filled", "answer", "fill"]
 

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from ...programs.questions import (
+from ...core.seeds import digest_for
+from .drop_rules import judge
+from .programs.questions import (
     INTERACTING,
     VIDEO,
     Action,
@@ -36,8 +38,6 @@ from ...programs.questions import (
     Window,
     notation,
 )
-from ...seeds import digest_for
-from .drop_rules import judge
 from .views import View
 
 TRIES = 20

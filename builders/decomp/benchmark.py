@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...benchmark import Benchmark, late
+from ..base import Benchmark, late
 from .settings import DecompSettings, decided
 
 BENCHMARK = Benchmark(

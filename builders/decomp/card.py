@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ...core.output import FinishedOutput
+from ...core.source import source_of
 from ...data_cards.card import Card
 from ...data_cards.statistics import named
-from ...records.output import FinishedOutput
-from ...records.source import source_of
 from .graph_answers import REASONS
 from .statistics import MOST_READ, PAPER_MEAN, DecompStatistics, guesser_names, measure_decomp
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...asking.clips import FolderClips, clips_in_folder
-from ...asking.questions import Question
-from ...records.output import FinishedOutput
-from ...sources.charades import CHARADES
+from ...annotations.charades import CHARADES
+from ...core.output import FinishedOutput
+from ...evaluation.models.clips import FolderClips, clips_in_folder
+from ...evaluation.models.questions import Question
 
 
 def clips(output: FinishedOutput, questions: Sequence[Question], folder: Path) -> FolderClips:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ...programs.questions import (
+from ...core.seeds import digest_for
+from .programs.questions import (
     VIDEO,
     Action,
     ActionEquals,
@@ -23,7 +24,6 @@ from ...programs.questions import (
     ToAction,
     Window,
 )
-from ...seeds import digest_for
 
 Composition = tuple[str, str, str]
 """A kind and what it joins: ("interaction", relation, object), ("time", word, action), ("edge", word, relation) or

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...errors import InputError
-from ...metrics.question_graphs import named_object
-from ...programs.parsing import parse_program
-from ...programs.questions import notation
-from ...records.output import FinishedOutput
-from ...records.schema import Row
-from ...runtime.derived import Derivation, Derived
+from ...core.errors import InputError
+from ...core.output import FinishedOutput
+from ...core.schema import Row
+from ...evaluation.metrics.question_graphs import named_object
 from ...templates.agqa import load_agqa
+from ..runtime.derived import Derivation, Derived
 from .answers import GRAPH, ROOT
 from .compositions import compositions_of, is_held_out
 from .drop_rules import steps_of
 from .graph_answers import REASONS, verdict
 from .making import Making
+from .programs.parsing import parse_program
+from .programs.questions import notation
 from .root_wording import word_root
 from .settings import settings_of
 from .tables import GRAPHS, QUESTIONS

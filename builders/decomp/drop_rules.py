@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from ...programs.questions import (
+from ...templates.agqa import ActionWords, load_agqa
+from ...templates.agqa_making import Rules, load_rules
+from .graph_answers import TIME_MARGIN
+from .programs.questions import (
     INTERACTING,
     VIDEO,
     Action,
@@ -34,9 +37,6 @@ from ...programs.questions import (
     at,
     template_of,
 )
-from ...templates.agqa import ActionWords, load_agqa
-from ...templates.agqa_making import Rules, load_rules
-from .graph_answers import TIME_MARGIN
 from .views import Part, View
 
 MOST_STEPS = 8

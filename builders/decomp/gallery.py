@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from ...core.output import FinishedOutput
+from ...core.schema import Row
 from ...data_cards.gallery.exhibits import CONTRADICTORY, Answers, Asked, Exhibit, Facet, Film, Gallery
 from ...data_cards.question_graph import layers
-from ...metrics.inputs import ALL, read_columns
-from ...metrics.predictions import match
-from ...metrics.question_graphs import VideoGraphs
-from ...metrics.question_paths import RIGHT, WRONG, question_path
-from ...records.output import FinishedOutput
-from ...records.schema import Row
+from ...evaluation.metrics.inputs import ALL, read_columns
+from ...evaluation.metrics.predictions import match
+from ...evaluation.metrics.question_graphs import VideoGraphs
+from ...evaluation.metrics.question_paths import RIGHT, WRONG, question_path
 from .scores import graphs_of_video
 from .tables import GRAPHS, VIDEOS
 from .video_rows import VideoRows, by_video

@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from ...programs.questions import (
+from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
+from ...templates.agqa import ANYTHING, PERSON, load_agqa
+from ...templates.agqa_making import ANY, load_rules
+from .programs.questions import (
     INTERACTING,
     VIDEO,
     Action,
@@ -38,9 +41,6 @@ from ...programs.questions import (
     ToAction,
     Window,
 )
-from ...sources.scene_graphs import ActionSpan, Frames, SceneGraph
-from ...templates.agqa import ANYTHING, PERSON, load_agqa
-from ...templates.agqa_making import ANY, load_rules
 
 LENGTH_MARGIN = 7.0
 """Seconds by which one action must be longer than another to be called so."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from ...errors import InputError
-from ...metrics.answers import YES_NO
-from ...programs.parsing import parse_program
-from ...programs.questions import Question, template_of
-from ...records.output import FinishedOutput
-from ...records.schema import Row
-from ...sources.agqa_hierarchies import ISOLATED, Hierarchy, HierarchyNode
+from ...annotations.agqa_hierarchies import ISOLATED, Hierarchy, HierarchyNode
+from ...core.errors import InputError
+from ...core.output import FinishedOutput
+from ...core.schema import Row
+from ...evaluation.metrics.answers import YES_NO
 from ...templates.agqa import load_agqa
 from .answers import ROOT
+from .programs.parsing import parse_program
+from .programs.questions import Question, template_of
 from .video_graphs import BEFORE_AFTER, canonical_id, in_order, options_of
 
 DEEPEST = 100  # rules in a row; published graphs have about ten

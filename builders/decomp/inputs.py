@@ -8,27 +8,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...errors import UsageError
-from ...programs.questions import TEMPLATES
-from ...records.files import sha256_file
-from ...records.plan import Plan, Unit
-from ...records.source import Source
-from ...records.versions import tool_versions
-from ...samples.cache import cached_sample
-from ...samples.charades import sample_videos
-from ...sources.action_genome import genome_hashes, read_action_genome, with_action_genome
-from ...sources.agqa import AGQA, find_question_files, index_rows
-from ...sources.agqa_graphs import find_graph_files, open_graphs
-from ...sources.agqa_hierarchies import AGQA_DECOMP, SPLITS, find_hierarchies, folder_hashes, read_isolated
-from ...sources.charades import CHARADES, read_charades
-from ...sources.charades import SAMPLE as CHARADES_SAMPLE
-from ...sources.charades_graphs import charades_graph
-from ...sources.files import find_videos, video_folder
-from ...sources.scene_graphs import SceneGraph, graph_as_json
+from ...annotations.action_genome import genome_hashes, read_action_genome, with_action_genome
+from ...annotations.agqa import AGQA, find_question_files, index_rows
+from ...annotations.agqa_graphs import find_graph_files, open_graphs
+from ...annotations.agqa_hierarchies import AGQA_DECOMP, SPLITS, find_hierarchies, folder_hashes, read_isolated
+from ...annotations.charades import CHARADES, read_charades
+from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
+from ...annotations.charades_graphs import charades_graph
+from ...annotations.samples.cache import cached_sample
+from ...annotations.samples.charades import sample_videos
+from ...annotations.scene_graphs import SceneGraph, graph_as_json
+from ...core.errors import UsageError
+from ...core.files import sha256_file
+from ...core.plan import Plan, Unit
+from ...core.source import Source
+from ...core.versions import tool_versions
 from ...video.estimate import look
+from ...video.source_files import find_videos, video_folder
 from .drawn_graphs import drawn_graph
 from .making import MadeQuestion, Making, make_split
 from .plan import plan_decomp, unit_of
+from .programs.questions import TEMPLATES
 from .readers import AgqaReader, MadeReader, PublishedReader, root_of_row
 from .render import Reader
 from .settings import SAMPLE, DecompSettings

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...metrics.blind.asked import Asked, asked_items
-from ...metrics.inputs import read_columns
-from ...metrics.items import Items, items_of
-from ...records.output import FinishedOutput
+from ...core.output import FinishedOutput
+from ...evaluation.blind.asked import Asked, asked_items
+from ...evaluation.metrics.inputs import read_columns
+from ...evaluation.metrics.items import Items, items_of
 
 COLUMNS = ("key", "video_id", "question", "answer", "options", "banned")
 

@@ -11,13 +11,13 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from ...programs.parsing import program_of
-from ...programs.questions import TEMPLATES, Question, notation, template_of
-from ...seeds import digest_for
-from ...sources.scene_graphs import SceneGraph
+from ...annotations.scene_graphs import SceneGraph
+from ...core.seeds import digest_for
 from .balance import TRIES, Asked, Partners, content_of, partners_of, thin
 from .compositions import compositions_of, is_held_out
 from .drop_rules import judge, steps_of
+from .programs.parsing import program_of
+from .programs.questions import TEMPLATES, Question, notation, template_of
 from .proposals import Proposer
 from .root_wording import word_root
 from .views import view_of

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ...records.options import content
-from ...records.plan import Plan, Unit, noted
+from ...core.options import content
+from ...core.plan import Plan, Unit, noted
 from ...templates import table_hashes
 from .settings import DecompSettings
 from .tables import decomp_configs

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from ...benchmark import Prepared
-from ...records.plan import Plan, Unit
-from ...sources.files import find_videos, searched, video_folder
+from ...core.plan import Plan, Unit
+from ...video.source_files import find_videos, searched, video_folder
+from ..base import Prepared
 from ..source_videos import describe_found
 from .inputs import Inputs, read_inputs
 from .plan import described

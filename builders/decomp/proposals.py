@@ -9,7 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from ...programs.questions import (
+from ...core.seeds import rekey, rng_for
+from ...templates.agqa import load_agqa
+from ...templates.agqa_making import load_rules
+from .programs.questions import (
     INTERACTING,
     VIDEO,
     Action,
@@ -34,9 +37,6 @@ from ...programs.questions import (
     ToAction,
     Window,
 )
-from ...seeds import rekey, rng_for
-from ...templates.agqa import load_agqa
-from ...templates.agqa_making import load_rules
 from .views import View
 
 INDIRECT_OBJECT, INDIRECT_ACTION = 0.25, 0.15

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
-from ...programs.parsing import parse_program
-from ...programs.wording import Wording
-from ...records.plan import Unit
-from ...sources.agqa import QuestionRow, read_rows
-from ...sources.agqa_graphs import GraphFile
-from ...sources.agqa_hierarchies import read_hierarchies
-from ...sources.scene_graphs import graph_from_json
+from ...annotations.agqa import QuestionRow, read_rows
+from ...annotations.agqa_graphs import GraphFile
+from ...annotations.agqa_hierarchies import read_hierarchies
+from ...annotations.scene_graphs import graph_from_json
+from ...core.errors import InputError
+from ...core.plan import Unit
 from .hierarchies import PublishedGraphs
+from .programs.parsing import parse_program
+from .programs.wording import Wording
 from .video_graphs import Root, VideoGraphs, graphs_of
 
 

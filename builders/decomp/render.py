@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from ...records.files import sha256_file
-from ...records.plan import UNSEEN, Facts, Unit
-from ...records.schema import Row
+from ...core.files import sha256_file
+from ...core.plan import UNSEEN, Facts, Unit
+from ...core.schema import Row
 from ...video.decode import shape_of, with_index
 from ..source_videos import SourceVideos
 from .settings import DecompSettings
@@ -53,7 +53,7 @@ class DecompBuilder(SourceVideos):
         return self.settings.embed == "yes"
 
     def render(self, unit: Unit, folder: Path) -> Facts:
-        """Copy the video, and look at it; see `records.plan.Builder`."""
+        """Copy the video, and look at it; see `core.plan.Builder`."""
         path = self.source(unit)
         file = folder / f"video{path.suffix}"
         facts = with_index(path, shape_of)
@@ -61,7 +61,7 @@ class DecompBuilder(SourceVideos):
         return {**facts, "sha256": sha256_file(file), "files": {file.name: file.stat().st_size}}
 
     def look(self, unit: Unit) -> Facts:
-        """Look at the video without copying it; see `records.plan.Builder`."""
+        """Look at the video without copying it; see `core.plan.Builder`."""
         path = self.source(unit)
         return {**with_index(path, shape_of), "sha256": UNSEEN, "files": {f"video{path.suffix}": UNSEEN}}
 

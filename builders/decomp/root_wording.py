@@ -10,7 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...programs.questions import (
+from ...core.seeds import Key, rng_for
+from ...templates.agqa import load_agqa
+from ...templates.agqa_making import load_frames
+from .programs.questions import (
     VIDEO,
     Action,
     ActionEquals,
@@ -32,9 +35,6 @@ from ...programs.questions import (
     Window,
     template_of,
 )
-from ...seeds import Key, rng_for
-from ...templates.agqa import load_agqa
-from ...templates.agqa_making import load_frames
 
 FRONTED = 0.3
 """How often the part of the video comes first: "Before opening a door, were they …"."""

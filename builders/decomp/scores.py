@@ -1,17 +1,19 @@
-"""Scores of question graphs: accuracy, composition, consistency (see `metrics.compositional_accuracy`)."""
+"""Scores of question graphs: accuracy, composition, consistency (see `evaluation.metrics.compositional_accuracy`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from ...core.errors import InputError
+from ...core.output import FinishedOutput
+from ...core.schema import Row
 from ...data_cards.question_graph import question_graph_png
-from ...errors import InputError
-from ...metrics.bootstrap import Tally, estimates
-from ...metrics.compositional_accuracy import Asked, alike, count, headline, measure, tables
-from ...metrics.inputs import ALL, ScoreOptions, read_columns
-from ...metrics.predictions import SHOWN, Matched, Predictions, identity, match
-from ...metrics.question_graphs import (
+from ...evaluation.metrics.bootstrap import Tally, estimates
+from ...evaluation.metrics.compositional_accuracy import Asked, alike, count, headline, measure, tables
+from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
+from ...evaluation.metrics.predictions import SHOWN, Matched, Predictions, identity, match
+from ...evaluation.metrics.question_graphs import (
     BANNED,
     Edge,
     Graph,
@@ -20,11 +22,9 @@ from ...metrics.question_graphs import (
     constant_predictions,
     most_common_predictions,
 )
-from ...metrics.question_paths import question_path, question_path_json, question_path_text
-from ...metrics.scores import Scores
-from ...metrics.scoring import Explanation, Scoring
-from ...records.output import FinishedOutput
-from ...records.schema import Row
+from ...evaluation.metrics.question_paths import question_path, question_path_json, question_path_text
+from ...evaluation.metrics.scores import Scores
+from ...evaluation.metrics.scoring import Explanation, Scoring
 from .video_rows import VideoRows, by_video
 
 COLUMNS = ("key", "video_id", "question", "answer", "kind", "program", "is_root")

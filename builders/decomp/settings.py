@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ...errors import UsageError
-from ...records.options import ITSELF, BuildSettings, option, read_settings
+from ...core.errors import UsageError
+from ...core.options import ITSELF, BuildSettings, option, read_settings
 
 COLLECTIONS = ("charades", "agqa", "release_hierarchies")
 SAMPLE = "sample"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ...metrics.blind.question_only import GUESSERS, Read, blind_shares
-from ...metrics.bootstrap import estimates
-from ...metrics.compositional_accuracy import alike, count, measure
-from ...metrics.question_graphs import SCORED_GROUPS, constant_predictions, most_common_predictions
-from ...records.output import FinishedOutput
-from ...records.schema import Row
+from ...core.output import FinishedOutput
+from ...core.schema import Row
+from ...evaluation.blind.question_only import GUESSERS, Read, blind_shares
+from ...evaluation.metrics.bootstrap import estimates
+from ...evaluation.metrics.compositional_accuracy import alike, count, measure
+from ...evaluation.metrics.question_graphs import SCORED_GROUPS, constant_predictions, most_common_predictions
 from .scores import read_graphs
 from .tables import QUESTIONS
 from .video_rows import by_video

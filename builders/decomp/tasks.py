@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...exports.tasks import Doc, Task, one_split
-from ...metrics.inputs import read_columns
-from ...metrics.question_graphs import ANSWERED_YES_NO, BANNED
-from ...records.output import FinishedOutput
+from ...core.output import FinishedOutput
+from ...evaluation.metrics.inputs import read_columns
+from ...evaluation.metrics.question_graphs import ANSWERED_YES_NO, BANNED
+from ...evaluation.tasks import Doc, Task, one_split
 from .tables import QUESTIONS, VIDEOS
 
 COLUMNS = ("key", "video_id", "question", "answer", "kind")

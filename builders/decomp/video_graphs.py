@@ -8,21 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...metrics.answers import YES_NO
-from ...programs.decomposition import Graph, Step, graph_of
-from ...programs.questions import (
-    LengthChoose,
-    ObjectChoose,
-    OrderChoose,
-    Question,
-    notation,
-    template_of,
-)
-from ...programs.wording import Wording, word
-from ...records.schema import Row
-from ...sources.scene_graphs import SceneGraph
+from ...annotations.scene_graphs import SceneGraph
+from ...core.schema import Row
+from ...evaluation.metrics.answers import YES_NO
 from ...templates.agqa import load_agqa
 from .answers import ROOT, Answer, Filled, fill
+from .programs.decomposition import Graph, Step, graph_of
+from .programs.questions import LengthChoose, ObjectChoose, OrderChoose, Question, notation, template_of
+from .programs.wording import Wording, word
 
 BEFORE_AFTER = ("before", "after")
 _NUMBERS = re.compile(r"(\d+)")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ...records.output import FinishedOutput
-from ...records.schema import Row
+from ...core.output import FinishedOutput
+from ...core.schema import Row
 from .tables import GRAPHS, QUESTIONS
 
 

@@ -10,11 +10,11 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
 
-from ...programs.questions import INTERACTING, Action, Edge, ExtremeAction, Object, Question, ToAction, Window
-from ...sources.scene_graphs import ActionSpan, Frames, SceneGraph
+from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates.agqa import ActionWords, load_agqa
 from ...templates.agqa_making import load_rules
 from .graph_answers import TIME_MARGIN, Answer, Teller
+from .programs.questions import INTERACTING, Action, Edge, ExtremeAction, Object, Question, ToAction, Window
 
 Part = tuple[Frames, Frames]
 """A part of the video, taken shorter and longer."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...core.output import FinishedOutput
 from ...corruptions.registry import TextCorruption, check_text_name, text_corruptions
-from ...metrics.text_shift import read_report
-from ...records.output import FinishedOutput
+from ...evaluation.metrics.text_shift import read_report
 from .captions import MODELS
 from .combinations import MULTIMODAL, Pair
 
@@ -47,7 +47,7 @@ class TextStatistics:
         rows: Rows of combinations.
         left_out: Perturbations of the paper that this build has not, because no language model was given.
         without_bias: Whether it has none of the family `bias`.
-        shift: What `stressreel score text-shift` left; see `metrics.text_shift.shift_report`.
+        shift: What `stressreel score text-shift` left; see `evaluation.metrics.text_shift.shift_report`.
     """
 
     tables: tuple[TextTable, ...]

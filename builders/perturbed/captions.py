@@ -9,18 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...corruptions.registry import (
-    TextCorruption,
-    check_text_name,
-    select_text_corruptions,
-    text_corruptions,
-)
+from ...annotations.captions import CaptionedClip, caption_id
+from ...core.errors import StressreelError
+from ...core.files import sha256_file, sha256_text
+from ...core.plan import Facts, Unit
+from ...core.schema import Column, Config, Row
+from ...corruptions.registry import TextCorruption, check_text_name, select_text_corruptions, text_corruptions
 from ...corruptions.text.engine import TextRecipe
-from ...errors import StressreelError
-from ...records.files import sha256_file, sha256_text
-from ...records.plan import Facts, Unit
-from ...records.schema import Column, Config, Row
-from ...sources.captions import CaptionedClip, caption_id
 
 if TYPE_CHECKING:
     from ...corruptions.text.tools import Tools

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.errors import InputError
+from ...core.output import FinishedOutput
+from ...core.schema import Config, Row
+from ...core.source import source_of
 from ...corruptions.registry import VisualCorruption, check_name
 from ...data_cards.card import Card
 from ...data_cards.statistics import named
-from ...errors import InputError
-from ...records.output import FinishedOutput
-from ...records.schema import Config, Row
-from ...records.source import source_of
 from ...video.pyav import plane_view
 from ...video.thumbnails import UNDECODABLE, frames_of
 from .caption_card import TextStatistics, measure_texts

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...asking.clips import Sampling, View, shrunk, uniform
-from ...asking.questions import Clip, Question
-from ...errors import InputError, UsageError
-from ...records.output import FinishedOutput
-from ...records.schema import Row
+from ...core.errors import InputError, UsageError
+from ...core.output import FinishedOutput
+from ...core.schema import Row
+from ...evaluation.models.clips import Sampling, View, shrunk, uniform
+from ...evaluation.models.questions import Clip, Question
 from ...video.index import FrameIndex
 from .load import PerturbedClips, load
 

@@ -10,13 +10,10 @@ from typing import Any
 
 import yaml
 
-from ...corruptions.registry import (
-    check_name,
-    check_text_name,
-)
-from ...errors import InputError, UsageError
-from ...records.schema import Column, Config, Row
-from ...sources.captions import caption_id
+from ...annotations.captions import caption_id
+from ...core.errors import InputError, UsageError
+from ...core.schema import Column, Config, Row
+from ...corruptions.registry import check_name, check_text_name
 
 MULTIMODAL = "multimodal"
 PAIR_COLUMNS = (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...annotations.captions import CAPTIONS
+from ...annotations.msrvtt import MSRVTT, SAMPLE
+from ...annotations.youcook2 import YOUCOOK2
+from ...core.source import Source
 from ...corruptions.registry import select_corruptions
 from ...corruptions.text.tools import Tools
-from ...records.source import Source
-from ...sources.captions import CAPTIONS
-from ...sources.msrvtt import MSRVTT, SAMPLE
-from ...sources.youcook2 import YOUCOOK2
 from .captions import choose_texts
 from .combinations import Pair, choose_pairs, combinations
 from .settings import PerturbedSettings, combined, shows, worded

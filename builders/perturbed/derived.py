@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from ...annotations.captions import CaptionedClip
+from ...core.checks import NotChecked
+from ...core.errors import InputError
+from ...core.output import FinishedOutput
+from ...core.plan import Facts
+from ...core.schema import Row
 from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
-from ...errors import InputError
-from ...records.checks import NotChecked
-from ...records.output import FinishedOutput
-from ...records.plan import Facts
-from ...records.schema import Row
-from ...runtime.decoded import Shown
-from ...runtime.derived import Derivation, Derived
-from ...sources.captions import CaptionedClip
 from ...video.index import MOST_FRAMES
+from ..runtime.decoded import Shown
+from ..runtime.derived import Derivation, Derived
 from .captions import MODELS, is_text, perturb_texts, text_tools
 from .plan import plan_perturbed
 from .render import PerturbedBuilder, recipe_for

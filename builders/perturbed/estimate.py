@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import yaml
 
+from ...core.extras import import_extra
+from ...core.plan import Plan
 from ...corruptions.registry import VisualCorruption, check_name
 from ...corruptions.visual.engine import Recipe
-from ...extras import import_extra
-from ...records.plan import Plan
 from ...video.encode import EncodeSettings
 from ...video.estimate import (
     KEY_EVERY,

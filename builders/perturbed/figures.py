@@ -9,14 +9,14 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.errors import InputError
+from ...core.extras import MissingExtraError
+from ...core.output import FinishedOutput
+from ...core.schema import Row
 from ...corruptions.registry import check_name
 from ...corruptions.visual.engine import Recipe
 from ...data_cards.plots import ORANGE, PALE
 from ...data_cards.sheets import LINE, Picture, Sheet, fitted
-from ...errors import InputError
-from ...extras import MissingExtraError
-from ...records.output import FinishedOutput
-from ...records.schema import Row
 from ...video.pyav import to_rgb
 from ...video.thumbnails import UNDECODABLE, frames_of
 from .settings import PerturbedSettings, settings_of

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
+from ...core.errors import InputError
 
 Frames = int | slice | Sequence[int] | NDArray[np.integer[Any]] | None
 """Which frames of a clip: all; as many at equal distances; a slice; or positions."""

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...core.output import FinishedOutput
+from ...core.schema import Row
 from ...corruptions.registry import check_name, check_text_name
 from ...data_cards.gallery.exhibits import RIGHT, WRONG, Answers, Asked, Exhibit, Facet, Film, Gallery
-from ...metrics.inputs import ALL, read_columns
-from ...metrics.predictions import ID_NAMES, Predictions, answer_column, column
-from ...metrics.robustness import Setting
-from ...records.output import FinishedOutput
-from ...records.schema import Row
+from ...evaluation.metrics.inputs import ALL, read_columns
+from ...evaluation.metrics.predictions import ID_NAMES, Predictions, answer_column, column
+from ...evaluation.metrics.robustness import Setting
 from .benchmark import caption_tables
 from .combinations import Pair
 from .scores import captions_about, chose, families, read_captions, suite_settings, truth_of

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from ...sources.captions import CaptionedClips, read_captions
-from ...sources.msrvtt import read_msrvtt
-from ...sources.youcook2 import read_youcook2
+from ...annotations.captions import CaptionedClips, read_captions
+from ...annotations.msrvtt import read_msrvtt
+from ...annotations.youcook2 import read_youcook2
 
 Kind = Literal["msrvtt", "youcook2", "captions"]
 

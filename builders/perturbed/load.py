@@ -11,14 +11,14 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.errors import InputError, UsageError
+from ...core.output import FinishedOutput, reading
+from ...core.schema import Row
 from ...corruptions.registry import check_severity
-from ...errors import InputError, UsageError
-from ...records.output import FinishedOutput, reading
-from ...records.schema import Row
-from ...sources.files import find_videos
 from ...video.decode import with_index
 from ...video.index import FrameIndex, remembered_index
 from ...video.pyav import to_rgb
+from ...video.source_files import find_videos
 from ...video.store import FrameStore
 from .frame_choice import Frames, check_frames, positions_of
 from .render import clip_frames, perturbed_frames, recipe_for, source_frames

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...annotations.captions import CaptionedClip
+from ...core.errors import InputError
+from ...core.files import sha256_text
+from ...core.options import content
+from ...core.plan import Plan, Unit
 from ...corruptions.registry import visual_corruptions
-from ...errors import InputError
-from ...metrics.text_shift import FILE as TEXT_SHIFT
-from ...records.files import sha256_text
-from ...records.options import content
-from ...records.plan import Plan, Unit
-from ...sources.captions import CaptionedClip
+from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 from .captions import text_tables, text_units
 from .combinations import MULTIMODAL, Pair
 from .settings import PerturbedSettings

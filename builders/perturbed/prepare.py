@@ -7,17 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...benchmark import Prepared
+from ...annotations.captions import CaptionedClips
+from ...annotations.samples.cache import cached_sample
+from ...core.errors import InputError, UsageError
+from ...core.plan import Plan, noted
+from ...core.versions import tool_versions
 from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
-from ...errors import InputError, UsageError
 from ...language.tagger import choose_tagger
-from ...records.plan import Plan, noted
-from ...records.versions import tool_versions
-from ...samples.cache import cached_sample
-from ...sources.captions import CaptionedClips
-from ...sources.files import find_videos, searched, video_folder
 from ...video.ffmpeg import ffmpeg_version
+from ...video.source_files import find_videos, searched, video_folder
+from ..base import Prepared
 from ..source_videos import describe_found
 from .captions import choose_texts, text_tools
 from .combinations import combinations

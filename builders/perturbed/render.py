@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.errors import VideoError
+from ...core.files import sha256_file
+from ...core.plan import UNSEEN, Facts, Skip, Unit
+from ...core.progress import tick
+from ...core.schema import Row
 from ...corruptions.registry import check_name
 from ...corruptions.text.tools import Tools
 from ...corruptions.visual.engine import Recipe
-from ...errors import VideoError
-from ...progress import tick
-from ...records.files import sha256_file
-from ...records.plan import UNSEEN, Facts, Skip, Unit
-from ...records.schema import Row
 from ...video.decode import with_index
 from ...video.encode import EncodeSettings, Mp4Writer
 from ...video.index import FrameIndex, open_video
@@ -59,7 +59,7 @@ class PerturbedBuilder(SourceVideos):
         return None if is_text(unit) else super().missing(unit)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
-        """Write every clip under every perturbation, or perturb captions; see `records.plan.Builder`."""
+        """Write every clip under every perturbation, or perturb captions; see `core.plan.Builder`."""
         if is_text(unit):
             return perturb_texts(unit, self.settings, self.tools)
         path = self.source(unit)
@@ -67,7 +67,7 @@ class PerturbedBuilder(SourceVideos):
         return facts | {"files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
 
     def look(self, unit: Unit) -> Facts:
-        """Find where the clips lie in their source, or perturb captions; see `records.plan.Builder`."""
+        """Find where the clips lie in their source, or perturb captions; see `core.plan.Builder`."""
         if is_text(unit):
             return perturb_texts(unit, self.settings, self.tools)
         return with_index(self.source(unit), lambda index: self._cut(unit, index)[0] | {"sha256": UNSEEN})

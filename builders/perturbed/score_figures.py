@@ -10,9 +10,9 @@ import numpy as np
 
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, _png
 from ...data_cards.score_figures import _or_zero, _shares
-from ...metrics.bootstrap import Floats
-from ...metrics.robustness import CLEAN, Setting, gamma_relative
-from ...metrics.scores import Scores
+from ...evaluation.metrics.bootstrap import Floats
+from ...evaluation.metrics.robustness import CLEAN, Setting, gamma_relative
+from ...evaluation.metrics.scores import Scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,18 +11,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.errors import InputError, UsageError
+from ...core.output import FinishedOutput
 from ...corruptions.registry import check_name, check_text_name
-from ...errors import InputError, UsageError
-from ...metrics import retrieval, robustness
-from ...metrics.answers import plain
-from ...metrics.bootstrap import Floats, Measure, Tally, estimates, tally
-from ...metrics.inputs import ALL, ScoreOptions, read_columns
-from ...metrics.predictions import ANSWER_NAMES, ID_NAMES, SHOWN, Predictions, answer_column, column, identity, refuse
-from ...metrics.robustness import Setting, Suite
-from ...metrics.scores import Scores
-from ...metrics.scoring import Scoring
-from ...metrics.similarities import MATRIX_KINDS, order_of, read_matrix, read_ranked
-from ...records.output import FinishedOutput
+from ...evaluation.metrics import retrieval, robustness
+from ...evaluation.metrics.answers import plain
+from ...evaluation.metrics.bootstrap import Floats, Measure, Tally, estimates, tally
+from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
+from ...evaluation.metrics.predictions import (
+    ANSWER_NAMES,
+    ID_NAMES,
+    SHOWN,
+    Predictions,
+    answer_column,
+    column,
+    identity,
+    refuse,
+)
+from ...evaluation.metrics.robustness import Setting, Suite
+from ...evaluation.metrics.scores import Scores
+from ...evaluation.metrics.scoring import Scoring
+from ...evaluation.metrics.similarities import MATRIX_KINDS, order_of, read_matrix, read_ranked
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ...core.options import BuildSettings, comma_separated, option, read_settings
 from ...language.words import TaggerKind
-from ...records.options import BuildSettings, comma_separated, option, read_settings
 from ...video.presets import CRF, PRESET, Preset
 
 SEVERITIES = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")

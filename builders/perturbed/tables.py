@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...core.schema import Column, Config, Row
 from ...corruptions.registry import check_name
-from ...records.schema import Column, Config, Row
 from .captions import text_configs
 from .combinations import MULTIMODAL_CONFIG
 from .settings import PerturbedSettings, settings_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...exports.tasks import Doc, Task, lost_rows, one_split, row_keys
-from ...metrics.robustness import CLEAN, Setting
-from ...records.output import FinishedOutput
+from ...core.output import FinishedOutput
+from ...evaluation.metrics.robustness import CLEAN, Setting
+from ...evaluation.tasks import Doc, Task, lost_rows, one_split, row_keys
 from .choices import NUM_CAPTIONS, CaptionChoice, caption_choices
 from .scores import Captions, caption_texts, read_captions, suite_settings
 

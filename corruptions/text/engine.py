@@ -6,10 +6,10 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...errors import InputError, UsageError
+from ...core.errors import InputError, UsageError
+from ...core.seeds import rng_for
 from ...language.english import is_english
 from ...language.words import StyleOption
-from ...seeds import rng_for
 from ..registry import TextCorruption, check_text_name
 from .result import TextResult, Unchanged
 from .tools import Tools

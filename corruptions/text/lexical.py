@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...extras import import_extra
+from ...core.extras import import_extra
 from ...language.inflection import Tag, inflect, readings
 from ...language.wordnet import Pos
 from ...language.words import Caption

@@ -9,14 +9,14 @@ from functools import cache, lru_cache
 from importlib.metadata import version
 from typing import Any
 
-from ...errors import InputError
-from ...extras import missing
+from ...core.documents import parse_json
+from ...core.errors import InputError
+from ...core.extras import missing
 from ...language.embeddings import Neighbours, glove_hash, glove_neighbours, sbert_files, sbert_neighbours
 from ...language.hub import ModelFiles, model_files, quiet
 from ...language.tagger import Tagger, load_tagger
 from ...language.wordnet import WordNet, load_wordnet, wordnet_hash
 from ...language.words import TaggerKind
-from ...records.documents import parse_json
 from ..registry import TextCorruption
 
 MLM = ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594")

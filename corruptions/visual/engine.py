@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
-from ...seeds import rng_for
+from ...core.errors import InputError
+from ...core.seeds import rng_for
 from ..registry import VisualCorruption, check_name, check_severity
 
 Frame = NDArray[np.uint8]

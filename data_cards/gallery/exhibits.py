@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...errors import InputError
-from ...metrics.items import Items
-from ...metrics.predictions import ID_NAMES, MISSING, Predictions, column, join, match
+from ...core.errors import InputError
+from ...evaluation.metrics.items import Items
+from ...evaluation.metrics.predictions import ID_NAMES, MISSING, Predictions, column, join, match
 
 VIEWS = ("complement", "grid", "options", "graph", "question")
 """The views, each of which `views_<name>.js` draws; the module's head says what content it takes."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
 
-from ...metrics.inputs import read_columns
-from ...metrics.items import Items
-from ...records.output import FinishedOutput
-from ...records.schema import Config
+from ...core.output import FinishedOutput
+from ...core.schema import Config
+from ...evaluation.metrics.inputs import read_columns
+from ...evaluation.metrics.items import Items
 from .exhibits import Answers, Asked, Exhibit, Facet, Film, Gallery, judged, said_of
 
 ReadItems = Callable[[FinishedOutput, str, str], Items]

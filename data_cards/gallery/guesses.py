@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError, UsageError
-from ...records.documents import parse_json, read_text, shortened
+from ...core.documents import parse_json, read_text, shortened
+from ...core.errors import InputError, UsageError
 
 ANSWER, EXPLANATION = "answer", "explanation"
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ...records.source import Source
+from ...core.source import Source
 from .exhibits import Asked, Exhibit, Facet, Gallery
 
 HERE = Path(__file__).parent
@@ -156,7 +156,7 @@ def data_files(
         about: What the gallery says of itself.
         gallery: What it was made from.
         exhibits: Those that are shown.
-        films: What is known of each video, by SHA-256: see `exports.gallery`.
+        films: What is known of each video, by SHA-256: see `data_cards.gallery.writer`.
 
     Yields:
         Path and content of each file of `data_names`.

@@ -11,25 +11,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stressreel.benchmark import Benchmark, Prepared
+from stressreel.annotations.captions import CAPTIONS, read_captions
+from stressreel.annotations.msrvtt import SAMPLE, read_msrvtt
+from stressreel.annotations.samples.cache import cached_sample
+from stressreel.builders.base import Benchmark, Prepared
 from stressreel.builders.source_videos import SourceVideos
-from stressreel.metrics.answers import YES_NO
-from stressreel.metrics.inputs import read_columns
-from stressreel.metrics.items import Items, items_of
-from stressreel.records.files import sha256_file
-from stressreel.records.options import BuildSettings, content, option
-from stressreel.records.output import FinishedOutput
-from stressreel.records.plan import Facts, Plan, Unit
-from stressreel.records.schema import Column, Config, Row
-from stressreel.records.versions import tool_versions
-from stressreel.samples.cache import cached_sample
-from stressreel.sources.captions import CAPTIONS, read_captions
-from stressreel.sources.files import find_videos
-from stressreel.sources.msrvtt import SAMPLE, read_msrvtt
+from stressreel.core.files import sha256_file
+from stressreel.core.options import BuildSettings, content, option
+from stressreel.core.output import FinishedOutput
+from stressreel.core.plan import Facts, Plan, Unit
+from stressreel.core.schema import Column, Config, Row
+from stressreel.core.versions import tool_versions
+from stressreel.evaluation.metrics.answers import YES_NO
+from stressreel.evaluation.metrics.inputs import read_columns
+from stressreel.evaluation.metrics.items import Items, items_of
 from stressreel.video.decode import with_index
 from stressreel.video.edit import write_edits
 from stressreel.video.encode import EncodeSettings
 from stressreel.video.index import FrameIndex
+from stressreel.video.source_files import find_videos
 
 QUESTION = "Is this video played backwards?"
 WAYS = ("forwards", "backwards")

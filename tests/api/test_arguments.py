@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import stressreel
 from commands import run
-from stressreel.errors import UsageError
+from stressreel.core.errors import UsageError
 
 
 @pytest.mark.parametrize(

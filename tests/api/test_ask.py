@@ -11,7 +11,7 @@ import pytest
 import stressreel
 from commands import run
 from endpoint import Endpoint, running
-from stressreel.errors import UsageError
+from stressreel.core.errors import UsageError
 
 pytest.importorskip("openai", reason="the extra ask is not installed")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import stressreel
 from commands import run
-from stressreel.errors import UsageError
+from stressreel.core.errors import UsageError
 
 
 @pytest.fixture(scope="module")

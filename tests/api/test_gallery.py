@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import stressreel
 from commands import run
-from stressreel.errors import UsageError
+from stressreel.core.errors import UsageError
 
 
 def test_a_gallery(build_once: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import stressreel
 from stressreel.api.questions import find_clips, read_questions
-from stressreel.errors import InputError
+from stressreel.core.errors import InputError
 
 
 def test_an_output_that_changed_after_its_questions_were_read(built: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import stressreel
 from commands import run
-from stressreel.errors import UsageError
+from stressreel.core.errors import UsageError
 
 
 @pytest.mark.parametrize("kind", ["benchmarks", "options", "visual", "text"])

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import stressreel
 from commands import run
-from stressreel.errors import UsageError
+from stressreel.core.errors import UsageError
+from stressreel.core.options import options_of
 from stressreel.negatives.settings import MineSettings
-from stressreel.records.options import options_of
 
 pytest.importorskip("sentence_transformers")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import stressreel
 from commands import run
-from stressreel.errors import UsageError
+from stressreel.core.errors import UsageError
 
 
 def test_questions_of_a_file(tmp_path: Path) -> None:

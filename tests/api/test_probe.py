@@ -10,7 +10,7 @@ import pytest
 import stressreel
 import tiny_models
 from commands import run
-from stressreel.errors import UsageError
+from stressreel.core.errors import UsageError
 
 pytest.importorskip("transformers", reason="the extra probes is not installed")
 

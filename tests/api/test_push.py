@@ -9,7 +9,7 @@ import pytest
 import stressreel
 from commands import run
 from hub import connected
-from stressreel.errors import UsageError
+from stressreel.core.errors import UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 

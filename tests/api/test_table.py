@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import stressreel
 from commands import run
-from stressreel.errors import UsageError
+from stressreel.core.errors import UsageError
 
 
 def test_models_by_name_and_folders_alone(build_once: Callable[..., Path], tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 import stressreel
 from stressreel.api import typed
 from stressreel.builders import BENCHMARKS, load_benchmark
-from stressreel.errors import InputError
-from stressreel.records.options import RunOptions, options_of
+from stressreel.core.errors import InputError
+from stressreel.core.options import RunOptions, options_of
 from stubs import stub
 
 ROOT = Path(__file__).parents[2]

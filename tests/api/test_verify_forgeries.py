@@ -13,9 +13,9 @@ import pytest
 from commands import refuses, run
 from forger import forge, structural
 from stressreel import builders
-from stressreel.errors import OutputError
-from stressreel.records.notes import BEGIN
-from stressreel.runtime import build
+from stressreel.builders.runtime import build
+from stressreel.core.errors import OutputError
+from stressreel.core.notes import BEGIN
 
 DRAWN = 6
 Sources = Path | str

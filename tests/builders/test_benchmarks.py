@@ -5,10 +5,10 @@ import inspect
 from dataclasses import fields
 
 import pytest
-from stressreel.benchmark import Benchmark
 from stressreel.builders import benchmark_names, load_benchmark
-from stressreel.errors import InputError
-from stressreel.records.options import BuildSettings, from_keywords, options_of
+from stressreel.builders.base import Benchmark
+from stressreel.core.errors import InputError
+from stressreel.core.options import BuildSettings, from_keywords, options_of
 
 
 @pytest.fixture(params=benchmark_names())

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from commands import refuses, run
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.api.verify import verify
 from stressreel.builders import benchmark_names, load_benchmark
-from stressreel.records.command import Command, differing_command
-from stressreel.records.output import open_output
-from stressreel.samples.cache import cached_sample
+from stressreel.core.command import Command, differing_command
+from stressreel.core.output import open_output
 
 PAIRS = {
     "0a0b0c0d": {

@@ -9,7 +9,7 @@ import pytest
 from commands import rows, run
 from stressreel.builders import benchmark_names
 from stressreel.builders.perturbed.scores import suite_settings
-from stressreel.records.output import open_output
+from stressreel.core.output import open_output
 
 Answers = list[dict[str, Any]]
 

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from stressreel.records.files import user_cache
-from stressreel.samples.cache import cached_sample
+from stressreel.annotations.samples.cache import cached_sample
+from stressreel.core.files import user_cache
 
 
 @pytest.fixture(scope="session")

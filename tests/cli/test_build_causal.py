@@ -14,7 +14,7 @@ import datasets
 import numpy as np
 import pytest
 from commands import info, refuses, rows, run, run_process, start, wait_until
-from stressreel.samples.cache import cached_sample
+from stressreel.annotations.samples.cache import cached_sample
 
 FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern")
 TEXTS = ("--no-render", "--no-progress", "--tagger", "pattern")

@@ -7,7 +7,7 @@ import nltk.downloader
 import pytest
 from commands import run, run_process
 from stressreel.api.data import PACKAGES, fetch
-from stressreel.errors import InputError
+from stressreel.core.errors import InputError
 
 
 def answer(*names: str, error: str = "") -> Any:

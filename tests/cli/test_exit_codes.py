@@ -12,7 +12,7 @@ from commands import refuses, rows, run
 from stressreel.builders import BENCHMARKS
 from stressreel.cli import main
 from stressreel.cli.main import load_command
-from stressreel.runtime import interrupt
+from stressreel.core import interrupt
 
 PROGRAMS = ["stressreel", *(f"build-{name}" for name in BENCHMARKS)]
 WRITTEN = {
@@ -183,9 +183,9 @@ VALUES = (
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The paths that `CASES` names."""
-    from stressreel.samples.causal import annotation_table as questions
-    from stressreel.samples.charades import annotation_table, sample_videos
-    from stressreel.samples.msrvtt import caption_table, sample_clips
+    from stressreel.annotations.samples.causal import annotation_table as questions
+    from stressreel.annotations.samples.charades import annotation_table, sample_videos
+    from stressreel.annotations.samples.msrvtt import caption_table, sample_clips
 
     folder = tmp_path_factory.mktemp("places")
     texts = {
@@ -298,7 +298,7 @@ def test_work_that_fails_is_no_wrong_usage(line: str, places: dict[str, str]) ->
 
 
 def test_what_fails_after_ctrl_c_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing was finished, so nothing is said of it; see `tests/test_progress.py` for what was."""
+    """Nothing was finished, so nothing is said of it; see `tests/core/test_progress.py` for what was."""
     monkeypatch.setattr(interrupt, "_asked", [2])
     for line in (
         "build-clavi --charades nowhere --out x",

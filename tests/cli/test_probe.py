@@ -11,7 +11,7 @@ import pytest
 import tiny_models
 from commands import Ran, refuses, rows, run
 from stressreel.builders.clavi.complements import complements
-from stressreel.records.output import open_output
+from stressreel.core.output import open_output
 
 pytest.importorskip("transformers", reason="the extra probes is not installed")
 SHORT = ("unimodal", "crossmodal", "video", "text")

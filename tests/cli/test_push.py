@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from commands import info, refuses, run, run_process
 from hub import TOKEN, Hub, connected, running
-from stressreel.records.files import sha256_file
-from stressreel.samples.cache import cached_sample
-from stressreel.samples.charades import annotation_table, sample_videos
-from stressreel.sources.charades import CHARADES
+from stressreel.annotations.charades import CHARADES
+from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples.charades import annotation_table, sample_videos
+from stressreel.core.files import sha256_file
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from commands import run
 from stressreel.builders.perturbed.scores import read_captions, suite_settings
-from stressreel.records.output import open_output
+from stressreel.core.output import open_output
 
 Row = dict[str, object]
 QUICK = ("--no-sbert", "--meteor", "nltk")  # without a program of Java's, and a model

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from commands import Ran, run
-from stressreel.records.output import open_output
+from stressreel.core.output import open_output
 
 Row = dict[str, object]
 MODALITIES = ("v", "t", "v+t")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import refuses, run
-from stressreel.records.output import open_output
+from stressreel.core.output import open_output
 
 SHARES = {"a1": 10, "a2": 4, "b1": 2}  # of so many answers one is wrong
 

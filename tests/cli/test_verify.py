@@ -10,15 +10,15 @@ import pyarrow.parquet as pq
 import pytest
 from commands import refuses, run
 from forger import configs_of
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of, checks_for
+from stressreel.builders.runtime import verify
+from stressreel.builders.runtime.rebuild import Again
+from stressreel.builders.runtime.verify import run_checks
+from stressreel.core.errors import InputError
+from stressreel.core.output import open_output, reading
 from stressreel.data_cards.card import write_card
-from stressreel.errors import InputError
-from stressreel.records.output import open_output, reading
-from stressreel.runtime import verify
-from stressreel.runtime.rebuild import Again
-from stressreel.runtime.verify import run_checks
-from stressreel.samples.cache import cached_sample
 
 Row = dict[str, object]
 

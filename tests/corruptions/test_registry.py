@@ -2,6 +2,7 @@ import json
 
 import pytest
 from commands import run
+from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import (
     SEVERITIES,
     VisualCorruption,
@@ -10,7 +11,6 @@ from stressreel.corruptions.registry import (
     select_text_corruptions,
     visual_corruptions,
 )
-from stressreel.errors import InputError
 
 PAPER = {  # appendix A.1; "code" where the paper has none, REFERENCE
     "gaussian_noise": [0.08, 0.12, 0.18, 0.26, 0.38],

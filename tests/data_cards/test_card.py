@@ -10,22 +10,22 @@ import yaml
 from cards import fields_not_needed, render_card, write_card
 from click.testing import CliRunner
 from figures import painted
+from stressreel.annotations.actions import AnnotatedVideo, Segment
+from stressreel.annotations.charades import CHARADES, SAMPLE, class_actions
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders import benchmark_of
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.render import ClaviBuilder
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
 from stressreel.builders.parts import card_of
+from stressreel.builders.runtime.build import Options, run
+from stressreel.builders.runtime.output import claim
 from stressreel.cli.commands import make
+from stressreel.core.errors import InputError
+from stressreel.core.notes import BEGIN, END
+from stressreel.core.output import FinishedOutput, open_output
 from stressreel.data_cards.card import card_checks, hub_fields
-from stressreel.errors import InputError
-from stressreel.records.notes import BEGIN, END
-from stressreel.records.output import FinishedOutput, open_output
-from stressreel.runtime.build import Options, run
-from stressreel.runtime.output import claim
-from stressreel.samples.cache import cached_sample
-from stressreel.sources.actions import AnnotatedVideo, Segment
-from stressreel.sources.charades import CHARADES, SAMPLE, class_actions
 from stressreel.templates import load_classes
 
 ACTIONS = class_actions(load_classes())

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 from commands import info, rows, run
+from stressreel.annotations.charades import CHARADES
 from stressreel.builders import benchmark_names, load_benchmark
 from stressreel.builders.parts import card_of
+from stressreel.core.output import FinishedOutput, open_output
+from stressreel.core.schema import Column
 from stressreel.data_cards.card import write_card
 from stressreel.data_cards.croissant import render_croissant
-from stressreel.records.output import FinishedOutput, open_output
-from stressreel.records.schema import Column
-from stressreel.sources.charades import CHARADES
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # mlcroissant's own, which are about rdflib and pandas
 FEW = {  # of each sample what is built in seconds

@@ -13,10 +13,10 @@ from commands import run
 from forger import Forgery, forge
 from hypothesis import given
 from hypothesis import strategies as st
+from stressreel.core.markdown import as_code, as_text
+from stressreel.core.notes import BEGIN, END, marked, notes_of
+from stressreel.core.results import Estimate, Table, markdown_table
 from stressreel.data_cards.card import environment
-from stressreel.records.markdown import as_code, as_text
-from stressreel.records.notes import BEGIN, END, marked, notes_of
-from stressreel.records.results import Estimate, Table, markdown_table
 
 ATTACK = (
     f'x\n{BEGIN}\n\n<script>alert(1)</script> <img src="http://evil.example/a.png" onerror=alert(1)> ![p](http://e.example)'

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from figures import keep_drawn
+from stressreel.core.errors import UsageError
+from stressreel.core.results import Spread
 from stressreel.data_cards import model_figures
-from stressreel.errors import UsageError
-from stressreel.metrics.model_table import ModelTable
-from stressreel.records.results import Spread
+from stressreel.evaluation.metrics.model_table import ModelTable
 
 NONE = float("nan")
 

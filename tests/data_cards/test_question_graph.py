@@ -24,8 +24,8 @@ from stressreel.data_cards.question_graph import (
     question_graph_png,
     routes,
 )
-from stressreel.metrics.question_graphs import VideoGraphs
-from stressreel.metrics.question_paths import QuestionPath, question_path
+from stressreel.evaluation.metrics.question_graphs import VideoGraphs
+from stressreel.evaluation.metrics.question_paths import QuestionPath, question_path
 from sub_questions import figure_one, one_graph
 
 SAID = {

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 from figures import keep_drawn
+from stressreel.core.results import Estimate, Table
 from stressreel.data_cards import score_figures as figures
 from stressreel.data_cards import shift_figure
-from stressreel.metrics.bootstrap import tally
-from stressreel.metrics.scores import Scores
-from stressreel.records.results import Estimate, Table
+from stressreel.evaluation.metrics.bootstrap import tally
+from stressreel.evaluation.metrics.scores import Scores
 
 NONE = float("nan")
 

@@ -15,7 +15,7 @@ import pytest
 from commands import Ran, run
 from stressreel.builders.perturbed.scores import read_captions, suite_settings
 from stressreel.cli.main import load_command, stressreel
-from stressreel.records.output import open_output
+from stressreel.core.output import open_output
 
 PAGE = Path(__file__).parents[2] / "docs" / "scores.md"
 SECTION = PAGE.read_text("utf-8").split("## Tables and figures of the papers")[1].split("\n## ")[0]

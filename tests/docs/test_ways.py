@@ -20,7 +20,7 @@ ALONE = [page for page in PAGES if python_blocks(page) and page not in ("docs/de
 EXECUTE = "from nbclient.cli import NbClientApp; NbClientApp.launch_instance()"
 OURS = (  # a line between two steps of a bar, with widgets and without
     """
-from stressreel import progress
+from stressreel.core import progress
 def show():
     with progress.Progress("noted", 2, "piece", shown=True) as shown:
         shown.advance()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commands import Ran
 from datasets import load_dataset
-from stressreel.records.shards import open_shard
+from stressreel.core.shards import open_shard
 
 START = "import sys; sys.argv[0] = 'stressreel'; from stressreel.cli.main import main; main()"
 PACKAGE = Path(__file__).parents[2] / "examples" / "own_benchmark"

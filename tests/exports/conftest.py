@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from stressreel.records.output import FinishedOutput, open_output
+from stressreel.core.output import FinishedOutput, open_output
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -11,15 +11,15 @@ import datasets
 import pytest
 from commands import refuses, rows, run
 from stressreel.builders import benchmark_of
-from stressreel.errors import InputError, UsageError
+from stressreel.core.errors import InputError, UsageError
+from stressreel.core.export_folder import plain_name
+from stressreel.core.files import write_atomic
+from stressreel.core.output import FinishedOutput, open_output
+from stressreel.core.schema import Column, Config
+from stressreel.core.shards import ShardWriter
 from stressreel.exports import files, media
 from stressreel.exports.files import write_files
 from stressreel.exports.media import rows_from, video_bytes
-from stressreel.exports.resumable import plain_name
-from stressreel.records.files import write_atomic
-from stressreel.records.output import FinishedOutput, open_output
-from stressreel.records.schema import Column, Config
-from stressreel.records.shards import ShardWriter
 
 KEYS = Config(
     "clips",

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from commands import refuses, run
 from forger import Forgery, forge
-from stressreel.errors import InputError
-from stressreel.exports.folder import write_folder
-from stressreel.exports.gallery_answers import _beside
+from stressreel.builders.runtime.object_store import ObjectStore
+from stressreel.builders.runtime.store import FolderStore
+from stressreel.core.errors import InputError
+from stressreel.core.output import open_output
+from stressreel.data_cards.gallery.answers import _beside
+from stressreel.evaluation.metrics.folder import SCORES, _earlier_figures
 from stressreel.exports.released import write_layout
-from stressreel.metrics.folder import SCORES, _earlier_figures
-from stressreel.records.output import open_output
-from stressreel.runtime.object_store import ObjectStore
-from stressreel.runtime.store import FolderStore
+from stressreel.exports.task_folder import write_folder
 
 ODD = ["../x", "../../x", "a/b", "/tmp/stressreel-x", "..", ".", "a\\b", "a\nb", "a\x1b[2Jb", "a\x00b", "x/../../y"]
 EXPORTS = {

@@ -19,13 +19,13 @@ from commands import refuses, run
 from endpoint import running
 from inspect_logs import eval_file, sample
 from PIL import Image
-from stressreel.asking.clips import Sampling, StoredClips
-from stressreel.asking.questions import Clip, questions_of_output
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import tasks_of
+from stressreel.core.output import FinishedOutput, open_output
+from stressreel.evaluation.models.clips import Sampling, StoredClips
+from stressreel.evaluation.models.questions import Clip, questions_of_output
+from stressreel.evaluation.tasks import prompts
 from stressreel.exports import frames, harness
-from stressreel.exports.tasks import prompts
-from stressreel.records.output import FinishedOutput, open_output
 from stressreel.video.pyav import MAJOR
 
 # inspect-ai brings 89 packages, so it lives in an environment of its own: see CONTRIBUTING.md.

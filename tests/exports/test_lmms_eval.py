@@ -20,11 +20,11 @@ import yaml
 from commands import refuses, run
 from stressreel.builders.parts import open_rows
 from stressreel.builders.perturbed.choices import NUM_CAPTIONS
-from stressreel.exports.tasks import KINDS, prompts
-from stressreel.metrics.answers import YES_NO
-from stressreel.metrics.references import read_generated, read_references
-from stressreel.metrics.robustness import Setting
-from stressreel.records.output import FinishedOutput, open_output
+from stressreel.core.output import FinishedOutput, open_output
+from stressreel.evaluation.metrics.answers import YES_NO
+from stressreel.evaluation.metrics.references import read_generated, read_references
+from stressreel.evaluation.metrics.robustness import Setting
+from stressreel.evaluation.tasks import KINDS, prompts
 
 # lmms-eval wants other versions than stressreel, so it may live in an environment of its own: see CONTRIBUTING.md.
 PYTHON = os.environ.get("STRESSREEL_LMMS_PYTHON", sys.executable)

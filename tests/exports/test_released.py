@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import refuses, run
-from stressreel.errors import InputError, OutputError
+from stressreel.core.errors import InputError, OutputError
 from stressreel.exports.released import write_layout
 
 

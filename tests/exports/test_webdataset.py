@@ -14,15 +14,15 @@ import pytest
 from commands import refuses, rows, run
 from hypothesis import given
 from hypothesis import strategies as st
+from stressreel.annotations.causalchaos import SAMPLE
 from stressreel.builders import benchmark_of
-from stressreel.errors import UsageError
+from stressreel.core.errors import UsageError
+from stressreel.core.output import FinishedOutput, open_output
+from stressreel.core.schema import Column, Config
+from stressreel.core.shards import ShardWriter
 from stressreel.exports import webdataset
 from stressreel.exports.media import video_bytes
 from stressreel.exports.webdataset import LONGEST_KEY, byte_size, member_key, write_webdataset
-from stressreel.records.output import FinishedOutput, open_output
-from stressreel.records.schema import Column, Config
-from stressreel.records.shards import ShardWriter
-from stressreel.sources.causalchaos import SAMPLE
 
 SIZE = "300kB"  # some shards of the sample
 PLAIN = ("string", "int32", "int64", "float64", "bool")

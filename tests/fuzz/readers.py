@@ -23,7 +23,7 @@ from typing import Any
 import click
 import numpy as np
 from stressreel.cli import main
-from stressreel.errors import StressreelError
+from stressreel.core.errors import StressreelError
 
 MOST_SAID = 20_000  # characters on standard error
 FRAMES = 40  # decoded of each clip
@@ -153,10 +153,10 @@ def _cut(source: Path, target: Path, lines: int) -> None:
 
 
 def _annotations(folder: Path, data: Path | None) -> None:
-    from stressreel.samples.causal import annotation_table as questions
-    from stressreel.samples.charades import annotation_table, class_tables, sample_videos, sentence_list
-    from stressreel.samples.msrvtt import caption_table, sample_clips
-    from stressreel.sources.causalchaos import FIRST_COLOUR, STABLE
+    from stressreel.annotations.causalchaos import FIRST_COLOUR, STABLE
+    from stressreel.annotations.samples.causal import annotation_table as questions
+    from stressreel.annotations.samples.charades import annotation_table, class_tables, sample_videos, sentence_list
+    from stressreel.annotations.samples.msrvtt import caption_table, sample_clips
 
     real = {
         **{f"charades/Charades_v1_{split}.csv": f"charades/Charades_v1_{split}.csv" for split in ("train", "test")},
@@ -333,8 +333,8 @@ def _predictions(folder: Path) -> None:
 
 def _asked(folder: Path) -> None:
     """Write a journal of answers."""
-    from stressreel.asking.journal import Journal
-    from stressreel.asking.models import Reply
+    from stressreel.evaluation.models.journal import Journal
+    from stressreel.evaluation.models.models import Reply
 
     place = folder / "asked"
     place.mkdir()
@@ -355,7 +355,7 @@ def _inspect_logs(place: Path, logged: list[dict[str, Any]]) -> None:
 
 def _scores(folder: Path) -> None:
     from safetensors.numpy import save_file
-    from stressreel.records.output import open_output
+    from stressreel.core.output import open_output
 
     built, given = folder / "built", folder / "scored"
     given.mkdir()
@@ -387,7 +387,7 @@ SMALLEST = 12
 
 
 def _videos(folder: Path, videos: Path | None) -> None:
-    from stressreel.samples.msrvtt import sample_clips, write_msrvtt_sample
+    from stressreel.annotations.samples.msrvtt import sample_clips, write_msrvtt_sample
 
     place = folder / "clips"
     place.mkdir()
@@ -404,22 +404,22 @@ def _videos(folder: Path, videos: Path | None) -> None:
 
 
 def read_charades_(folder: Path) -> None:
-    from stressreel.sources.charades import read_charades
-    from stressreel.sources.charades_sta import read_charades_sta
+    from stressreel.annotations.charades import read_charades
+    from stressreel.annotations.charades_sta import read_charades_sta
 
     read_charades_sta(folder, read_charades(folder))
 
 
 def read_pairs(folder: Path) -> None:
-    from stressreel.sources.clavi import read_released
+    from stressreel.annotations.clavi import read_released
 
     read_released(folder / "test_annotations.json")
 
 
 def read_clips(folder: Path) -> None:
-    from stressreel.sources.captions import read_captions
-    from stressreel.sources.msrvtt import read_msrvtt
-    from stressreel.sources.youcook2 import read_youcook2
+    from stressreel.annotations.captions import read_captions
+    from stressreel.annotations.msrvtt import read_msrvtt
+    from stressreel.annotations.youcook2 import read_youcook2
 
     def read(path: Path) -> None:
         whole = path.suffix == ".json"
@@ -434,7 +434,7 @@ def read_clips(folder: Path) -> None:
 
 
 def read_agqa_rows(folder: Path) -> None:
-    from stressreel.sources.agqa import index_rows, iterate_rows, read_rows
+    from stressreel.annotations.agqa import index_rows, iterate_rows, read_rows
 
     path = folder / "test_balanced.txt"
 
@@ -447,7 +447,7 @@ def read_agqa_rows(folder: Path) -> None:
 
 
 def read_agqa_graphs(folder: Path) -> None:
-    from stressreel.sources.agqa_graphs import open_graphs
+    from stressreel.annotations.agqa_graphs import open_graphs
 
     os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
     graphs = open_graphs(folder / "AGQA_test_stsgs.pkl")
@@ -456,15 +456,15 @@ def read_agqa_graphs(folder: Path) -> None:
 
 
 def read_signature(folder: Path) -> None:
-    from stressreel.records.output import FinishedOutput
-    from stressreel.sharing.signature import check_signature
+    from stressreel.core.output import FinishedOutput
+    from stressreel.exports.hub.signature import check_signature
 
     check_signature(FinishedOutput(folder, {}))
 
 
 def read_published(folder: Path) -> None:
+    from stressreel.annotations.agqa_hierarchies import find_hierarchies, read_hierarchies, read_isolated
     from stressreel.builders.decomp.hierarchies import PublishedGraphs
-    from stressreel.sources.agqa_hierarchies import find_hierarchies, read_hierarchies, read_isolated
 
     (found,) = find_hierarchies(folder)
     graphs = list(read_hierarchies(found.files["A"]))
@@ -473,13 +473,13 @@ def read_published(folder: Path) -> None:
 
 
 def read_segment_files(folder: Path) -> None:
-    from stressreel.sources.segments import read_segments
+    from stressreel.annotations.segments import read_segments
 
     every(*(partial(read_segments, path) for path in sorted(folder.iterdir())))
 
 
 def read_causal_files(folder: Path) -> None:
-    from stressreel.sources.causalchaos import read_fps_map, read_offsets, read_sync_frames
+    from stressreel.annotations.causalchaos import read_fps_map, read_offsets, read_sync_frames
 
     every(
         lambda: read_fps_map(folder / "fps.json"),
@@ -491,9 +491,9 @@ def read_causal_files(folder: Path) -> None:
 
 
 def read_question_files(folder: Path) -> None:
+    from stressreel.annotations.causalchaos import read_causalchaos
+    from stressreel.annotations.questions import read_questions
     from stressreel.negatives.cast import read_cast
-    from stressreel.sources.causalchaos import read_causalchaos
-    from stressreel.sources.questions import read_questions
 
     every(
         lambda: read_causalchaos(folder / "Annotations.csv"),
@@ -503,11 +503,11 @@ def read_question_files(folder: Path) -> None:
 
 
 def read_prediction_files(folder: Path) -> None:
-    from stressreel.asking.questions import questions_of_file
     from stressreel.builders.parts import items_of_output
-    from stressreel.metrics.blind.items_file import read_asked
-    from stressreel.metrics.items import read_items
-    from stressreel.metrics.predictions import join, read_predictions
+    from stressreel.evaluation.blind.items_file import read_asked
+    from stressreel.evaluation.metrics.items import read_items
+    from stressreel.evaluation.metrics.predictions import join, read_predictions
+    from stressreel.evaluation.models.questions import questions_of_file
 
     options = [("Tom was hungry", "Jerry ran away", "the dog barked")] * len(ITEMS)
 
@@ -523,7 +523,7 @@ def read_prediction_files(folder: Path) -> None:
 
 
 def read_journal(folder: Path) -> None:
-    from stressreel.asking.journal import Journal
+    from stressreel.evaluation.models.journal import Journal
 
     with Journal(folder / "a.journal", JOURNAL):
         pass
@@ -536,11 +536,11 @@ def build_json(folder: Path) -> None:
 def _output_checks(out: Path) -> None:
     from stressreel.builders import benchmark_of
     from stressreel.builders.parts import card_of, checks_for
+    from stressreel.builders.runtime.rebuild import Again
+    from stressreel.builders.runtime.verify import run_checks
+    from stressreel.core.output import reading
     from stressreel.data_cards.card import render_card
-    from stressreel.metrics.inputs import read_columns
-    from stressreel.records.output import reading
-    from stressreel.runtime.rebuild import Again
-    from stressreel.runtime.verify import run_checks
+    from stressreel.evaluation.metrics.inputs import read_columns
 
     def card() -> None:
         with reading(out) as output:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.errors import InputError
+from stressreel.core.errors import InputError
 from stressreel.language import embeddings as module
 from stressreel.language.embeddings import (
     NEAREST,

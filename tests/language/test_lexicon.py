@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from stressreel.errors import InputError
+from stressreel.core.errors import InputError
 from stressreel.language import lexicon
 from stressreel.language.lexicon import lexicon_hashes, phrasal_verbs, read_lexicon, verb_forms, word_lists, words
 

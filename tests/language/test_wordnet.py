@@ -3,7 +3,7 @@ from pathlib import Path
 
 import nltk.data
 import pytest
-from stressreel.errors import InputError
+from stressreel.core.errors import InputError
 from stressreel.language import wordnet as module
 from stressreel.language.wordnet import LEXNAMES, Synonym, WordNet, find_wordnet, load_wordnet, wordnet_hash
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from stressreel.errors import OutputError
+from stressreel.core.errors import OutputError
 from stressreel.negatives import embeddings_cache
 from stressreel.negatives.embeddings_cache import cache_folder, embed
 

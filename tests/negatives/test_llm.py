@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from stressreel.errors import BuildError, InputError
+from stressreel.core.errors import BuildError, InputError
 from stressreel.language.cast import Cast
 from stressreel.negatives.confusion import Confusion, Unconfused
 from stressreel.negatives.llm import ChatEndpoint, LocalModel, ask, ask_all, check_confusion, estimate

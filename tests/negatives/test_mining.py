@@ -11,19 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from stressreel.errors import InputError
+from stressreel.annotations.causalchaos import read_causalchaos
+from stressreel.core.errors import InputError
 from stressreel.negatives.embeddings_cache import embed
-from stressreel.negatives.mining import (
-    Item,
-    Mined,
-    MiningSettings,
-    Negative,
-    arrange,
-    lending_limits,
-    mine,
-    text_key,
-)
-from stressreel.sources.causalchaos import read_causalchaos
+from stressreel.negatives.mining import Item, Mined, MiningSettings, Negative, arrange, lending_limits, mine, text_key
 
 Floats = NDArray[np.float32]
 LOOSE = MiningSettings(num_options=3, top_k=3, same_question=2, same_text=2, tau=1)

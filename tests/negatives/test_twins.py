@@ -9,6 +9,7 @@ from math import ceil
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from stressreel.core.seeds import rng_for
 from stressreel.language.cast import Cast
 from stressreel.language.tagger import load_tagger
 from stressreel.language.text_key import text_key
@@ -18,7 +19,6 @@ from stressreel.negatives.confusion import Confusion
 from stressreel.negatives.effects import may_be_right
 from stressreel.negatives.mining import Negative, OptionSet
 from stressreel.negatives.twins import Paired, Told, balanced_twins
-from stressreel.seeds import rng_for
 
 GENDERS = {"tom": "male", "jerry": "male", "spike": "male"}
 CONFUSER = Confuser(load_tagger("pattern"), Cast(("Tom", "Jerry", "Spike"), GENDERS))

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from agqa_files import row, write_graphs
-from stressreel.programs.decomposition import kind_of
-from stressreel.programs.parsing import program_of
-from stressreel.programs.questions import (
+from stressreel.builders.decomp.programs.decomposition import kind_of
+from stressreel.builders.decomp.programs.parsing import program_of
+from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
     VIDEO,
     Action,
@@ -117,7 +117,7 @@ def agqa_rows(*, every: int = 1) -> dict[str, dict[str, Any]]:
 
 def templates_of(rows: dict[str, dict[str, Any]]) -> set[str]:
     """The templates of rows."""
-    from stressreel.programs.parsing import parse_program
+    from stressreel.builders.decomp.programs.parsing import parse_program
 
     return {template_of(parse_program(each["program"])) for each in rows.values()}
 

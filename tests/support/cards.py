@@ -6,9 +6,9 @@ from typing import Any
 from jinja2 import UndefinedError
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of
+from stressreel.core.output import FinishedOutput
+from stressreel.core.source import source_of
 from stressreel.data_cards import card as cards
-from stressreel.records.output import FinishedOutput
-from stressreel.records.source import source_of
 
 
 def write_card(out: Path, info: dict[str, Any]) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from forger import Change, Row, load
 from stressreel.builders import benchmark_of
-from stressreel.records.output import FinishedOutput
-from stressreel.records.schema import Config
-from stressreel.runtime.derived import check_derived
+from stressreel.builders.runtime.derived import check_derived
+from stressreel.core.output import FinishedOutput
+from stressreel.core.schema import Config
 
 if TYPE_CHECKING:
     from pathlib import Path

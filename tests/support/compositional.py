@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-from stressreel.programs.questions import (
+from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
     VIDEO,
     Action,

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import stressreel
 from number_units import Numbers
-from stressreel.errors import InputError, TransientError
-from stressreel.records.plan import Facts, Unit
+from stressreel.core.errors import InputError, TransientError
+from stressreel.core.plan import Facts, Unit
 
 TEXT = "the encoder refused frame 7.\n  Give another --preset, 100 % of them are listed in x264."
 

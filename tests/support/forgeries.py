@@ -31,9 +31,9 @@ from commands import run
 from figures import PNG, leave_unpainted
 from forger import Forgery, videos_of
 from stressreel import builders
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.api.verify import verify
-from stressreel.errors import StressreelError
-from stressreel.samples.cache import cached_sample
+from stressreel.core.errors import StressreelError
 from stressreel.video.encode import EncodeSettings, Mp4Writer, Sound
 from stressreel.video.thumbnails import frames_of
 

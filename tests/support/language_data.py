@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from stressreel.corruptions.text.synonyms import embedding_neighbours
+from stressreel.evaluation.metrics import meteor
 from stressreel.language.wordnet import WordNet, find_wordnet, load_wordnet, wordnet_hash
-from stressreel.metrics import meteor
 
 SHARED = Path(os.environ.get("STRESSREEL_SHARED", Path(__file__).parents[3] / "shared")) / "nltk_data"
 REMEMBERED = (load_wordnet, wordnet_hash, embedding_neighbours, meteor._helpers)

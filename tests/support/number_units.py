@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stressreel.errors import VideoError
-from stressreel.records.files import sha256_file
-from stressreel.records.plan import Facts, Plan, Skip, Unit
-from stressreel.records.schema import Column, Config, Row
+from stressreel.core.errors import VideoError
+from stressreel.core.files import sha256_file
+from stressreel.core.plan import Facts, Plan, Skip, Unit
+from stressreel.core.schema import Column, Config, Row
 
 NUMBERS = Config("numbers", "numbers", (Column("id", "string", "id"), Column("number", "int32", "n")), default=True)
 CLIPS = Config(

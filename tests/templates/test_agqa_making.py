@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stressreel.errors import InputError
+from stressreel.core.errors import InputError
 from stressreel.templates import agqa_making, read_table
 from stressreel.templates.agqa import load_agqa
 from stressreel.templates.agqa_making import load_frames, load_rules

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import stressreel.templates as templates
 import yaml
-from stressreel.errors import InputError
+from stressreel.core.errors import InputError
 from stressreel.templates import QuestionTemplate, load_classes, load_questions
 
 # The paper's example: A comes before B in V, C never happens.

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from stressreel.errors import VideoError
+from stressreel.core.errors import VideoError
 from stressreel.video import decode as module
 from stressreel.video.decode import decode, decode_at, with_index
 from stressreel.video.index import FrameIndex, IndexMismatchError, index_frames

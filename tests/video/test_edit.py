@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from stressreel.errors import VideoError
+from stressreel.core.errors import VideoError
 from stressreel.video import edit as module
 from stressreel.video.decode import decode, with_index
 from stressreel.video.edit import EditList, Rendition, write_edits

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from stressreel.records.shards import SHARD_BYTES
+from stressreel.core.shards import SHARD_BYTES
 from stressreel.video import estimate as module
 from stressreel.video.encode import PRESETS, EncodeSettings
 from stressreel.video.estimate import (

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import run
-from stressreel.errors import VideoError
+from stressreel.core.errors import VideoError
 from stressreel.exports import frames as exported_frames
 from stressreel.exports import harness
 from stressreel.video import index as indexing

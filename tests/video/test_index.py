@@ -13,7 +13,7 @@ import pytest
 from av.stream import Disposition
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from stressreel.errors import VideoError
+from stressreel.core.errors import VideoError
 from stressreel.video.index import FrameIndex, check_opens, index_frames, open_video
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import av
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from stressreel.errors import VideoError
+from stressreel.core.errors import VideoError
 from stressreel.video.decode import decode, upright
 from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
 from stressreel.video.index import index_frames

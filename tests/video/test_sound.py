@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from stressreel.errors import VideoError
+from stressreel.core.errors import VideoError
 from stressreel.video.edit import EditList, write_edits
 from stressreel.video.encode import EncodeSettings, Sound
 from stressreel.video.index import FrameIndex, index_frames

@@ -12,7 +12,7 @@ from av.video.reformatter import ColorPrimaries, ColorRange, ColorTrc
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from stressreel.errors import VideoError
+from stressreel.core.errors import VideoError
 from stressreel.video.decode import decode, upright
 from stressreel.video.index import index_frames
 from stressreel.video.pyav import plane_view

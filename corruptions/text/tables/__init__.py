@@ -21,6 +21,6 @@ def read_table(name: str) -> dict[str, Any]:
 
 def table_hashes() -> dict[str, str]:
     """Hash every table, by file name: what decides the wording besides the code."""
-    from ....records.files import sha256_file
+    from ....core.files import sha256_file
 
     return {path.name: sha256_file(path) for path in sorted(Path(__file__).parent.glob("*.yaml"))}

@@ -12,22 +12,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from stressreel.annotations.causalchaos import CausalRow, read_causalchaos
+from stressreel.annotations.samples.causal import write_causal_annotations
 from stressreel.builders.causal.derived import derived
 from stressreel.builders.causal.inputs import make_confuser
 from stressreel.builders.causal.plan import Drafts, Timing, plan_causal, tally
 from stressreel.builders.causal.render import clip_frames
 from stressreel.builders.causal.settings import CausalSettings, settings_of
 from stressreel.builders.causal.tables import causal_configs, configs
-from stressreel.errors import InputError, VideoError
+from stressreel.builders.runtime.derived import check_derived
+from stressreel.core.errors import InputError, VideoError
+from stressreel.core.output import FinishedOutput
+from stressreel.core.plan import Plan, Unit
+from stressreel.core.seeds import rng_for
+from stressreel.core.shards import shard_path, write_shard
 from stressreel.language.text_key import text_key
 from stressreel.negatives.mining import MiningSettings
-from stressreel.records.output import FinishedOutput
-from stressreel.records.plan import Plan, Unit
-from stressreel.records.shards import shard_path, write_shard
-from stressreel.runtime.derived import check_derived
-from stressreel.samples.causal import write_causal_annotations
-from stressreel.seeds import rng_for
-from stressreel.sources.causalchaos import CausalRow, read_causalchaos
 from stressreel.video.index import FrameIndex
 
 PLAIN = CausalSettings(render=False, confuse=0, mining=MiningSettings(num_options=4, balance="none"))

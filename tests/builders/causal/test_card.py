@@ -2,7 +2,7 @@
 
 import pytest
 from stressreel.builders.causal.card import Guess, blind_png, clips_png, wrong_options
-from stressreel.records.schema import Column, Config
+from stressreel.core.schema import Column, Config
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from forger import Forgery, forge
 from stressreel.builders.causal.chosen import FREE, check_chosen, chosen
 from stressreel.builders.causal.settings import settings_of
-from stressreel.records.checks import Finding
-from stressreel.records.output import open_output
+from stressreel.core.checks import Finding
+from stressreel.core.output import open_output
 
 Row = dict[str, Any]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stressreel.annotations.causalchaos import CausalRow, read_causalchaos
 from stressreel.builders.causal.divisions import SPLITS, at_random, by_episode, by_place, divide, leaks
-from stressreel.sources.causalchaos import CausalRow, read_causalchaos
 
 
 def row(qid: int, episode: int = 1, start: int = 0, end: int = 10) -> CausalRow:

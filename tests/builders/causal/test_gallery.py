@@ -6,9 +6,9 @@ from pathlib import Path
 
 from commands import rows
 from stressreel.builders.causal.gallery import gallery
+from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.exhibits import Answers
-from stressreel.metrics.predictions import Predictions
-from stressreel.records.output import open_output
+from stressreel.evaluation.metrics.predictions import Predictions
 
 TABLE = "causal_confusion"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from stressreel.builders.causal.scores import count, measure, score_rows, tables
-from stressreel.errors import InputError
-from stressreel.metrics.bootstrap import estimates
-from stressreel.metrics.inputs import ScoreOptions
-from stressreel.metrics.predictions import Predictions
+from stressreel.core.errors import InputError
+from stressreel.evaluation.metrics.bootstrap import estimates
+from stressreel.evaluation.metrics.inputs import ScoreOptions
+from stressreel.evaluation.metrics.predictions import Predictions
 
 KINDS = [{"kind": kind} for kind in ("right", "hard", "swap")]
 ROWS = [

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
+from stressreel.annotations.clavi import ReleasedPair
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.render import ClaviBuilder, pieces
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
-from stressreel.errors import InputError, VideoError
-from stressreel.records.plan import Plan, Unit, changed
-from stressreel.records.schema import Row
-from stressreel.sources.actions import Action, AnnotatedVideo, Segment
-from stressreel.sources.clavi import ReleasedPair
+from stressreel.core.errors import InputError, VideoError
+from stressreel.core.plan import Plan, Unit, changed
+from stressreel.core.schema import Row
 from stressreel.templates import load_questions
 from stressreel.video.index import FrameIndex
 

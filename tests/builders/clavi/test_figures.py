@@ -11,11 +11,11 @@ import pytest
 from PIL import Image, ImageColor
 from stressreel.builders.clavi.figures import BAR, LABEL, MARGIN, frames_along, swap_png, types_png
 from stressreel.builders.clavi.statistics import TypeCount
+from stressreel.core.errors import InputError
+from stressreel.core.output import FinishedOutput, open_output
+from stressreel.core.schema import Row
 from stressreel.data_cards.plots import BLUE, ORANGE
 from stressreel.data_cards.sheets import LINE
-from stressreel.errors import InputError
-from stressreel.records.output import FinishedOutput, open_output
-from stressreel.records.schema import Row
 
 
 @pytest.fixture(scope="module")

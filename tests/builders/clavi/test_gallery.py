@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from commands import rows
 from stressreel.builders.clavi.gallery import gallery
+from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.exhibits import Answers
-from stressreel.metrics.predictions import Predictions
-from stressreel.records.output import open_output
+from stressreel.evaluation.metrics.predictions import Predictions
 
 
 def test_a_pair_has_its_pieces_in_both_orders_and_all_questions(built: Path) -> None:

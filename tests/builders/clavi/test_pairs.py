@@ -17,6 +17,11 @@ import stressreel.builders.clavi.pairs as pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from stressreel.annotations.actions import Action, AnnotatedVideo, Annotations, Segment
+from stressreel.annotations.charades import class_actions, read_charades
+from stressreel.annotations.charades_sta import same_doing
+from stressreel.annotations.clavi import ReleasedPair, read_released
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.clavi.pairs import (
     RELEASED,
     Candidate,
@@ -32,12 +37,7 @@ from stressreel.builders.clavi.pairs import (
 )
 from stressreel.builders.clavi.plan import LEFT_OUT, plan_clavi
 from stressreel.builders.clavi.settings import ClaviSettings
-from stressreel.records.plan import Plan, noted, nothing_qualifies
-from stressreel.samples.cache import cached_sample
-from stressreel.sources.actions import Action, AnnotatedVideo, Annotations, Segment
-from stressreel.sources.charades import class_actions, read_charades
-from stressreel.sources.charades_sta import same_doing
-from stressreel.sources.clavi import ReleasedPair, read_released
+from stressreel.core.plan import Plan, noted, nothing_qualifies
 from stressreel.templates import load_classes
 
 Span = tuple[str, float, float]

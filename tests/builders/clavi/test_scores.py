@@ -5,8 +5,8 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score
 from stressreel.builders.clavi import scores as clavi
 from stressreel.builders.clavi.questions import question_rows
-from stressreel.metrics.bootstrap import estimates
-from stressreel.metrics.predictions import MISSING, UNREADABLE
+from stressreel.evaluation.metrics.bootstrap import estimates
+from stressreel.evaluation.metrics.predictions import MISSING, UNREADABLE
 
 PAIRS = {f"{number:08x}": f"SRC{number % 4}" for number in range(10)}
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stressreel.annotations.actions import Action, AnnotatedVideo, Mention, Segment
 from stressreel.builders.clavi.controls import Controls
 from stressreel.builders.clavi.cues import measure_cues
 from stressreel.builders.clavi.pairs import Candidate, Limits
@@ -24,9 +25,8 @@ from stressreel.builders.clavi.selection import balanced, balanced_over_videos, 
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.sources import Timing, annotation_path, as_rate
 from stressreel.builders.clavi.tables import clavi_configs
-from stressreel.errors import UsageError
-from stressreel.records.plan import Plan
-from stressreel.sources.actions import Action, AnnotatedVideo, Mention, Segment
+from stressreel.core.errors import UsageError
+from stressreel.core.plan import Plan
 
 LIMITS = Limits(4.0, 36.0, 90.0, 0.0, decimal=True)
 Span = tuple[str, float, float]

@@ -15,14 +15,14 @@ import av
 import pyarrow.parquet as pq
 import pytest
 from commands import run
+from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
+from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.builders.clavi.inputs import read_plan
 from stressreel.builders.clavi.pairs import Limits
 from stressreel.builders.clavi.sameness import Sameness
 from stressreel.builders.clavi.segments import segment_pairs
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.sources import Given
-from stressreel.sources.actions import Action, AnnotatedVideo, Segment
-from stressreel.sources.causalchaos import read_causalchaos
 
 pytestmark = pytest.mark.shared
 FILES = {"causalchaos": "causalchaos/Annotations.csv", "youcook2": "youcook2/youcookii_annotations_trainval.json"}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from agqa_questions import agqa_rows, write_agqa
 from commands import run
-from stressreel.samples.cache import cached_sample
-from stressreel.seeds import rng_for
+from stressreel.annotations.samples.cache import cached_sample
+from stressreel.core.seeds import rng_for
 
 
 @pytest.fixture(scope="session")

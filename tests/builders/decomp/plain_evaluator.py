@@ -1,8 +1,8 @@
 """Answers to compositional questions by sets and loops, written without a look at `builders.decomp.graph_answers`."""
 
 # ruff: noqa: RUF021
-from stressreel.programs import questions as ask
-from stressreel.programs.questions import INTERACTING, VIDEO
+from stressreel.builders.decomp.programs import questions as ask
+from stressreel.builders.decomp.programs.questions import INTERACTING, VIDEO
 from stressreel.templates import read_table
 from stressreel.templates.agqa import ANYTHING, PERSON, load_agqa
 

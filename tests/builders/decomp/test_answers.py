@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from stressreel.annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from stressreel.builders.decomp.answers import Answer, Filled, answer, fill
 from stressreel.builders.decomp.graph_answers import REASONS
-from stressreel.programs.decomposition import Step, decompose, kind_of
-from stressreel.programs.parsing import parse_program
-from stressreel.programs.questions import (
+from stressreel.builders.decomp.programs.decomposition import Step, decompose, kind_of
+from stressreel.builders.decomp.programs.parsing import parse_program
+from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
     VIDEO,
     Action,
@@ -34,7 +35,6 @@ from stressreel.programs.questions import (
     ToAction,
     Window,
 )
-from stressreel.sources.scene_graphs import ActionSpan, Frames, SceneGraph
 from stressreel.templates.agqa import load_agqa
 
 

@@ -19,11 +19,11 @@ from commands import info, refuses, rows, run, run_process, start, wait_until
 from datasets import load_dataset
 from stressreel.builders.decomp import inputs
 from stressreel.builders.decomp.inputs import read_inputs
+from stressreel.builders.decomp.programs.decomposition import decompose
+from stressreel.builders.decomp.programs.parsing import parse_program
+from stressreel.builders.decomp.programs.questions import TEMPLATES
+from stressreel.builders.decomp.programs.wording import word
 from stressreel.builders.decomp.settings import DecompSettings, decided
-from stressreel.programs.decomposition import decompose
-from stressreel.programs.parsing import parse_program
-from stressreel.programs.questions import TEMPLATES
-from stressreel.programs.wording import word
 from stressreel.templates.agqa import load_agqa
 
 

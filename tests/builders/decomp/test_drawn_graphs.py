@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from stressreel.annotations.charades_graphs import MERGED
+from stressreel.annotations.samples import acting, room
+from stressreel.annotations.samples.acting import ACTS, held_at, picture_at
+from stressreel.annotations.samples.charades import SampleVideo, sample_videos
 from stressreel.builders.decomp.drawn_graphs import drawn_graph
-from stressreel.samples import acting, room
-from stressreel.samples.acting import ACTS, held_at, picture_at
-from stressreel.samples.charades import SampleVideo, sample_videos
-from stressreel.sources.charades_graphs import MERGED
 from stressreel.templates.agqa import load_agqa
 
 VIDEOS = sample_videos()

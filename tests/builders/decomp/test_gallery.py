@@ -9,10 +9,10 @@ from commands import refuses, rows, run
 from stressreel.builders.decomp.gallery import gallery
 from stressreel.builders.decomp.scores import graphs_of_video
 from stressreel.builders.decomp.video_rows import by_video
+from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.exhibits import Answers
-from stressreel.metrics.predictions import Predictions
-from stressreel.metrics.question_paths import question_path
-from stressreel.records.output import open_output
+from stressreel.evaluation.metrics.predictions import Predictions
+from stressreel.evaluation.metrics.question_paths import question_path
 
 
 def test_a_graph_has_the_nodes_and_edges_of_its_row(drawn: Path) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from stressreel.annotations.agqa_hierarchies import Hierarchy, HierarchyNode
 from stressreel.builders.decomp.answers import fill
 from stressreel.builders.decomp.hierarchies import PublishedGraphs, order_of
-from stressreel.errors import InputError
-from stressreel.programs.decomposition import decompose
-from stressreel.programs.questions import INTERACTING, Interaction, Window
-from stressreel.sources.agqa_hierarchies import Hierarchy, HierarchyNode
+from stressreel.builders.decomp.programs.decomposition import decompose
+from stressreel.builders.decomp.programs.questions import INTERACTING, Interaction, Window
+from stressreel.core.errors import InputError
 
 
 def hierarchy(root: str, *nodes: tuple[str, str], rules: dict[str, dict[str, tuple[str, ...]]]) -> Hierarchy:

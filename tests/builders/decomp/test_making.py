@@ -7,17 +7,18 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
+from stressreel.annotations.charades import read_charades
+from stressreel.annotations.charades_graphs import charades_graph, frame_times, frames_of, graph_of
+from stressreel.annotations.samples.charades import sample_videos
+from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph
 from stressreel.builders.decomp.balance import Asked, needs_of, partners_of, thin
 from stressreel.builders.decomp.compositions import compositions_of, is_held_out
 from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.builders.decomp.drop_rules import MOST_STEPS, judge, steps_of
 from stressreel.builders.decomp.graph_answers import answer
 from stressreel.builders.decomp.making import OPEN, TWO_ANSWERS, Made, Making, make_questions, make_split
-from stressreel.builders.decomp.proposals import Proposer
-from stressreel.builders.decomp.root_wording import word_root
-from stressreel.builders.decomp.views import view_of
-from stressreel.programs.parsing import parse_program
-from stressreel.programs.questions import (
+from stressreel.builders.decomp.programs.parsing import parse_program
+from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
     TEMPLATES,
     VIDEO,
@@ -41,11 +42,10 @@ from stressreel.programs.questions import (
     notation,
     template_of,
 )
-from stressreel.samples.charades import sample_videos
-from stressreel.seeds import digest_for
-from stressreel.sources.charades import read_charades
-from stressreel.sources.charades_graphs import charades_graph, frame_times, frames_of, graph_of
-from stressreel.sources.scene_graphs import ActionSpan, Provenance, SceneGraph
+from stressreel.builders.decomp.proposals import Proposer
+from stressreel.builders.decomp.root_wording import word_root
+from stressreel.builders.decomp.views import view_of
+from stressreel.core.seeds import digest_for
 from stressreel.templates.agqa_making import load_frames
 
 LENGTH = 60.0

@@ -12,20 +12,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from stressreel.annotations.charades import read_charades
+from stressreel.annotations.charades_graphs import charades_graph, frames_of, graph_of
+from stressreel.annotations.samples import acting, room
+from stressreel.annotations.samples.acting import held_at, picture_at
+from stressreel.annotations.samples.charades import SampleVideo, sample_videos
+from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph
 from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.builders.decomp.graph_answers import Teller
 from stressreel.builders.decomp.making import Making, make_split
+from stressreel.builders.decomp.programs import questions as ask
+from stressreel.builders.decomp.programs.decomposition import graph_of as taken_apart
+from stressreel.builders.decomp.programs.decomposition import kind_of
+from stressreel.builders.decomp.programs.questions import INTERACTING, VIDEO, Question, Window, notation
 from stressreel.builders.decomp.video_graphs import Root, graphs_of
-from stressreel.programs import questions as ask
-from stressreel.programs.decomposition import graph_of as taken_apart
-from stressreel.programs.decomposition import kind_of
-from stressreel.programs.questions import INTERACTING, VIDEO, Question, Window, notation
-from stressreel.samples import acting, room
-from stressreel.samples.acting import held_at, picture_at
-from stressreel.samples.charades import SampleVideo, sample_videos
-from stressreel.sources.charades import read_charades
-from stressreel.sources.charades_graphs import charades_graph, frames_of, graph_of
-from stressreel.sources.scene_graphs import ActionSpan, Provenance, SceneGraph
 from stressreel.templates import read_table
 from stressreel.templates.agqa import ANYTHING, load_agqa
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from commands import refuses, rows, run
-from stressreel.metrics.question_graphs import GROUP_OF, SCORED_GROUPS
+from stressreel.evaluation.metrics.question_graphs import GROUP_OF, SCORED_GROUPS
 
 
 def asked(out: Path, split: str = "*") -> list[dict[str, Any]]:

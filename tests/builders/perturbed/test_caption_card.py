@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from cards import render_card
+from stressreel.annotations.msrvtt import MSRVTT
+from stressreel.annotations.youcook2 import YOUCOOK2
+from stressreel.core.output import FinishedOutput, open_output
+from stressreel.core.source import Source
 from stressreel.corruptions.registry import check_text_name
-from stressreel.records.output import FinishedOutput, open_output
-from stressreel.records.source import Source
-from stressreel.sources.msrvtt import MSRVTT
-from stressreel.sources.youcook2 import YOUCOOK2
 
 TEXTS = ("gender_swap", "no_verbs", "random_noun", "shuffle_order")
 CAPTIONS = ["a man rides a horse", "the red | car", "two dogs play", "a girl sings", "a `quoted` word", "a boy runs"]

@@ -8,18 +8,18 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stressreel.annotations.captions import CaptionedClip, caption_id
 from stressreel.builders.perturbed.captions import BLOCK, choose_texts, text_tables, text_tools, text_units
 from stressreel.builders.perturbed.combinations import Pair, choose_pairs, combinations
 from stressreel.builders.perturbed.plan import plan_perturbed
 from stressreel.builders.perturbed.render import PerturbedBuilder
 from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.builders.perturbed.tables import visual_tables
+from stressreel.builders.runtime.build import Options, check_skips
+from stressreel.core.errors import BuildError, InputError
+from stressreel.core.plan import Skip
 from stressreel.corruptions.registry import check_text_name, list_corruptions, text_corruptions
 from stressreel.corruptions.text.tools import Tools
-from stressreel.errors import BuildError, InputError
-from stressreel.records.plan import Skip
-from stressreel.runtime.build import Options, check_skips
-from stressreel.sources.captions import CaptionedClip, caption_id
 
 TEXTS = tuple(text_corruptions())
 VISUAL = tuple(c.name for c in list_corruptions("visual"))
@@ -65,7 +65,7 @@ class TestUnits:
         assert len({caption_id(*caption) for caption in captions}) == len(captions)
 
     def test_ids_are_none_of_a_video(self) -> None:
-        from stressreel.sources.captions import file_name
+        from stressreel.annotations.captions import file_name
 
         assert all(not file_name(unit.id) for unit in text_units([clip("v")], TEXTS))
 

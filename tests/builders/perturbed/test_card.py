@@ -12,19 +12,19 @@ import stressreel
 import yaml
 from cards import fields_not_needed, render_card
 from PIL import Image, ImageColor
+from stressreel.annotations.captions import CAPTIONS
+from stressreel.annotations.msrvtt import MSRVTT, SAMPLE
+from stressreel.annotations.youcook2 import YOUCOOK2
 from stressreel.builders.perturbed.card import AMONG, FRAMES, decibels, grows, spread
 from stressreel.builders.perturbed.figures import BAR, LABEL, MARGIN, perturbed_figures, telling_frame
 from stressreel.builders.perturbed.settings import PerturbedSettings, settings_of
 from stressreel.builders.perturbed.tables import COLUMNS, VIDEO
+from stressreel.core.output import FinishedOutput, open_output
+from stressreel.core.source import Source
 from stressreel.corruptions.registry import check_name, list_corruptions
 from stressreel.corruptions.visual.engine import Recipe
 from stressreel.data_cards.plots import GREY
 from stressreel.data_cards.sheets import Sheet
-from stressreel.records.output import FinishedOutput, open_output
-from stressreel.records.source import Source
-from stressreel.sources.captions import CAPTIONS
-from stressreel.sources.msrvtt import MSRVTT, SAMPLE
-from stressreel.sources.youcook2 import YOUCOOK2
 from stressreel.video.ffmpeg import find_ffmpeg
 from stressreel.video.pyav import to_rgb
 from stressreel.video.thumbnails import frames_of

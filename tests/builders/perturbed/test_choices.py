@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.builders.perturbed.choices import NUM_CAPTIONS, CaptionChoice, caption_choices
 from stressreel.builders.perturbed.scores import Captions
-from stressreel.errors import InputError
-from stressreel.metrics.answers import plain
+from stressreel.core.errors import InputError
+from stressreel.evaluation.metrics.answers import plain
 
 
 def captions_of(texts: list[list[str]]) -> Captions:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from commands import rows, run
+from stressreel.annotations.captions import CaptionedClip
 from stressreel.builders.perturbed.estimate import affordable, estimate_suite, factors, probed_severities
 from stressreel.builders.perturbed.plan import plan_perturbed
 from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.corruptions.registry import SEVERITIES, list_corruptions, visual_corruptions
-from stressreel.sources.captions import CaptionedClip
 from stressreel.video.encode import EncodeSettings
 from stressreel.video.estimate import Estimate
 

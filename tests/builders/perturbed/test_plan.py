@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stressreel.annotations.captions import CaptionedClip
 from stressreel.builders.perturbed.plan import plan_perturbed
 from stressreel.builders.perturbed.settings import PerturbedSettings
-from stressreel.sources.captions import CaptionedClip
 
 
 def clip(name: str, source: str, start: float | None, end: float | None) -> CaptionedClip:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from stressreel.builders.perturbed.prepare import tools_of
 from stressreel.builders.perturbed.settings import PerturbedSettings
-from stressreel.errors import InputError
+from stressreel.core.errors import InputError
 from stressreel.language import tagger
 
 

@@ -10,10 +10,10 @@ from figures import keep_drawn
 from PIL import Image
 from stressreel.builders.perturbed import score_figures as figures
 from stressreel.builders.perturbed.scores import families
-from stressreel.metrics import robustness
-from stressreel.metrics.bootstrap import estimates, tally
-from stressreel.metrics.robustness import Setting, Suite
-from stressreel.metrics.scores import Scores
+from stressreel.evaluation.metrics import robustness
+from stressreel.evaluation.metrics.bootstrap import estimates, tally
+from stressreel.evaluation.metrics.robustness import Setting, Suite
+from stressreel.evaluation.metrics.scores import Scores
 
 SETTINGS = (
     *(Setting(), Setting("jpeg", 1), Setting("jpeg", 3), Setting("freeze", 3), Setting(text="typos")),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from stressreel.builders.parts import measure_of
 from stressreel.builders.perturbed.scores import read_setting
-from stressreel.metrics.robustness import Setting
+from stressreel.evaluation.metrics.robustness import Setting
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ import yaml
 from captions import STRIDES
 from hypothesis import given
 from hypothesis import strategies as st
+from stressreel.core.seeds import rng_for
 from stressreel.corruptions.text.add_text import append_irr, insert_adv
 from stressreel.corruptions.text.result import Unchanged
 from stressreel.corruptions.text.tables import read_table
 from stressreel.language.tagger import load_tagger
 from stressreel.language.words import StyleOption, tokenize
-from stressreel.seeds import rng_for
 
 FUNCTIONS = {"insert_adv": insert_adv, "append_irr": append_irr}
 CASES = yaml.safe_load((Path(__file__).parent / "cases" / "add_text.yaml").read_text(encoding="utf-8"))

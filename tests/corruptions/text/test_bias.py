@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 from captions import STRIDES
+from stressreel.annotations.msrvtt import read_msrvtt
 from stressreel.corruptions.text import bias
 from stressreel.corruptions.text.gender_words import gendered_nouns
 from stressreel.corruptions.text.result import Unchanged
 from stressreel.corruptions.text.tables import read_table
 from stressreel.language.tagger import load_tagger
-from stressreel.sources.msrvtt import read_msrvtt
 
 NAMES = ("all_female", "all_male", "gender_neutral", "gender_swap")
 CASES = yaml.safe_load((Path(__file__).parent / "cases" / "bias.yaml").read_text(encoding="utf-8"))

@@ -7,11 +7,11 @@ import stressreel.corruptions.text.engine as engine
 from captions import Row, cases, perturb
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import TextCorruption, list_corruptions
 from stressreel.corruptions.text.engine import TextRecipe, corrupt_text
 from stressreel.corruptions.text.result import TextResult
 from stressreel.corruptions.text.tools import Tools
-from stressreel.errors import InputError
 from stressreel.language.tagger import load_tagger
 
 ALL = list_corruptions("text")

@@ -7,6 +7,7 @@ import pytest
 from captions import CASES, Row, cases, check_case, perturb
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import select_text_corruptions, text_corruptions
 from stressreel.corruptions.text.engine import TextRecipe
 from stressreel.corruptions.text.lexical import names
@@ -15,7 +16,6 @@ from stressreel.corruptions.text.result import TextResult
 from stressreel.corruptions.text.synonyms import embedding_neighbours, wordnet_synonyms
 from stressreel.corruptions.text.tables import read_table
 from stressreel.corruptions.text.tools import Tools
-from stressreel.errors import InputError
 from stressreel.language.inflection import readings
 from stressreel.language.wordnet import POSES, WordNet
 from stressreel.language.words import tokenize

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import text_corruptions
 from stressreel.corruptions.text import tools as module
 from stressreel.corruptions.text.engine import TextRecipe, corrupt_text
 from stressreel.corruptions.text.tools import MLM, Tools
-from stressreel.errors import InputError
 from stressreel.language import hub
 
 MLM_NEEDED, TRANSLATION_NEEDED = (text_corruptions()[name] for name in ("mlm_suggestion", "back_trans"))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from stressreel import corrupt, list_corruptions
+from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import check_name
 from stressreel.corruptions.visual.engine import Recipe
-from stressreel.errors import InputError
 
 NAMES = [corruption.name for corruption in list_corruptions()]
 ALONE = [corruption.name for corruption in list_corruptions() if corruption.scope in ("frame", "clip")]

@@ -7,8 +7,8 @@ from itertools import combinations, pairwise
 import cv2
 import numpy as np
 import pytest
+from stressreel.core.seeds import rng_for
 from stressreel.corruptions.visual import noise
-from stressreel.seeds import rng_for
 
 NOISES = {
     "gaussian": (noise.gaussian_noise, (0.08, 0.12, 0.18, 0.26, 0.38)),

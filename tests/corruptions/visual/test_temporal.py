@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stressreel.core.seeds import rng_for
 from stressreel.corruptions.registry import visual_corruptions
 from stressreel.corruptions.visual.temporal import box_jumble, freeze, jumble, reverse_sampling, sampling
-from stressreel.seeds import rng_for
 
 LENGTHS = st.integers(1, 400)
 SEEDS = st.integers(0, 10**6)

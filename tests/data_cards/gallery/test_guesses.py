@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stressreel.core.errors import InputError, UsageError
 from stressreel.data_cards.gallery.guesses import read_guesses
-from stressreel.errors import InputError, UsageError
 
 
 def write(folder: Path, content: Any) -> Path:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 from stressreel.builders import BENCHMARKS
+from stressreel.core.errors import InputError
+from stressreel.core.source import Source
 from stressreel.data_cards.gallery import exhibits, site
 from stressreel.data_cards.gallery.exhibits import VIEWS, Asked, Exhibit, Facet, Film, Gallery, judged, spread
 from stressreel.data_cards.gallery.site import About, data_files, data_names, licence_notice, page, search_words
-from stressreel.errors import InputError
-from stressreel.metrics.items import Items
-from stressreel.metrics.predictions import Predictions
-from stressreel.records.source import Source
+from stressreel.evaluation.metrics.items import Items
+from stressreel.evaluation.metrics.predictions import Predictions
 
 HERE = Path(site.__file__).parent
 ROOT = Path(__file__).parents[3]
@@ -165,5 +165,5 @@ def test_scripts_keep_their_types() -> None:
     if not compiler.is_file() or shutil.which("node") is None:
         pytest.skip("no TypeScript compiler: install node, then npm install --prefix .ci")
     assert all(path.read_text("utf-8").startswith("// @ts-check\n") for path in SCRIPTS)
-    done = subprocess.run([compiler, "-p", ROOT / "tsconfig.json"], capture_output=True, text=True, check=False)
+    done = subprocess.run([compiler, "-p", ROOT / ".ci/tsconfig.json"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")

@@ -1,0 +1,372 @@
+"""AGQA 2.0's balanced questions: `train_balanced.txt` and `test_balanced.txt`, of which each is one JSON object.
+
+An object may have 1.5 GB (Grunde-McLaughlin et al. 2021; 2.27 million questions in both files together), so it is
+never held whole: a window moves over the file, and an index remembers where each video's rows lie.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..core.documents import once, parse_json, shortened
+from ..core.errors import InputError, UsageError
+from ..core.files import file_stamp, regular
+from ..core.source import Source
+from ..video.source_files import find_file
+from .tables import is_file_name
+
+AGQA = Source(
+    "agqa",
+    "AGQA 2.0",
+    {"license": "unknown"},
+    terms="none stated by its authors",
+    citation="Grunde-McLaughlin et al. 2021, AGQA: A Benchmark for Compositional Spatio-Temporal Reasoning "
+    "(arXiv 2103.16002); version 2.0: Grunde-McLaughlin et al. 2022 (arXiv 2204.06105)",
+    link="https://agqa-decomp.cs.washington.edu",
+    redistributable=None,
+    video_folders=("Charades_v1_480", "Charades_v1", ".", "videos"),
+)
+SPLITS = ("train", "test")
+FLAGS = (
+    *("novel_comp", "more_steps", "nc_seq", "nc_sup", "nc_dur", "nc_objrel"),
+    *("indirect", "i_obj", "i_rel", "i_act", "i_temp"),
+)
+"""Fields that are 0 or 1; all but the first two are of the test split alone."""
+CHUNK = 1 << 20  # bytes read at a time
+LONGEST_ROW = 8_000_000  # bytes; real ones have up to some tens of thousands
+LONGEST_TEXT = 20_000  # characters of a question, an answer or a program
+ADVICE = "Download AGQA_balanced.zip again: https://agqa-decomp.cs.washington.edu"
+_SPACE = " \t\r\n"
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """One of AGQA's questions.
+
+    Attributes:
+        id: Its id, `<video>-<number>`.
+        question: Its text.
+        answer: The answer, in lower case.
+        video_id: Charades' id of the video.
+        program: The functional program that the question means.
+        reasoning: The field `global`: the reasoning categories.
+        ans_type: "open" or "binary"; empty if the row has none, as are the next two.
+        semantic: "object", "relation" or "action".
+        structural: "query", "compare", "choose", "verify" or "logic".
+        steps: How many steps of reasoning; 0 if the row does not say.
+        flags: Those of `FLAGS` that the row has.
+        direct_equiv: Id of the same question without indirect references; None if there is none.
+    """
+
+    id: str
+    question: str
+    answer: str
+    video_id: str
+    program: str
+    reasoning: tuple[str, ...] = ()
+    ans_type: str = ""
+    semantic: str = ""
+    structural: str = ""
+    steps: int = 0
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    direct_equiv: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowIndex:
+    """Where the rows of each video lie in a file.
+
+    Attributes:
+        path: The file.
+        stamp: What the file looked like; see `core.files.file_stamp`.
+        spans: For each video, in the file's order, beginnings and ends in bytes by turns; neighbours are one span.
+        counts: How many rows each video has.
+    """
+
+    path: Path
+    stamp: str
+    spans: Mapping[str, array[int]]
+    counts: Mapping[str, int]
+
+    def of(self, video_id: str) -> list[tuple[int, int]]:
+        """Return a video's spans, in bytes."""
+        flat = self.spans[video_id]
+        return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def find_question_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str, Path]:
+    """Find AGQA's balanced questions.
+
+    Args:
+        path: A folder with `train_balanced.txt` and/or `test_balanced.txt`, itself or up to two folders below; or one
+            file, of the split that its name has, "test" if it has none.
+        splits: Which to look for in a folder.
+
+    Raises:
+        UsageError: There is no such path, or neither file in it.
+    """
+    if path.is_file():
+        return {"train" if "train" in path.name.lower() else "test": path}
+    if not path.is_dir():
+        raise UsageError(f"there is no file or folder {path}. --agqa takes AGQA_balanced or one of its two files.")
+    names = {split: f"{split}_balanced.txt" for split in splits}
+    found = {split: find_file(path, name) for split, name in names.items()}
+    if not any(found.values()):
+        raise UsageError(
+            f"no {' or '.join(names.values())} in {path} or two folders below it. Unpack AGQA_balanced.zip there: "
+            "https://agqa-decomp.cs.washington.edu"
+        )
+    return {split: file for split, file in found.items() if file}
+
+
+def iterate_rows(path: Path) -> Iterator[QuestionRow]:
+    """Read all rows of a file, one at a time.
+
+    Raises:
+        UsageError: There is no such file.
+        InputError: It is not a JSON object of rows; the message has the byte, the id and the field.
+    """
+    for start, _, identity, value in _members(path):
+        yield _row(path, start, identity, value)
+
+
+def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) -> RowIndex:
+    """Find out where each video's rows lie, in one pass.
+
+    Memory: 16 bytes for each stretch of rows of one video, and the videos' names.
+
+    Args:
+        path: The file.
+        look: Called with every row, so that what it refuses is known before any work.
+
+    Raises:
+        UsageError: There is no such file.
+        InputError: As `iterate_rows`.
+    """
+    stamp = file_stamp(path)
+    spans: dict[str, array[int]] = {}
+    counts: Counter[str] = Counter()
+    last = ""
+    for start, end, identity, value in _members(path):
+        video = _text(path, start, identity, value, "video_id")
+        if not is_file_name(video):
+            raise _bad(path, start, identity, "video_id", "a name that a video file may have", video)
+        flat = spans.setdefault(video, array("Q"))
+        if video == last:
+            flat[-1] = end
+        else:
+            flat.extend((start, end))
+        counts[video] += 1
+        last = video
+        if look:
+            look(_row(path, start, identity, value))
+    return RowIndex(path, stamp, spans, dict(counts))
+
+
+def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> list[QuestionRow]:
+    """Read the rows of one video.
+
+    Args:
+        path: The file.
+        spans: Where they lie, as the index says.
+        stamp: What the file must look like still; empty to accept any.
+
+    Raises:
+        UsageError: There is no such file.
+        InputError: The file has changed, a row is damaged, or an id comes twice.
+    """
+    if stamp and file_stamp(path) != stamp:
+        raise InputError(f"{path} has changed since it was indexed. Start again with the file as it is now.")
+    rows: dict[str, QuestionRow] = {}
+    with _opened(path) as handle:
+        for start, end in spans:
+            handle.seek(start)
+            part = handle.read(end - start)
+            if len(part) < end - start:
+                raise InputError(f"{path.name} ends at byte {start + len(part)}, within rows. {ADVICE}")
+            try:
+                found = parse_json("{" + part.decode() + "}", once)
+            except ValueError as error:
+                raise InputError(f"{path.name}, bytes {start} to {end}: no rows of JSON ({error}). {ADVICE}") from error
+            for identity, value in found.items():
+                if identity in rows:
+                    raise _bad(path, start, identity, "the id", "an id that comes once", identity)
+                rows[identity] = _row(path, start, identity, value)
+    return list(rows.values())
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return open(regular(path), "rb")
+    except OSError as error:
+        kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
+        raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
+
+
+class _Window:
+    """A stretch of a file as text in which every character is a byte."""
+
+    def __init__(self, path: Path, handle: BinaryIO) -> None:
+        self.path = path
+        self.handle = handle
+        self.text = ""
+        self.begins = 0  # the byte that the text begins with
+        self.at = 0  # how much of the text is read
+        self.ended = False
+
+    @property
+    def byte(self) -> int:
+        return self.begins + self.at
+
+    def more(self, count: int = 0) -> bool:
+        """Read on, and forget what is behind; False at the end of the file."""
+        found = self.handle.read(max(CHUNK, count))
+        self.ended = not found
+        self.text = self.text[self.at :] + found.decode("latin-1")
+        self.begins, self.at = self.byte, 0
+        return not self.ended
+
+    def skip_space(self) -> str:
+        """Go to the next character that is no space and return it; empty at the end of the file."""
+        while True:
+            while self.at < len(self.text):
+                if self.text[self.at] not in _SPACE:
+                    return self.text[self.at]
+                self.at += 1
+            if not self.more():
+                return ""
+
+    def value(self, identity: str) -> tuple[str, Any]:
+        """Read a JSON value that begins here; return its text and the value."""
+        while True:
+            held = len(self.text) - self.at
+            try:
+                found, end = _DECODER.raw_decode(self.text, self.at)
+            except json.JSONDecodeError as error:
+                if held > LONGEST_ROW:
+                    self.refuse(f"a row of at most {LONGEST_ROW:,} bytes of JSON", identity, str(error))
+                if not self.more(held):
+                    self.refuse("JSON", identity, str(error))
+            except RecursionError:
+                self.refuse("lists and objects a few levels deep", identity, "thousands of levels")
+            except ValueError as error:  # a number of thousands of digits
+                self.refuse("JSON", identity, str(error))
+            else:
+                text = self.text[self.at : end]
+                self.at = end
+                return text, found
+
+    def refuse(self, expected: str, identity: str = "", given: str = "") -> None:
+        row = f", row {shortened(identity)}" if identity else ""
+        given = given or (repr(self.text[self.at : self.at + 40]) if self.text[self.at :] else "the end of the file")
+        raise InputError(f"{self.path.name}, byte {self.byte}{row}: expected {expected}, got {given}. {ADVICE}")
+
+
+def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
+    """Yield the members of the file's object: first byte, byte behind the last, name and value."""
+    with _opened(path) as handle:
+        window = _Window(path, handle)
+        window.more()
+        if window.text.startswith("\xef\xbb\xbf"):  # a byte order mark
+            window.at = 3
+        if window.skip_space() != "{":
+            window.refuse("one JSON object of rows by their ids, {")
+        window.at += 1
+        if window.skip_space() != "}":
+            while True:
+                if window.skip_space() != '"':
+                    window.refuse("a row's id in \"")
+                start = window.byte
+                identity, _ = _decoded(window, *window.value(""))
+                if window.skip_space() != ":":
+                    window.refuse("a colon behind a row's id", identity)
+                window.at += 1
+                window.skip_space()
+                _, value = _decoded(window, *window.value(identity), identity)
+                yield start, window.byte, identity, value
+                separator = window.skip_space()
+                if separator == "}":
+                    break
+                if separator != ",":
+                    window.refuse("a comma or } behind a row", identity)
+                window.at += 1
+        while window.skip_space() == "}":  # the excerpt that is published ends with one too many
+            window.at += 1
+        if window.skip_space():
+            window.refuse("nothing behind the last }")
+
+
+def _decoded(window: _Window, text: str, value: Any, identity: str = "") -> tuple[Any, Any]:
+    """Return a value twice, as an id and as a row, with letters that are several bytes put together."""
+    if not text.isascii():
+        try:
+            value = parse_json(text.encode("latin-1").decode())
+        except ValueError as error:
+            window.refuse("UTF-8", identity, str(error))
+    return value, value
+
+
+def _bad(path: Path, start: int, identity: str, name: str, expected: str, given: Any) -> InputError:
+    return InputError(
+        f"{path.name}, byte {start}, row {shortened(identity)}, field {name}: expected {expected}, got "
+        f"{shortened(given)}. {ADVICE}"
+    )
+
+
+def _text(path: Path, start: int, identity: str, value: Any, name: str, *, required: bool = True) -> str:
+    """Return a field that is a text; empty if it may be missing and is."""
+    if not isinstance(value, dict):
+        raise _bad(path, start, identity, "(all)", "an object with a row's fields", value)
+    found = value.get(name)
+    if found is None and not required:
+        return ""
+    if not isinstance(found, str) or not found.strip() or len(found) > LONGEST_TEXT or not _encodes(found):
+        raise _bad(path, start, identity, name, f"a text of 1 to {LONGEST_TEXT:,} characters", found)
+    return found.strip()
+
+
+def _encodes(text: str) -> bool:
+    """Return whether a text has no halves of surrogate pairs, which no file can hold."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _row(path: Path, start: int, identity: str, value: Any) -> QuestionRow:
+    required = {
+        name: _text(path, start, identity, value, name) for name in ("question", "answer", "video_id", "program")
+    }
+    optional = {
+        name: _text(path, start, identity, value, name, required=False)
+        for name in ("ans_type", "semantic", "structural")
+    }
+    if not identity.strip() or len(identity) > LONGEST_TEXT or not _encodes(identity):
+        raise _bad(path, start, identity, "the id", "an id such as YSKX3-8", identity)
+    if not is_file_name(required["video_id"]):
+        raise _bad(path, start, identity, "video_id", "a name that a video file may have", required["video_id"])
+    reasoning, steps, equal = value.get("global", []), value.get("steps", 0), value.get("direct_equiv")
+    if not isinstance(reasoning, list) or not all(isinstance(one, str) for one in reasoning):
+        raise _bad(path, start, identity, "global", "a list of reasoning categories", reasoning)
+    if isinstance(steps, bool) or not isinstance(steps, int) or not 0 <= steps <= 1000:
+        raise _bad(path, start, identity, "steps", "a number of steps", steps)
+    if equal is not None and not isinstance(equal, str):
+        raise _bad(path, start, identity, "direct_equiv", "a row's id or null", equal)
+    flags = {name: value[name] for name in FLAGS if name in value}
+    for name, flag in flags.items():
+        if flag not in (0, 1) or isinstance(flag, float):
+            raise _bad(path, start, identity, name, "0 or 1", flag)
+    required["answer"] = required["answer"].lower()
+    return QuestionRow(
+        id=identity,
+        **required,
+        **optional,
+        reasoning=tuple(reasoning),
+        steps=steps,
+        flags={name: bool(flag) for name, flag in flags.items()},
+        direct_equiv=equal,
+    )

@@ -1,0 +1,373 @@
+"""AGQA 2.0's scene graphs, `AGQA_{train,test}_stsgs.pkl`: read once, kept video by video.
+
+The two files are pickles in which vertices hold each other, 443 and 168 MB (Grunde-McLaughlin et al. 2021). A pickle
+can run code, ask for any amount of memory and bring an interpreter down, and it can only be read whole. So another
+process reads it, admits nothing but builtin values, and writes what questions need; that is kept in the user's cache,
+by the file's hash, so that workers need not read the pickle again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..core.documents import once, parse_json, read_text, shortened
+from ..core.errors import InputError, StressreelError, UsageError
+from ..core.files import atomic, canonical_json, output_error, sha256_file, sha256_text, user_cache
+from ..templates import read_table
+from ..templates.agqa import load_agqa
+from ..video.source_files import find_file
+from .pickles import read_pickle
+from .scene_graphs import ActionSpan, Frames, SceneGraph, graph_as_json, graph_from_json
+from .tables import is_file_name
+
+VERSION = 2
+"""Of what the cache holds."""
+SPLITS = ("train", "test")
+NO_CONTACT = "not contacting"
+MOST_MEMORY = 40, 2 << 30  # bytes for each byte of the pickle, and bytes besides
+ADVICE = "Download AGQA's scene graphs again: https://cs.stanford.edu/people/ranjaykrishna/agqa/"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFile:
+    """Graphs on disk.
+
+    Attributes:
+        path: A file with a graph as JSON on each line.
+        spans: First byte and number of bytes of each video's graph.
+    """
+
+    path: Path
+    spans: Mapping[str, tuple[int, int]]
+
+    def read(self, video_id: str) -> SceneGraph | None:
+        """Read a video's graph; None if there is none.
+
+        Raises:
+            InputError: The file is damaged.
+        """
+        span = self.spans.get(video_id)
+        if span is None:
+            return None
+        try:
+            with open(self.path, "rb") as handle:
+                handle.seek(span[0])
+                return graph_from_json(video_id, parse_json(handle.read(span[1]).decode()))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{self.path} is damaged ({error}). Remove its folder, and it is made again.") from error
+
+
+def find_graph_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str, Path]:
+    """Find AGQA's scene graphs.
+
+    Args:
+        path: A folder with `AGQA_train_stsgs.pkl` and/or `AGQA_test_stsgs.pkl`, itself or up to two folders below; or
+            one such file, of the split that its name has, "test" if it has none.
+        splits: Which to look for in a folder.
+
+    Raises:
+        UsageError: There is no such path, or neither file in it.
+    """
+    if path.is_file():
+        return {"train" if "train" in path.name.lower() else "test": path}
+    names = {split: f"AGQA_{split}_stsgs.pkl" for split in splits}
+    found = {split: find_file(path, name) for split, name in names.items()} if path.is_dir() else {}
+    if not any(found.values()):
+        raise UsageError(f"no {' or '.join(names.values())} in {path} or two folders below it. Unpack them there.")
+    return {split: file for split, file in found.items() if file}
+
+
+def open_graphs(path: Path) -> GraphFile:
+    """Return the graphs of a pickle; the first time it is read whole, in a process of its own.
+
+    That process may take 40 times the file's size in memory, and 2 GB; about 10 times is usual. Names of ids are those
+    of `ENG.txt` beside the pickle or in a folder above, if it is there, and else of `templates/agqa_ids.yaml`.
+
+    Args:
+        path: A pickle `AGQA_{train,test}_stsgs.pkl`.
+
+    Raises:
+        UsageError: There is no such file.
+        InputError: It holds something else than builtin values, or they are no scene graphs.
+        OutputError: The cache folder cannot be written.
+    """
+    from filelock import FileLock
+
+    try:
+        content = sha256_file(path)
+    except OSError as error:
+        kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
+        raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
+    names = id_names(path.parent)
+    key = sha256_text(canonical_json([VERSION, content, names, sorted(load_agqa().by_class)]))[:24]
+    folder = user_cache() / "agqa-graphs" / key
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / "lock"):  # the other processes wait for the first
+            found = _kept(folder)
+            if found is None:
+                _convert_apart(path, folder, names)
+                found = _kept(folder)
+    except OSError as error:
+        if isinstance(error, StressreelError):
+            raise
+        raise output_error(error, folder) from error
+    if found is None:
+        raise InputError(f"{folder} is damaged. Remove it, and it is made again.")
+    return found
+
+
+def id_names(folder: Path) -> dict[str, str]:
+    """Return the name of every id of an object, relation or verb.
+
+    Args:
+        folder: Where `ENG.txt` may lie, or in the folder above.
+
+    Raises:
+        InputError: It is no JSON object of ids and names.
+    """
+    table = read_table("agqa_ids")
+    names: dict[str, str] = {**table["objects"], **table["relations"]}
+    path = next((path for place in (folder, folder.parent) if (path := place / "ENG.txt").is_file()), None)
+    if path is None:
+        return names
+    try:
+        found = parse_json(read_text(path), once)
+    except ValueError as error:
+        raise InputError(f"{path} is no JSON ({error}). {ADVICE}") from error
+    if not isinstance(found, dict) or not all(isinstance(name, str) and name.strip() for name in found.values()):
+        raise InputError(f"{path}: expected a JSON object of ids and their English names. {ADVICE}")
+    # Objects that AGQA joins may have their old names there; the table's are what questions say.
+    return {**names, **{key: name.strip() for key, name in found.items()}, **table["objects"]}
+
+
+def _kept(folder: Path) -> GraphFile | None:
+    """Return what the cache has; None if there is nothing, or it is damaged."""
+    try:
+        index = parse_json((folder / "index.json").read_text(encoding="utf-8"))
+        spans = {str(video): (int(begins), int(length)) for video, (begins, length) in index["videos"].items()}
+        size = (folder / "graphs.jsonl").stat().st_size
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return GraphFile(folder / "graphs.jsonl", spans) if size == index.get("size") else None
+
+
+def _convert_apart(path: Path, folder: Path, names: Mapping[str, str]) -> None:
+    """Convert a pickle in another process, which may not come back."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
+    code = f"from {__name__} import convert_here; convert_here()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path), str(folder)],
+        input=json.dumps(names).encode(),
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    said = done.stderr.decode(errors="replace").strip()
+    if done.returncode == 3:
+        raise InputError(said)
+    if done.returncode == 4:
+        raise OSError(int(said or 0), os.strerror(int(said or 0)))
+    if done.returncode:
+        last = said.splitlines()[-1] if said else f"it ended with {done.returncode}"
+        raise InputError(f"{path.name} cannot be read; it may be damaged or made to do harm ({last}). {ADVICE}")
+
+
+def convert_here() -> None:
+    """Convert the pickle that the command line names; the names of ids are on standard input. Of the other process."""
+    path, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    names = parse_json(sys.stdin.read())
+    try:
+        _limit_memory(path.stat().st_size)
+        convert(path, folder, names)
+    except InputError as error:
+        sys.stderr.write(str(error))
+        raise SystemExit(3) from None
+    except OSError as error:
+        sys.stderr.write(str(error.errno or 0))
+        raise SystemExit(4) from None
+    except MemoryError:
+        sys.stderr.write("it asks for too much memory")
+        raise SystemExit(5) from None
+    sys.stdout.flush()
+    os._exit(0)  # taking millions of vertices apart again would take longer than reading them
+
+
+def _limit_memory(size: int) -> None:
+    """Let this process take no more memory than a pickle of this size should need, where the system knows limits."""
+    try:
+        import resource
+    except ImportError:
+        return
+    times, besides = MOST_MEMORY
+    most = times * size + besides
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard == resource.RLIM_INFINITY or most < hard:
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+def convert(path: Path, folder: Path, names: Mapping[str, str]) -> None:
+    """Write the graphs of a pickle, and where each lies, into a folder.
+
+    Raises:
+        InputError: As `open_graphs`; the message names video, vertex and field.
+    """
+    spans: dict[str, tuple[int, int]] = {}
+    at = 0
+    with atomic(folder / "graphs.jsonl") as temporary, open(temporary, "wb") as handle:
+        for graph in read_graphs(path, names):
+            line = canonical_json({"video": graph.video_id, **graph_as_json(graph)}).encode() + b"\n"
+            handle.write(line)
+            spans[graph.video_id] = at, len(line)
+            at += len(line)
+    with atomic(folder / "index.json") as temporary:
+        temporary.write_text(canonical_json({"size": at, "videos": spans}), encoding="utf-8")
+
+
+def read_graphs(path: Path, names: Mapping[str, str]) -> Iterator[SceneGraph]:
+    """Read a pickle of scene graphs in this process.
+
+    A hostile pickle cannot run anything, but can take all memory or end the process: use `open_graphs`.
+
+    Args:
+        path: The pickle.
+        names: Of ids of objects and relations.
+
+    Raises:
+        InputError: It holds something else than builtin values, or they are no scene graphs.
+    """
+    videos = read_pickle(path, ADVICE)
+    if not isinstance(videos, dict):
+        raise InputError(f"{path.name}: expected a dictionary of videos, got {type(videos).__name__}. {ADVICE}")
+    for video in list(videos):
+        vertices = videos.pop(video)
+        if not isinstance(video, str) or not is_file_name(video):
+            raise InputError(f"{path.name}: expected videos by their ids, got {_kind(video)}. {ADVICE}")
+        yield _Converter(path, video, names).graph(vertices)
+
+
+def _kind(value: Any) -> str:
+    """Describe what a value is, without writing it: vertices hold each other, and so have no end."""
+    return shortened(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
+
+
+class _Converter:
+    """Makes the graph of one video."""
+
+    def __init__(self, path: Path, video: str, names: Mapping[str, str]) -> None:
+        self.path = path
+        self.video = video
+        self.names = names
+        self.bits: dict[str, Frames] = {}
+        self.times: list[float] = []
+
+    def refuse(self, vertex: object, name: str, expected: str, given: object) -> NoReturn:
+        raise InputError(
+            f"{self.path.name}, video {self.video}, vertex {_kind(vertex)}, field {name}: expected {expected}, got "
+            f"{_kind(given)}. {ADVICE}"
+        )
+
+    def graph(self, vertices: Any) -> SceneGraph:
+        if not isinstance(vertices, dict):
+            self.refuse("", "(all)", "a dictionary of vertices", vertices)
+        kinds: dict[str, list[tuple[str, dict[str, Any]]]] = {kind: [] for kind in ("frame", "o", "r", "c")}
+        for key, vertex in vertices.items():
+            if not isinstance(key, str) or not key or not isinstance(vertex, dict):
+                self.refuse(key, "(all)", "a dictionary by the vertex's id", vertex)
+            kind = "frame" if key[0].isdigit() else "r" if key[0] == "v" else key[0]
+            if kind not in kinds:
+                self.refuse(key, "(all)", "an id of a frame, object, relation or action", key)
+            kinds[kind].append((key, vertex))
+        self.number_frames(kinds["frame"])
+        relations: dict[str, dict[str, Frames]] = {}
+        contacts: dict[str, Frames] = {}
+        for key, vertex in kinds["r"]:
+            name, frame = self.name(key, vertex), self.frame(key)
+            touches = vertex.get("type") == "contact" and name != NO_CONTACT
+            objects = relations.setdefault(name, {})
+            for thing in self.objects(key, vertex):
+                objects[thing] = objects.get(thing, 0) | frame
+                if touches:
+                    contacts[thing] = contacts.get(thing, 0) | frame
+        visible: dict[str, Frames] = {}
+        for key, vertex in kinds["o"]:
+            thing = self.name(key, vertex)
+            visible[thing] = visible.get(thing, 0) | self.frame(key)
+        spans = [self.action(key, vertex) for key, vertex in kinds["c"]]
+        spans.sort(key=lambda span: (span.start, span.end, span.phrase))
+        return SceneGraph(self.video, tuple(self.times), relations, contacts, tuple(spans), "agqa", visible=visible)
+
+    def number_frames(self, frames: list[tuple[str, dict[str, Any]]]) -> None:
+        timed = sorted((self.seconds(key, vertex, "secs"), key) for key, vertex in frames)
+        for number, (time, key) in enumerate(timed):
+            self.times.append(time)
+            self.bits[key] = 1 << number
+
+    def seconds(self, key: str, vertex: Mapping[str, Any], name: str) -> float:
+        found = vertex.get(name)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not isfinite(found) or abs(found) > 1e7:
+            self.refuse(key, name, "a number of seconds", found)
+        return float(found)
+
+    def frame(self, key: str) -> Frames:
+        _, _, frame = key.partition("/")
+        if frame not in self.bits:
+            self.refuse(key, "id", "a frame of the video behind the stroke", key)
+        return self.bits[frame]
+
+    def name(self, key: str, vertex: Mapping[str, Any]) -> str:
+        """Return the name of a vertex's class, which is an id, or a name already."""
+        found = vertex.get("class")
+        if not isinstance(found, str) or not (name := self.names.get(found, "" if found[:1] in "orv" else found)):
+            known = load_agqa()
+            if isinstance(found, str) and (found in known.objects or found in known.relations):
+                return found
+            self.refuse(key, "class", "an id of AGQA's", found)
+        return name
+
+    def objects(self, key: str, vertex: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the names of the objects of a relation."""
+        found = vertex.get("objects")
+        if isinstance(found, dict):
+            found = found.get("vertices")
+        if not isinstance(found, list | tuple):
+            self.refuse(key, "objects", "a list of objects", found)
+        for thing in found:
+            if isinstance(thing, str):
+                thing = {"class": thing.partition("/")[0]}
+            if not isinstance(thing, dict):
+                self.refuse(key, "objects", "objects", thing)
+            yield self.name(key, thing)
+
+    def action(self, key: str, vertex: Mapping[str, Any]) -> ActionSpan:
+        words = load_agqa().by_class.get(key.partition("/")[0])
+        phrase = words.phrase if words else vertex.get("phrase")
+        if not isinstance(phrase, str) or not phrase.strip():
+            self.refuse(key, "phrase", "an action's phrase", phrase)
+        start, end = self.seconds(key, vertex, "start"), self.seconds(key, vertex, "end")
+        listed = vertex.get("all_f") or ()
+        if not isinstance(listed, list | tuple):
+            self.refuse(key, "all_f", "a list of frames", listed)
+        covered = 0
+        for frame in listed:
+            identity = frame.get("id") if isinstance(frame, dict) else frame
+            if not isinstance(identity, str):
+                self.refuse(key, "all_f", "frames of the video", identity)
+            covered |= self.bits.get(identity, 0)
+        return ActionSpan(phrase, start, end, covered or self.nearest(start, end))
+
+    def nearest(self, start: float, end: float) -> Frames:
+        """Return the frames of an interval, or if there is none the nearest one."""
+        inside = sum(1 << number for number, time in enumerate(self.times) if start <= time <= end)
+        if inside or not self.times:
+            return inside
+        middle = (start + end) / 2
+        return 1 << min(range(len(self.times)), key=lambda number: abs(self.times[number] - middle))

@@ -1,0 +1,404 @@
+"""CausalChaos: why-questions about parts of cartoon episodes, with answers and explanations.
+
+Parmar et al. 2024, "CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer Causal Chains
+Grounded in Dynamic Visual Scenes"; layout of the released `Annotations.csv`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..core.documents import read_text
+from ..core.errors import InputError, UsageError
+from ..core.files import sha256_file
+from ..core.source import Source, sample_source
+from .captions import Entry, entries, read_json
+from .tables import Problems, read_csv
+
+COLUMNS = {
+    "qid": "QID",
+    "episode": "Filename",
+    "start_frame": "Start Frame",
+    "end_frame": "End Frame",
+    "question": "Question",
+    "answer": "Answer",
+    "explanation": "Explanation",
+}
+RELEASED = "49a4b64bd6c9b8271c142728e52a4cdc82e8a3a73bdc44e2e793cc618a8ee76e"  # Annotations.csv of the authors
+VIDEO_FOLDERS = (".", "videos", "Videos")
+CAUSALCHAOS = Source(
+    "causalchaos",
+    "CausalChaos",
+    {"license": "unknown"},
+    terms="its annotations were released without a licence of their own, and the cartoons belong to their owners",
+    citation="Parmar et al. 2024, CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer "
+    "Causal Chains Grounded in Dynamic Visual Scenes (arXiv 2404.01299)",
+    link="https://github.com/LUNAProject22/CausalChaos",
+    video_folders=VIDEO_FOLDERS,
+)
+ROWS = Source("rows", "questions of the builder's own", {"license": "unknown"}, video_folders=VIDEO_FOLDERS)
+SAMPLE = sample_source("the built-in sample in the format of CausalChaos", VIDEO_FOLDERS)
+TEXTS = ("question", "answer", "explanation")
+NO_TEXT = "nan"
+EPISODE = "Episode"
+FIRST_COLOUR = "First color of actual cartoon frame after opening credits"
+STABLE = "Stable brightness of first actual cartoon frame"
+OFFSET = "Offset"
+ADVICE = (
+    "A row is one question about the frames from Start Frame to End Frame of an episode. Fix these rows, or take the "
+    "file as it was released; --columns names columns that are called otherwise, such as --columns question=Q."
+)
+SYNC_ADVICE = (
+    f"Expected the layout of Video_synchonization_frames.csv ({EPISODE}, {FIRST_COLOUR!r}, {STABLE!r}), or the columns "
+    f"{EPISODE} and {OFFSET} (frames to add to every frame number)."
+)
+FPS_ADVICE = 'Give JSON {"S01E01": 23.976, …}, or lines such as S01E01=23.976 or S01E01,23.976.'
+WHOLE = re.compile(r"[0-9]{1,9}")
+SIGNED = re.compile(r"[+-]?[0-9]{1,9}")
+RATIO = re.compile(r"([0-9]{1,7})/([1-9][0-9]{0,6})")
+DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
+FASTEST = 1000
+NTSC = (24, 30, 48, 60, 120)  # written 23.976, 29.97, …: these times 1000/1001
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class CausalRow:
+    """A question about a part of an episode.
+
+    Attributes:
+        qid: Unique.
+        episode: The stem of the video's file.
+        start_frame: First frame of the part.
+        end_frame: Its end; always after the start.
+        question: The question.
+        answer: What caused it.
+        explanation: Why that caused it.
+    """
+
+    qid: str
+    episode: str
+    start_frame: int
+    end_frame: int
+    question: str
+    answer: str
+    explanation: str
+
+    def overlaps(self, other: CausalRow, margin: int = 0) -> bool:
+        """Return whether two parts have a frame in common, or fewer frames between them than a margin."""
+        return (
+            self.episode == other.episode
+            and self.start_frame < other.end_frame + margin
+            and other.start_frame < self.end_frame + margin
+        )
+
+
+@dataclass(frozen=True)
+class CausalRows:
+    """What was read.
+
+    Attributes:
+        rows: In the order of the file.
+        hashes: SHA-256 of the file, by its name.
+        counts: How many there are, and oddities met and kept, for people.
+    """
+
+    rows: tuple[CausalRow, ...]
+    hashes: dict[str, str]
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class SyncFrames:
+    """Frames by which two copies of an episode are laid side by side; None where the file says there is none.
+
+    Attributes:
+        first_colour: First frame after the opening credits that has colour.
+        stable: First frame whose brightness is stable.
+    """
+
+    first_colour: int | None
+    stable: int | None
+
+
+def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> CausalRows:
+    """Read annotations in the layout of the released `Annotations.csv`.
+
+    Args:
+        path: A CSV with a header (UTF-8 with or without a byte order mark), or JSON lines with the same names as keys.
+            Other columns are ignored.
+        columns: Names of columns that are called otherwise, by attribute of `CausalRow`.
+
+    Returns:
+        The rows; spaces around values are dropped, runs of spaces inside become one.
+
+    Raises:
+        InputError: The file has another format or holds no row, or rows are malformed: an empty text, a frame that is
+            no whole number, an end that is not after its start, a QID that comes twice (all of them are named).
+    """
+    unknown = sorted(set(columns or ()) - set(COLUMNS))
+    if unknown:
+        raise UsageError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(COLUMNS)}.")
+    names = {**COLUMNS, **(columns or {})}
+    problems, counts = Problems(), Counter[str]()
+    seen: dict[str, int | None] = {}
+    rows: list[CausalRow] = []
+    for entry in entries(path, list(names.values()), ADVICE, problems):
+        qid, episode = entry.name(names["qid"]), entry.name(names["episode"])
+        start: int | None = _frame(entry, names["start_frame"])
+        end: int | None = _frame(entry, names["end_frame"])
+        given = {name: str(entry.values.get(names[name])).strip() for name in TEXTS}
+        texts = [entry_text(entry, names[name]) for name in TEXTS]
+        if qid and qid in seen:
+            entry.wrong(names["qid"], f"an id of its own (line {seen[qid]} has it)", qid)
+        elif qid:
+            seen[qid] = entry.line
+        if start is not None and end is not None and end <= start:
+            entry.wrong(names["end_frame"], f"a frame after the start ({start})", end)
+            end = None
+        if not (qid and episode and all(texts)) or start is None or end is None:
+            continue  # noted above
+        question, answer, explanation = texts
+        counts["texts_with_runs_of_spaces"] += texts != list(given.values())
+        rows.append(CausalRow(qid, episode, start, end, question, answer, explanation))
+    problems.raise_if_any(ADVICE)
+    if not rows:
+        raise InputError(f"{path.name}: expected at least one row, got none. {ADVICE}")
+    overlapping = overlaps(rows)
+    if problems.empty_rows:
+        counts["rows_left_out_empty"] = problems.empty_rows
+    counts |= {
+        "rows": len(rows),
+        "episodes": len({row.episode for row in rows}),
+        "rows_with_the_frames_of_another": len(rows) - len({(r.episode, r.start_frame, r.end_frame) for r in rows}),
+        "rows_that_overlap_another": sum(bool(others) for others in overlapping.values()),
+        "questions_repeated": len(rows) - len({row.question for row in rows}),
+        "answers_repeated": len(rows) - len({row.answer for row in rows}),
+        "explanations_repeated": len(rows) - len({row.explanation for row in rows}),
+        "explanations_equal_to_their_answer": sum(row.answer == row.explanation for row in rows),
+    }
+    return CausalRows(tuple(rows), {path.name: sha256_file(path)}, dict(sorted(counts.items())))
+
+
+def entry_text(entry: Entry, column: str) -> str:
+    """Take a text with single spaces; "" if there is none, or only what pandas writes for a missing value."""
+    text = " ".join(entry.text(column).split())
+    if text.lower() == NO_TEXT:
+        entry.wrong(column, "a text (this stands for a missing value)", text)
+        return ""
+    return text
+
+
+def first_by_id(rows: Sequence[CausalRow], limit: int | None) -> tuple[CausalRow, ...]:
+    """Keep the first rows by id, shorter ids first so that numbers rise, in the order they have."""
+    kept = {row.qid for row in sorted(rows, key=lambda row: (len(row.qid), row.qid))[:limit]}
+    return tuple(row for row in rows if row.qid in kept)
+
+
+def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str, ...]]:
+    """Return for each row, by id, the other rows whose parts of the same episode have a frame in common with its own.
+
+    Args:
+        rows: The rows.
+        margin: Parts with fewer frames between them count too.
+    """
+    by_episode: dict[str, list[CausalRow]] = {}
+    for row in rows:
+        by_episode.setdefault(row.episode, []).append(row)
+    return {
+        row.qid: tuple(
+            other.qid for other in by_episode[row.episode] if other is not row and row.overlaps(other, margin)
+        )
+        for row in rows
+    }
+
+
+def read_sync_frames(path: Path) -> dict[str, SyncFrames]:
+    """Read a file in the layout of the released `Video_synchonization_frames.csv`.
+
+    It has a line for each of 51 episodes; other copies of these are cut differently at their beginning.
+
+    Args:
+        path: A CSV with the columns `Episode`, the first frame with colour, and the first of stable brightness. "NA",
+            whatever follows it, means that there is none.
+
+    Returns:
+        The frames by episode.
+
+    Raises:
+        InputError: The file has another layout, or rows are malformed (all of them are named).
+    """
+    problems = Problems()
+
+    def read(row: Mapping[str, str], wrong: Callable[[str, str], None]) -> SyncFrames | None:
+        frames: list[int | None] = []
+        for column in (FIRST_COLOUR, STABLE):
+            value = row[column]
+            if value.split("(")[0].strip().upper() == "NA":
+                frames.append(None)
+            elif WHOLE.fullmatch(value):
+                frames.append(int(value))
+            else:
+                wrong(column, "a frame number or NA")
+        if len(frames) == 2 and frames == [None, None]:
+            wrong(STABLE, "at least one frame number")
+        return SyncFrames(*frames) if len(frames) == 2 else None
+
+    found = _by_episode(path, (EPISODE, FIRST_COLOUR, STABLE), read, problems)
+    problems.raise_if_any(SYNC_ADVICE)
+    return found
+
+
+def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
+    """Read how many frames later one's own copies of episodes show the same picture.
+
+    Args:
+        path: A CSV with the columns `Episode` and `Offset`, or one's own frames in the layout of
+            `Video_synchonization_frames.csv`; then the offset is the difference to `reference`.
+        reference: The released file.
+
+    Returns:
+        By episode, what must be added to the annotated frame numbers.
+
+    Raises:
+        InputError: The files have another layout, rows are malformed, or the reference is missing or has no such frame.
+    """
+    problems = Problems()
+    header = read_text(path).splitlines()[:1]
+    if header and OFFSET in [name.strip() for name in header[0].split(",")]:
+
+        def read(row: Mapping[str, str], wrong: Callable[[str, str], None]) -> int | None:
+            if SIGNED.fullmatch(row[OFFSET]):
+                return int(row[OFFSET])
+            wrong(OFFSET, "a whole number of frames")
+            return None
+
+        offsets = _by_episode(path, (EPISODE, OFFSET), read, problems)
+        problems.raise_if_any(SYNC_ADVICE)
+        return offsets
+    own = read_sync_frames(path)
+    if reference is None:
+        raise InputError(
+            f"{path.name} says where your copies begin, but not where those of the annotators do. Give the released "
+            f"Video_synchonization_frames.csv as well, or a file with the columns {EPISODE} and {OFFSET}."
+        )
+    theirs = read_sync_frames(reference)
+    offsets = {}
+    for episode, frames in own.items():
+        other = theirs.get(episode)
+        pairs = [(frames.stable, other.stable), (frames.first_colour, other.first_colour)] if other else []
+        both = next(((mine, released) for mine, released in pairs if mine is not None and released is not None), None)
+        if both is None:
+            problems.add(path, None, EPISODE, f"an episode with a frame of the same kind in {reference.name}", episode)
+        else:
+            offsets[episode] = both[0] - both[1]
+    problems.raise_if_any(SYNC_ADVICE)
+    return offsets
+
+
+def read_fps_map(path: Path) -> dict[str, Fraction]:
+    """Read frame rates of episodes.
+
+    Args:
+        path: A JSON object (`.json`), or lines `episode=rate` or `episode,rate`. A rate is a number or a ratio such as
+            24000/1001; 23.976 and its like mean such ratios.
+
+    Returns:
+        The rates by episode.
+
+    Raises:
+        InputError: The file has another format or rates are malformed (all of them are named).
+    """
+    problems = Problems()
+    pairs: list[tuple[int | None, str, Any]] = []
+    if path.suffix.lower() == ".json":
+        content = read_json(path, problems)
+        if not isinstance(content, dict):
+            raise InputError(f"{path.name}: expected an object. {FPS_ADVICE}")
+        pairs = [(None, str(episode), rate) for episode, rate in content.items()]
+    else:
+        for line, text in enumerate(StringIO(read_text(path)), 1):
+            parts = [part.strip() for part in re.split("[=,]", text, maxsplit=1)]
+            if not text.strip() or (line == 1 and [part.lower() for part in parts] == ["episode", "fps"]):
+                continue
+            if len(parts) == 2:
+                pairs.append((line, parts[0], parts[1]))
+            else:
+                problems.add(path, line, None, "an episode and its frame rate", text.strip())
+    rates: dict[str, Fraction] = {}
+    for place, episode, given in pairs:
+        rate = _rate(given)
+        if not episode or rate is None:
+            problems.add(path, place, episode or None, "a frame rate such as 25, 23.976 or 24000/1001", str(given))
+        elif episode in rates:
+            problems.add(path, place, None, "each episode once", episode)
+        else:
+            rates[episode] = rate
+    problems.raise_if_any(FPS_ADVICE)
+    if not rates:
+        raise InputError(f"{path.name}: expected at least one episode, got none. {FPS_ADVICE}")
+    return rates
+
+
+def _frame(entry: Entry, column: str) -> int | None:
+    given = entry.values.get(column)
+    if isinstance(given, bool) or not WHOLE.fullmatch(str(given)):
+        entry.wrong(column, "a frame: a whole number, 0 or more", given)
+        return None
+    return int(str(given))
+
+
+def _rate(given: Any) -> Fraction | None:
+    text = "" if isinstance(given, bool) else str(given)
+    if ratio := RATIO.fullmatch(text):
+        rate = Fraction(int(ratio[1]), int(ratio[2]))
+    elif DECIMAL.fullmatch(text):
+        rate = Fraction(text)
+        for whole in NTSC:
+            exact = Fraction(whole * 1000, 1001)
+            if rate.denominator > 1 and abs(rate - exact) < Fraction(1, 200):
+                rate = exact
+    else:
+        return None
+    return rate if 0 < rate <= FASTEST else None
+
+
+def _by_episode(
+    path: Path,
+    required: Sequence[str],
+    read: Callable[[Mapping[str, str], Callable[[str, str], None]], T | None],
+    problems: Problems,
+) -> dict[str, T]:
+    found: dict[str, T] = {}
+    for line, row in read_csv(path, required, problems):
+
+        def wrong(column: str, expected: str, line: int = line, row: Mapping[str, str] = row) -> None:
+            problems.add(path, line, column, expected, row[column])
+
+        value = read(row, wrong)
+        if not row[EPISODE] or row[EPISODE] in found:
+            wrong(EPISODE, "an episode, each once")
+        elif value is not None:
+            found[row[EPISODE]] = value
+    return found
+
+
+def source_of_rows(hashes: Mapping[str, str], *, sample: bool) -> Source:
+    """Return whose annotations were read: the sample's, those released with the paper, or somebody's own.
+
+    Args:
+        hashes: SHA-256 of every file read.
+        sample: Whether they are the built-in sample.
+    """
+    if sample:
+        return SAMPLE
+    return CAUSALCHAOS if RELEASED in hashes.values() else ROWS

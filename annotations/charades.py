@@ -1,0 +1,186 @@
+"""Charades: `Charades_v1_{train,test}.csv`, its class files, and where its videos lie."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+
+from ..core.documents import read_text
+from ..core.errors import InputError, UsageError
+from ..core.files import sha256_file
+from ..core.source import Source, sample_source
+from ..templates import ClassTable, load_classes
+from ..video.source_files import find_file
+from .actions import Action, AnnotatedVideo, Annotations, Segment
+from .tables import Problems, is_file_name, read_csv, seconds
+
+COLUMNS = (
+    "id",
+    "subject",
+    "scene",
+    "quality",
+    "relevance",
+    "verified",
+    "script",
+    "objects",
+    "descriptions",
+    "actions",
+    "length",
+)
+REQUIRED = ("id", "subject", "actions", "length")
+CHARADES = Source(
+    "charades",
+    "Charades",
+    {
+        "license": "other",
+        "license_name": "charades-non-commercial",
+        "license_link": "https://prior.allenai.org/projects/data/charades/license.txt",
+    },
+    terms='for non-commercial use; grants neither the right "to distribute the data to a third party in any form" nor '
+    '"to modify and publicly release the data in any form"',
+    citation="Sigurdsson et al. 2016, Hollywood in Homes: Crowdsourcing Data Collection for Activity Understanding "
+    "(arXiv 1604.01753)",
+    link="https://prior.allenai.org/projects/charades",
+    redistributable=False,
+    video_folders=("Charades_v1_480", "Charades_v1", "."),
+)
+SAMPLE = sample_source("the built-in sample in the format of Charades", CHARADES.video_folders)
+ADVICE = "Fix these rows, or download the annotations again: https://prior.allenai.org/projects/charades"
+
+
+def class_actions(table: ClassTable) -> dict[str, Action]:
+    """Return the action of every Charades class; the "Someone is …" classes are not usable in pairs."""
+    return {
+        entry.id: Action(
+            key=entry.id,
+            label=entry.label,
+            phrase=entry.phrase,
+            verb=entry.verb,
+            objects=frozenset() if entry.object == "None" else frozenset([entry.object]),
+            usable=not entry.label.startswith("Someone"),
+        )
+        for entry in table.classes.values()
+    }
+
+
+def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> Annotations:
+    """Read the Charades annotations.
+
+    Args:
+        folder: Holds `Charades_v1_train.csv` and/or `_test.csv`, itself or up to two folders below.
+        splits: Which of the two to read; one that is absent is left out as long as the other is there.
+
+    Returns:
+        Every video of the splits, also those without actions. An interval that ends past the video's length is clamped
+        and counted; one that is empty or inverted after that stays annotated (Charades has a few) and is counted.
+
+    Raises:
+        InputError: No CSV is found, a row is malformed (all such rows are named), an id comes twice, a class is
+            unknown, or a class file says something else than the table that the phrases were written for.
+    """
+    if not folder.is_dir():
+        raise UsageError(
+            f"there is no folder {folder}. --charades takes the folder that holds Charades_v1_train.csv and "
+            "Charades_v1_test.csv, or the word sample."
+        )
+    names = {split: f"Charades_v1_{split}.csv" for split in splits}
+    found = {split: find_file(folder, name) for split, name in names.items()}
+    paths = {split: path for split, path in found.items() if path}
+    if not paths:
+        raise InputError(
+            f"no {' or '.join(names.values())} in {folder} or two folders below it. Download the annotations "
+            "(Charades.zip) from https://prior.allenai.org/projects/charades and unpack them there."
+        )
+    table = load_classes()
+    hashes = check_class_files(next(iter(paths.values())).parent, table)
+    actions = class_actions(table)
+    problems, counts = Problems(), Counter[str]()
+    videos: dict[str, AnnotatedVideo] = {}
+    for split, path in paths.items():
+        hashes[path.name] = sha256_file(path)
+        for line, row in read_csv(path, REQUIRED, problems):
+            video = _video(path, line, row, split, actions, problems, counts)
+            if row["id"] in videos:
+                problems.add(path, line, "id", "an id that comes once", row["id"])
+            elif video:
+                videos[video.id] = video
+    problems.raise_if_any(ADVICE)
+    return Annotations(tuple(videos.values()), hashes, dict(sorted(counts.items())))
+
+
+def _video(
+    path: Path,
+    line: int,
+    row: dict[str, str],
+    split: str,
+    actions: dict[str, Action],
+    problems: Problems,
+    counts: Counter[str],
+) -> AnnotatedVideo | None:
+    """Turn one row into a video; None if it cannot be, with the problem noted."""
+    if not is_file_name(row["id"]):
+        problems.add(path, line, "id", "a video id such as 46GP8", row["id"])
+        return None
+    length = seconds(row["length"])
+    if not length:
+        problems.add(path, line, "length", "a length in seconds such as 24.83", row["length"])
+        return None
+    segments = []
+    for text in filter(None, (part.strip() for part in row["actions"].split(";"))):
+        parts = text.split()
+        start, end = (seconds(parts[1]), seconds(parts[2])) if len(parts) == 3 else (None, None)
+        if start is None or end is None:
+            problems.add(path, line, "actions", "'class start end' in seconds, such as c092 11.90 21.20", text)
+        elif parts[0] not in actions:
+            problems.add(path, line, "actions", "a class from c000 to c156", parts[0])
+        else:
+            counts["ends_clamped_to_length"] += end > length
+            counts["starts_past_length"] += start >= length
+            counts["empty_or_inverted_intervals"] += end <= start
+            segments.append(Segment(actions[parts[0]], start, min(end, length)))
+    counts["videos"] += 1
+    counts["videos_without_actions"] += not segments
+    return AnnotatedVideo(
+        id=row["id"],
+        split=split,
+        subject=row["subject"],
+        length_s=length,
+        segments=tuple(segments),
+        verbs=frozenset(segment.action.verb for segment in segments),
+        objects=frozenset(name for segment in segments for name in segment.action.objects),
+        columns=row,
+    )
+
+
+def check_class_files(folder: Path, table: ClassTable) -> dict[str, str]:
+    """Compare the class files beside the CSVs with the built-in table; absent files are not needed.
+
+    Returns:
+        SHA-256 of every class file found, by file name.
+
+    Raises:
+        InputError: A line says something else: the question phrases were written for the other class.
+    """
+    verbs = {name: key for key, name in table.verbs.items()}
+    objects = {name: key for key, name in table.objects.items()}
+    expected = {
+        "Charades_v1_classes.txt": {f"{c.id} {c.label}" for c in table.classes.values()},
+        "Charades_v1_mapping.txt": {f"{c.id} {objects[c.object]} {verbs[c.verb]}" for c in table.classes.values()},
+        "Charades_v1_objectclasses.txt": {f"{key} {name}" for key, name in table.objects.items()},
+        "Charades_v1_verbclasses.txt": {f"{key} {name}" for key, name in table.verbs.items()},
+    }
+    hashes, problems = {}, Problems()
+    for name, lines in expected.items():
+        path = folder / name
+        if not path.is_file():
+            continue
+        hashes[name] = sha256_file(path)
+        for number, line in enumerate(StringIO(read_text(path)), 1):
+            if line.strip() and line.strip() not in lines:
+                problems.add(path, number, None, "a line of Charades v1", line.strip())
+    problems.raise_if_any(
+        "The phrases in the questions belong to the 157 classes of Charades v1; other classes cannot be asked about."
+    )
+    return hashes

@@ -1,0 +1,122 @@
+"""Charades-STA: lines such as `AO8RW 0.0 6.9##a person is putting a book on a shelf.` as segments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+from ..core.documents import read_text
+from ..core.errors import InputError, UsageError
+from ..core.files import sha256_file
+from ..language.gerund_wording import Gerund, fold_noun
+from ..language.gerunds import gerund
+from ..video.source_files import find_file
+from .actions import Action, AnnotatedVideo, Annotations, Segment
+from .tables import Problems, seconds
+
+
+def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str] = ("train", "test")) -> Annotations:
+    """Put Charades-STA's sentences in the place of Charades' action classes.
+
+    Args:
+        folder: Holds `charades_sta_train.txt` and/or `_test.txt`, itself or up to two folders below.
+        charades: The videos: their lengths, and what else is annotated in them.
+        splits: Which of the two to read; one that is absent is left out as long as the other is there.
+
+    Returns:
+        The videos that have sentences. A sentence becomes a gerund phrase; one that cannot, or whose object is a
+        pronoun without its noun ("putting it on a shelf"), is left out and counted by reason. Sentences about the same
+        segment that may mean the same doing are one segment, the first. Verbs and objects of a video are those of all
+        its sentences and action classes and its `objects` column.
+
+    Raises:
+        InputError: No file is found, or a line is malformed or names an unknown video (all such lines are named).
+    """
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}. --charades-sta takes the folder of charades_sta_train.txt.")
+    names = {split: f"charades_sta_{split}.txt" for split in splits}
+    paths = {split: path for split, name in names.items() if (path := find_file(folder, name))}
+    if not paths:
+        raise InputError(
+            f"no {' or '.join(names.values())} in {folder} or two folders below it. Give the folder of the "
+            "Charades-STA annotations with --charades-sta."
+        )
+    problems, counts = Problems(), Counter[str]()
+    by_id = {video.id: video for video in charades.videos}
+    segments: dict[str, list[Segment]] = {}
+    splits_of: dict[str, str] = {}
+    verbs: dict[str, set[str]] = {}
+    objects: dict[str, set[str]] = {}
+    for split, path in paths.items():
+        for number, line in enumerate(StringIO(read_text(path)), 1):
+            if not line.strip():
+                continue
+            counts["sentences"] += 1
+            if line.split()[0] not in by_id:
+                counts["sentences_of_videos_without_a_row"] += 1
+                continue
+            parsed = _line(path, number, line, by_id, problems)
+            if parsed is None:
+                continue
+            video, start, end, sentence = parsed
+            if splits_of.setdefault(video.id, split) != split:
+                problems.add(path, number, "video", "a video of one split only", video.id)
+            found = gerund(sentence)
+            if not isinstance(found, Gerund):
+                counts[f"sentences_left_out_{found}"] += 1
+                continue
+            verbs.setdefault(video.id, set()).add(found.verb)
+            objects.setdefault(video.id, set()).update(found.words - {found.verb})
+            if found.anaphoric:
+                counts["sentences_left_out_pronoun"] += 1
+                continue
+            action = Action(found.phrase, sentence, found.phrase, found.verb, found.objects, words=found.words)
+            kept = segments.setdefault(video.id, [])
+            if any((s.start_s, s.end_s) == (start, end) and same_doing(s.action, action) for s in kept):
+                counts["sentences_that_repeat_another"] += 1
+            else:
+                kept.append(Segment(action, start, min(end, video.length_s)))
+    problems.raise_if_any("Fix these lines, or take the file as it was released.")
+    if not segments:
+        raise InputError(f"no sentence of {', '.join(names.values())} is about a video of the Charades CSVs in use.")
+    videos = [
+        replace(
+            video,
+            split=splits_of[video.id],
+            segments=tuple(segments[video.id]),
+            verbs=video.verbs | verbs[video.id],
+            objects=video.objects | objects[video.id] | _column_words(video.columns.get("objects", "")),
+        )
+        for video in charades.videos
+        if video.id in segments
+    ]
+    hashes = charades.hashes | {path.name: sha256_file(path) for path in paths.values()}
+    return Annotations(tuple(videos), hashes, {**charades.counts, **dict(sorted(counts.items()))})
+
+
+def _column_words(objects: str) -> set[str]:
+    """Fold the words of Charades' `objects` column ("closet/cabinet;phone") as the sentences' nouns are folded."""
+    names = (name.strip() for part in objects.split(";") for name in part.split("/"))
+    return {fold_noun(name) for name in names if name}
+
+
+def same_doing(one: Action, other: Action) -> bool:
+    """Return whether two sentences may mean the same doing: same verb, and no objects that tell them apart."""
+    if one.verb != other.verb:
+        return one.key == other.key
+    return not one.objects or not other.objects or bool(one.objects & other.objects)
+
+
+def _line(
+    path: Path, number: int, line: str, videos: dict[str, AnnotatedVideo], problems: Problems
+) -> tuple[AnnotatedVideo, float, float, str] | None:
+    head, separator, sentence = line.partition("##")
+    parts = head.split()
+    start, end = (seconds(parts[1]), seconds(parts[2])) if len(parts) == 3 else (None, None)
+    if not separator or start is None or end is None or not sentence.strip():
+        problems.add(path, number, None, "'id start end##sentence', such as AO8RW 0.0 6.9##a person sits.", line)
+        return None
+    return videos[parts[0]], start, end, sentence.strip()

@@ -1,0 +1,137 @@
+"""Videos on their way from an annotation: phrases become segments, what cannot be asked about is counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..core.errors import InputError
+from ..core.files import sha256_file
+from ..core.seeds import rng_for
+from ..language.phrases import lemmas_in, said
+from ..language.words import StyleOption
+from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment
+from .charades_sta import same_doing
+
+SHARES = {"train": 0.7, "validation": 0.15}  # "test" has the rest
+
+
+def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
+    """Divide videos into train, validation and test by 70, 15 and 15 in a hundred, rounded.
+
+    Args:
+        ids: The videos, in any order.
+        seed: The dataset's seed; each video draws its place by its own key.
+
+    Returns:
+        The split of each.
+    """
+    drawn = sorted(set(ids), key=lambda name: (float(rng_for(seed, "clavi", "split", name).random()), name))
+    splits, start = {}, 0
+    for split, share in SHARES.items():
+        stop = start + round(share * len(drawn))
+        splits.update(dict.fromkeys(drawn[start:stop], split))
+        start = stop
+    return {**splits, **dict.fromkeys(drawn[start:], "test")}
+
+
+@dataclass
+class VideoDraft:
+    """A video on its way.
+
+    Attributes:
+        id: Source id.
+        split: Its split; "" where the source has none.
+        subject: Who is filmed, if that is known.
+        length_s: Length in seconds; None where only segments tell how long it is at least.
+        columns: What the annotation says of it besides, as text.
+    """
+
+    id: str
+    split: str = ""
+    subject: str = ""
+    length_s: float | None = None
+    columns: dict[str, str] = field(default_factory=dict)
+    _segments: list[Segment] = field(default_factory=list)
+    _verbs: set[str] = field(default_factory=set)
+    _objects: set[str] = field(default_factory=set)
+    _end: float = 0
+    _mentions: list[Mention] = field(default_factory=list)
+
+    def add(
+        self,
+        found: Action | str,
+        text: str,
+        times: tuple[float, float],
+        counts: Counter[str],
+        style: StyleOption = "auto",
+    ) -> None:
+        """Add a phrase; what was refused counts by its reason, and its words as annotated, at their time.
+
+        Args:
+            found: The action, or why there is none.
+            text: The annotation's own words.
+            times: Its start and end in seconds.
+            counts: Takes what is left out.
+            style: What the phrases of the annotation are, to read those that were refused.
+        """
+        counts["phrases"] += 1
+        self._end = max(self._end, times[1])
+        if isinstance(found, str):
+            counts[f"phrases_left_out_{found}"] += 1
+            verbs, nouns = said(text, style)
+            self._verbs |= verbs
+            self._objects |= nouns
+            self._mentions.append(Mention(*times, lemmas_in(text)))
+            return
+        self._verbs.add(found.verb)
+        self._objects |= (found.words - {found.verb}) | found.objects
+        start, end = times[0], times[1] if self.length_s is None else min(times[1], self.length_s)
+        counts["ends_clamped_to_length"] += end < times[1]
+        mention = Mention(*times, frozenset((found.verb, *found.objects, *found.words)))
+        if end <= start:
+            counts["phrases_left_out_past_the_end"] += 1
+            self._mentions.append(mention)
+        elif any((s.start_s, s.end_s) == (start, end) and same_doing(s.action, found) for s in self._segments):
+            counts["phrases_that_repeat_another"] += 1
+            self._mentions.append(mention)
+        else:
+            self._segments.append(Segment(found, start, end))
+
+    def finished(self, split: str) -> AnnotatedVideo:
+        """Return the video; without a length of its own it ends with its last phrase."""
+        return AnnotatedVideo(
+            id=self.id,
+            split=split,
+            subject=self.subject,
+            length_s=self._end if self.length_s is None else self.length_s,
+            segments=tuple(self._segments),
+            verbs=frozenset(self._verbs),
+            objects=frozenset(self._objects),
+            columns=self.columns,
+            mentions=tuple(self._mentions),
+        )
+
+
+def gather(
+    drafts: Mapping[str, VideoDraft], files: Iterable[Path], counts: Mapping[str, int], seed: int, advice: str
+) -> Annotations:
+    """Put together what was read; videos without a split get one by `split_by_video`.
+
+    Raises:
+        InputError: No phrase can be asked about.
+    """
+    drawn = split_by_video([draft.id for draft in drafts.values() if not draft.split], seed)
+    videos = tuple(draft.finished(draft.split or drawn[draft.id]) for draft in drafts.values())
+    files = tuple(files)
+    if not any(video.segments for video in videos):
+        reasons = ", ".join(f"{name} {count}" for name, count in counts.items() if "left_out" in name)
+        raise InputError(
+            f"{', '.join(path.name for path in files)}: expected at least one phrase that can be asked about, got none"
+            f"{f' ({reasons})' if reasons else ''}. {advice}"
+        )
+    totals = {"videos": len(videos), "videos_without_phrases": sum(not video.segments for video in videos)}
+    hashes = {path.name: sha256_file(path) for path in files}
+    return Annotations(videos, hashes, dict(sorted({**counts, **totals}.items())))

@@ -1,0 +1,126 @@
+"""MSR-VTT: the 1,000 test clips of JSFusion as a CSV, and the data set's own `…videodatainfo.json`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..core.errors import InputError
+from ..core.source import Source, sample_source
+from .captions import CaptionedClip, CaptionedClips, Entry, choose_files, gathered, read_json
+from .tables import Problems, read_csv
+
+JSFUSION = "MSRVTT_JSFUSION_test.csv"
+COLUMNS = ("key", "vid_key", "video_id", "sentence")
+REQUIRED = ("video_id", "sentence")
+FILES = {
+    "train": ("MSRVTT_data.json", "train_val_videodatainfo.json"),
+    "validation": ("MSRVTT_data.json", "train_val_videodatainfo.json"),
+    "test": (JSFUSION, "MSRVTT_data.json", "test_videodatainfo.json"),
+}
+SPLIT_WORDS = {"train": "train", "validate": "validation", "test": "test"}
+MSRVTT = Source(
+    "msrvtt",
+    "MSR-VTT",
+    {
+        "license": "other",
+        "license_name": "msr-vtt-for-research",
+        "license_link": "https://www.microsoft.com/en-us/research/publication/"
+        "msr-vtt-a-large-video-description-dataset-for-bridging-video-and-language/",
+    },
+    terms="for research; its videos are clips from YouTube, whose owners keep their rights",
+    citation="Xu et al. 2016, MSR-VTT: A Large Video Description Dataset for Bridging Video and Language (CVPR)",
+    redistributable=False,
+    video_folders=(
+        "videos/all",
+        "MSRVTT/videos/all",
+        "MSRVTT_Videos",
+        "TrainValVideo",
+        "TestVideo",
+        "videos",
+        ".",
+    ),
+    style="declarative",
+)
+SAMPLE = sample_source("the built-in sample", MSRVTT.video_folders, "declarative")
+ADVICE = "Take the file as it was released, or fix it there."
+
+
+def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips:
+    """Read MSR-VTT's clips; a clip is a whole video file, `<video_id>.mp4`.
+
+    Args:
+        path: One of the files, or a folder that holds them, itself or up to two folders below. In a folder the test
+            split is JSFusion's, if `MSRVTT_JSFUSION_test.csv` is there.
+        splits: Any of "train", "validation" and "test". The CSV is all test.
+
+    Returns:
+        The clips of the splits, in the order of their file: from the CSV with one caption each, from the JSON with
+        about twenty. A video without captions is left out and counted.
+
+    Raises:
+        InputError: No file is found, a file has another format or nothing of a split, or rows are malformed (all such
+            rows are named).
+    """
+    problems, counts = Problems(), Counter[str]()
+    clips: dict[str, CaptionedClip] = {}
+    files = choose_files(path, splits, FILES)
+    for file, wanted in files.items():
+        found = (_jsfusion if file.suffix.lower() == ".csv" else _videodatainfo)(file, problems)
+        for clip in found:
+            if clip.split not in wanted:
+                continue
+            if clip.id in clips:
+                problems.add(file, None, "video_id", "a video of one split only", clip.id)
+            counts["videos_left_out_without_captions"] += not clip.captions
+            if clip.captions:
+                clips[clip.id] = clip
+        absent = set(wanted) - {clip.split for clip in found}
+        if absent and not problems.lines:
+            raise InputError(f"{file.name} holds nothing of the split {', '.join(sorted(absent))}.")
+    problems.raise_if_any(ADVICE)
+    return gathered(clips.values(), files, counts, MSRVTT.video_folders)
+
+
+def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:
+    clips: dict[str, CaptionedClip] = {}
+    for line, row in read_csv(path, REQUIRED, problems):
+        entry = Entry(row, path, problems, line)
+        name, caption = entry.name("video_id"), entry.text("sentence")
+        if name in clips:
+            entry.wrong("video_id", "an id that comes once", name)
+        elif name and caption:
+            clips[name] = CaptionedClip(name, name, None, None, (caption,), "test")
+    return list(clips.values())
+
+
+def _videodatainfo(path: Path, problems: Problems) -> list[CaptionedClip]:
+    content = read_json(path, problems)
+    lists = [content.get(key) if isinstance(content, dict) else None for key in ("videos", "sentences")]
+    if not all(isinstance(entries, list) for entries in lists):
+        raise InputError(
+            f"{path.name}: expected an object with the lists videos and sentences, as in MSRVTT_data.json."
+        )
+    videos, sentences = (
+        [
+            Entry(value if isinstance(value, dict) else {}, path, problems, place=f"{key}[{number}].")
+            for number, value in enumerate(entries or ())
+        ]
+        for key, entries in zip(("videos", "sentences"), lists, strict=True)
+    )
+    split_of: dict[str, str] = {}
+    for entry in videos:
+        name, split = entry.name("video_id"), entry.choice("split", SPLIT_WORDS)
+        if name in split_of:
+            entry.wrong("video_id", "an id that comes once", name)
+        elif name:
+            split_of[name] = split
+    captions: dict[str, list[str]] = {name: [] for name in split_of}
+    for entry in sentences:
+        name, caption = entry.name("video_id"), entry.text("caption")
+        if name in captions:
+            captions[name].append(caption)
+        elif name:
+            entry.wrong("video_id", "a video of the list videos", name)
+    return [CaptionedClip(name, name, None, None, tuple(captions[name]), split) for name, split in split_of.items()]

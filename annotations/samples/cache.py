@@ -1,0 +1,76 @@
+"""The built-in samples by name; those that commands ask for are drawn once and kept in the user's cache folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from ...core.errors import InputError, StressreelError
+from ...core.files import output_error, user_cache
+from ...core.progress import Working
+from .cartoon import write_causal_sample, write_causal_texts
+from .charades import write_charades_sample
+from .msrvtt import write_msrvtt_sample
+
+SAMPLES: dict[str, Callable[[Path], None]] = {
+    "charades": write_charades_sample,
+    "msrvtt": write_msrvtt_sample,
+    "causal": write_causal_sample,
+    "causal-annotations": write_causal_texts,
+}
+
+
+def cached_sample(kind: str) -> Path:
+    """Return the folder of a sample, drawing it first if what draws it has not yet done so.
+
+    It lies in `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`), named by the hash of this package's files.
+
+    Raises:
+        OutputError: The cache folder cannot be written.
+    """
+    folder = user_cache() / f"sample-{kind}-{_drawn_by()}"
+    if not folder.is_dir():
+        write_sample(kind, folder)
+    return folder
+
+
+def _drawn_by() -> str:
+    """Name what draws the samples: another version's, or another checkout's, are not taken for these."""
+    found = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.iterdir()):
+        if path.suffix in (".py", ".yaml"):
+            found.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
+    return found.hexdigest()[:16]
+
+
+def write_sample(kind: str, folder: Path) -> None:
+    """Write a sample; the folder appears whole or not at all.
+
+    Raises:
+        InputError: There is no such sample, or the folder holds something.
+        OutputError: The folder cannot be written.
+    """
+    if kind not in SAMPLES:
+        raise InputError(f"there is no sample {kind!r}. Samples: {', '.join(SAMPLES)}.")
+    temporary: Path | None = None
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(f"{folder} holds something already; it stays as it is. Give a new or empty folder.")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        with Working("drawing the sample"):
+            SAMPLES[kind](temporary)
+        temporary.chmod(0o755)
+        if not (folder.is_dir() and any(folder.iterdir())):  # another process may have been faster
+            os.replace(temporary, folder)
+    except OSError as error:
+        if isinstance(error, StressreelError):
+            raise
+        raise output_error(error, folder) from error
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)

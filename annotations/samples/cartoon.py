@@ -1,0 +1,117 @@
+"""Pictures for the built-in CausalChaos sample: two animals that run about in a garden, a house, on a beach.
+
+They do not act what the questions ask; a build, not a model, is what the sample is for. Who stands where changes from
+clip to clip, so that two clips never look the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from math import sin, tau
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from ...core.files import write_atomic
+from ...video.encode import write_video
+from .causal import Episode, sample_episodes, write_causal_annotations
+from .paint import FLOOR_Y, WIDTH, Brush, Colour, box, canvas, colour, finish, oval
+
+HELD = 2  # frames that a drawing stays, as in animation
+WALLS = ("#cfe4f2", "#f0dfc0", "#d7ead0", "#e3d6ec", "#f6e6a8", "#d9d9e6")
+FLOORS = ("#7fae6d", "#b98d5e", "#5f9a58", "#8d7aa0", "#dfc27a", "#8a8fa3")
+CAT, MOUSE, DARK = colour("#6d7b8f"), colour("#b9793f"), colour("#2b2b33")
+README = """\
+The built-in CausalChaos sample of stressreel
+=============================================
+
+Sixty why-questions about six invented cartoons, with answers and explanations, in the layout of the annotations of
+CausalChaos (Parmar et al., 2024), and a drawn video for each. Nothing here is taken from the real data set: no video,
+no sentence, no name.
+
+The videos show two animals that run about; they do not act what the questions ask. Numbers measured on this sample say
+nothing about models; they only show that everything runs.
+
+Licence: CC0 1.0 (public domain).
+"""
+
+
+def frames(episode: Episode, number: int) -> Iterator[NDArray[np.uint8]]:
+    """Draw an episode: uint8 RGB of shape (240, 320, 3), each drawing for two frames.
+
+    Args:
+        episode: The episode.
+        number: Its place in the sample, which decides the colours.
+    """
+    for first in range(0, episode.frames, HELD):
+        picture = _picture(number, first / float(episode.fps))
+        for _ in range(min(HELD, episode.frames - first)):
+            yield picture
+
+
+def _picture(number: int, seconds: float) -> NDArray[np.uint8]:
+    paper = _scene(number).copy()
+    beat = seconds * tau
+    run = 0.11 * beat + number
+    mouse = WIDTH / 2 + 0.42 * WIDTH * sin(run)
+    cat = WIDTH / 2 + 0.42 * WIDTH * sin(run - 0.55 - 0.2 * sin(0.07 * beat))
+    way = 1.0 if sin(run + tau / 4) > 0 else -1.0
+    _animal(Brush(paper, cat, way), 1.0, CAT, beat)
+    _animal(Brush(paper, mouse, way), 0.45, MOUSE, 1.5 * beat)
+    return finish(paper)
+
+
+@cache
+def _scene(number: int) -> Image.Image:
+    paper = canvas(colour(WALLS[number % len(WALLS)]))
+    brush = Brush(paper)
+    brush.fill(box(-10 + FLOOR_Y * 0j - 40j, WIDTH + 10 + 30j), colour(FLOORS[number % len(FLOORS)]))
+    sun = complex(40 + 45 * number, 180)
+    brush.disc(sun, 16, colour("#fff3c4"))
+    for place in range(3):
+        trunk = complex(50 + 105 * place + 9 * number, 30)
+        brush.fill(box(trunk - 4, trunk + 4 + 50j), colour("#7a5a3c"))
+        brush.fill(oval(trunk + 62j, 24, 26), colour(FLOORS[(number + place + 1) % len(FLOORS)]))
+    return paper
+
+
+def _animal(brush: Brush, size: float, fur: Colour, beat: float) -> None:
+    """A round animal with ears, a tail and four legs that looks to the right of its brush."""
+    lift = 4 * size * abs(sin(beat))
+    body = complex(0, 30 * size + lift)
+    tail = [body - 26 * size, body + size * complex(-44, 14 + 6 * sin(beat)), body + size * complex(-50, 34)]
+    brush.line(tail, fur, 5 * size)
+    for leg, phase in ((-16, 0.0), (-8, 2.0), (10, 3.1), (18, 1.0)):
+        brush.line([body + leg * size, complex(leg * size + 7 * size * sin(beat + phase), 0)], fur, 7 * size)
+    brush.fill(oval(body, 28 * size, 15 * size), fur)
+    head = body + size * complex(30, 18)
+    for ear in (-9, 7):
+        brush.fill(oval(head + size * complex(ear, 13), 6 * size, 9 * size), fur)
+    brush.disc(head, 14 * size, fur)
+    brush.disc(head + size * complex(6, 3), 3.4 * size, (255, 255, 255))
+    brush.disc(head + size * complex(7, 3), 1.7 * size, DARK)
+    brush.disc(head + size * complex(14, -3), 2.4 * size, DARK)
+
+
+def write_causal_sample(directory: Path) -> None:
+    """Write `Annotations.csv`, `README.txt` and `videos/<episode>.mp4`.
+
+    Raises:
+        OutputError: The directory cannot be written.
+    """
+    write_causal_texts(directory)
+    for number, episode in enumerate(sample_episodes()):
+        write_video(directory / "videos" / f"{episode.id}.mp4", frames(episode, number), rate=episode.fps)
+
+
+def write_causal_texts(directory: Path) -> None:
+    """Write `Annotations.csv` and `README.txt` alone.
+
+    Raises:
+        OutputError: The directory cannot be written.
+    """
+    write_causal_annotations(directory)
+    write_atomic(directory / "README.txt", README)

@@ -1,0 +1,87 @@
+"""The built-in CausalChaos sample: why-questions about invented cartoons, in the layout of the released annotations.
+
+The questions are data, in `causal.yaml`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from ...core.files import write_atomic
+
+COLUMNS = ("QID", "Filename", "Start Frame", "End Frame", "Question", "Answer", "Explanation")
+ANNOTATIONS = "Annotations.csv"
+
+
+class SampleRow(NamedTuple):
+    """A question about the frames of an episode from `start_frame` to `end_frame`."""
+
+    start_frame: int
+    end_frame: int
+    question: str
+    answer: str
+    explanation: str
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One invented cartoon.
+
+    Attributes:
+        id: As in the release, with a season that it does not have.
+        title: Its title.
+        frames: Number of frames.
+        fps: Frames per second.
+        rows: Its questions, in the order of their frames.
+    """
+
+    id: str
+    title: str
+    frames: int
+    fps: Fraction
+    rows: tuple[SampleRow, ...]
+
+
+@cache
+def sample_episodes() -> tuple[Episode, ...]:
+    """All episodes of the sample."""
+    table = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    return tuple(
+        Episode(
+            episode["id"],
+            episode["title"],
+            episode["frames"],
+            Fraction(episode["fps"]),
+            tuple(SampleRow(*row) for row in episode["rows"]),
+        )
+        for episode in table["episodes"]
+    )
+
+
+def annotation_table() -> str:
+    """The questions as `Annotations.csv`, with the byte order mark that the release has."""
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(COLUMNS)
+    rows = ((episode.id, *row) for episode in sample_episodes() for row in episode.rows)
+    table.writerows((number, *row) for number, row in enumerate(rows, 1))
+    return "\ufeff" + text.getvalue()
+
+
+def write_causal_annotations(directory: Path) -> Path:
+    """Write `Annotations.csv` into a directory, which is created if it is missing, and give its path.
+
+    Raises:
+        OutputError: The directory cannot be written.
+    """
+    path = directory / ANNOTATIONS
+    write_atomic(path, annotation_table())
+    return path

@@ -1,0 +1,250 @@
+"""The built-in Charades sample: annotations in the real formats, and videos that stressreel draws itself.
+
+What happens in which video is data, in `charades.yaml`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from ...core.files import write_atomic
+from ...templates import load_classes
+from ...video.encode import write_video
+from .acting import Cue, Stage, Station, picture_at
+from .figure import Look
+
+SOUND_RATE = 16000
+TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # of the first, second, … action of a video
+LOUDNESS, FADE_S = 0.25, 0.2
+COLUMNS = (
+    "id",
+    "subject",
+    "scene",
+    "quality",
+    "relevance",
+    "verified",
+    "script",
+    "objects",
+    "descriptions",
+    "actions",
+    "length",
+)
+README = """\
+The built-in Charades sample of stressreel
+==========================================
+
+Ten short videos that stressreel draws itself: a cartoon figure does one everyday action after another. The
+annotations have the formats of Charades (Sigurdsson et al., 2016) and Charades-STA (Gao et al., 2017), and the action
+classes are those of Charades, so that everything that reads the real data sets can be tried without downloading them.
+
+Nothing here is taken from the real data sets: no video, no sentence, no time, no id. The numbers measured on this
+sample say nothing about models; they only show that everything runs.
+
+Licence: CC0 1.0 (public domain).
+"""
+
+
+@dataclass(frozen=True)
+class SampleVideo:
+    """One video of the sample.
+
+    Attributes:
+        id: Five characters, in the manner of Charades.
+        split: "train" or "test".
+        scene: Charades scene, such as "Kitchen".
+        quality, relevance, verified: Charades' ratings, as text.
+        script: What happens, one sentence or two.
+        descriptions: The same in the words of those who watched it.
+        objects: Charades object names.
+        fps: Frames per second.
+        stage: What is drawn: room, person, actions with times in seconds, length in seconds.
+        sentences: For each action its Charades-STA sentences.
+        subject: Four characters, one person.
+    """
+
+    id: str
+    split: str
+    subject: str
+    scene: str
+    quality: str
+    relevance: str
+    verified: str
+    script: str
+    descriptions: tuple[str, ...]
+    objects: tuple[str, ...]
+    fps: Fraction
+    stage: Stage
+    sentences: tuple[tuple[str, ...], ...]
+
+    @property
+    def actions(self) -> tuple[Cue, ...]:
+        """Charades class, start and end in seconds of every action, in order of time."""
+        return self.stage.cues
+
+    @property
+    def length_s(self) -> float:
+        """Length in seconds."""
+        return self.stage.length_s
+
+    @property
+    def num_frames(self) -> int:
+        """Number of frames."""
+        return round(self.length_s * self.fps)
+
+
+@cache
+def sample_videos() -> tuple[SampleVideo, ...]:
+    """All videos of the sample, in the order of the table."""
+    return tuple(_video(row) for row in _table()["videos"])
+
+
+@cache
+def _table() -> dict[str, Any]:
+    table: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    return table
+
+
+def stage(
+    scene: str, subject: str, stations: Mapping[str, Sequence[float]], actions: Sequence[Sequence[Any]], length_s: float
+) -> Stage:
+    """Put a person of the table into a room of the table.
+
+    Args:
+        scene: Name of the room.
+        subject: Id of the person.
+        stations: Furniture, and where to stand for it: picture column and facing.
+        actions: Charades class, start and end in seconds; more is not looked at.
+        length_s: Length in seconds.
+    """
+    return Stage(
+        **_table()["scenes"][scene],
+        stations=tuple((name, Station(*place)) for name, place in stations.items()),
+        look=Look(**_table()["looks"][subject]),
+        cues=tuple(Cue(*action[:3]) for action in actions),
+        length_s=length_s,
+    )
+
+
+def _video(row: dict[str, Any]) -> SampleVideo:
+    return SampleVideo(
+        **{name: row[name] for name in ("id", "split", "subject", "scene", "script")},
+        **_table()["ratings"],
+        descriptions=tuple(row["descriptions"]),
+        objects=tuple(row["objects"]),
+        fps=Fraction(row["fps"]),
+        stage=stage(row["scene"], row["subject"], row["stations"], row["actions"], row["length_s"]),
+        sentences=tuple(tuple(action[3:]) for action in row["actions"]),
+    )
+
+
+def frames(video: SampleVideo) -> Iterator[NDArray[np.uint8]]:
+    """Draw the video: `round(length_s * fps)` frames, uint8 RGB of shape (240, 320, 3)."""
+    for number in range(video.num_frames):
+        yield picture_at(video.stage, float(number / video.fps))
+
+
+def sound(video: SampleVideo, rate: int = SOUND_RATE) -> NDArray[np.float32]:
+    """The sound of the video, as long as the frames; see `tones`."""
+    return tones(video.actions, round(video.num_frames / video.fps * rate), rate)
+
+
+def tones(cues: Sequence[Cue], num_samples: int, rate: int = SOUND_RATE) -> NDArray[np.float32]:
+    """A soft tone while an action lasts, each action its own pitch, silence in between.
+
+    Args:
+        cues: The actions.
+        num_samples: Length.
+        rate: Samples per second.
+
+    Returns:
+        float32 of shape (num_samples,) in [-1, 1].
+    """
+    samples = np.zeros(num_samples, np.float32)
+    t = np.arange(len(samples)) / rate
+    for action, pitch in zip(cues, TONES_HZ[: len(cues)], strict=True):
+        inside = (t >= action.start) & (t < action.end)
+        to_edge = np.minimum(t[inside] - action.start, action.end - t[inside])
+        wave = np.sin(2 * np.pi * pitch * t[inside]) + 0.3 * np.sin(4 * np.pi * pitch * t[inside])
+        samples[inside] = LOUDNESS * np.clip(to_edge / FADE_S, 0, 1) * wave
+    return samples
+
+
+def write_charades_sample(directory: Path) -> None:
+    """Write the sample in the layout of Charades and Charades-STA.
+
+    Args:
+        directory: Gets `Charades_v1_{train,test}.csv`, the class tables, `charades_sta_{train,test}.txt`,
+            `segments.csv`, `README.txt` and `Charades_v1_480/<id>.mp4`. Is created if it is missing.
+
+    Raises:
+        OutputError: The directory cannot be written.
+    """
+    for split in ("train", "test"):
+        videos = [video for video in sample_videos() if video.split == split]
+        write_atomic(directory / f"Charades_v1_{split}.csv", annotation_table(videos))
+        write_atomic(directory / f"charades_sta_{split}.txt", sentence_list(videos))
+    for name, text in class_tables().items():
+        write_atomic(directory / f"Charades_v1_{name}.txt", text)
+    write_atomic(directory / "segments.csv", segment_table())
+    write_atomic(directory / "README.txt", README)
+    for video in sample_videos():
+        path = directory / "Charades_v1_480" / f"{video.id}.mp4"
+        write_video(path, frames(video), rate=video.fps, sound=sound(video), sound_rate=SOUND_RATE)
+
+
+def annotation_table(videos: list[SampleVideo]) -> str:
+    """The videos as Charades' CSV."""
+    text = io.StringIO(newline="")
+    table = csv.writer(text)
+    table.writerow(COLUMNS)
+    for video in videos:
+        actions = ";".join(f"{a.action} {a.start:.2f} {a.end:.2f}" for a in video.actions)
+        row = [getattr(video, name) for name in COLUMNS[:7]]
+        table.writerow([*row, ";".join(video.objects), ";".join(video.descriptions), actions, f"{video.length_s:.2f}"])
+    return text.getvalue()
+
+
+def sentence_list(videos: list[SampleVideo]) -> str:
+    """The videos as Charades-STA's list; a time is never beyond the end of the video."""
+    return "".join(
+        f"{video.id} {action.start:.1f} {min(action.end, video.length_s):.1f}##{sentence}\n"
+        for video in videos
+        for action, sentences in zip(video.actions, video.sentences, strict=True)
+        for sentence in sentences
+    )
+
+
+def segment_table() -> str:
+    """Write the actions of all videos as segments with phrases, as anybody may annotate them."""
+    text, phrases = io.StringIO(), {entry.id: entry.phrase for entry in load_classes().classes.values()}
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("video", "start", "end", "phrase", "split"))
+    for video in sample_videos():
+        for cue in video.actions:
+            table.writerow((video.id, f"{cue.start:.2f}", f"{cue.end:.2f}", phrases[cue.action], video.split))
+    return text.getvalue()
+
+
+def class_tables() -> dict[str, str]:
+    """The texts of Charades' four class tables: classes, mapping, objectclasses, verbclasses."""
+    table = load_classes()
+    verbs = {name: id for id, name in table.verbs.items()}
+    objects = {name: id for id, name in table.objects.items()}
+    lines = {
+        "classes": [f"{entry.id} {entry.label}" for entry in table.classes.values()],
+        "mapping": [f"{entry.id} {objects[entry.object]} {verbs[entry.verb]}" for entry in table.classes.values()],
+        "objectclasses": [f"{id} {name}" for id, name in table.objects.items()],
+        "verbclasses": [f"{id} {name}" for id, name in table.verbs.items()],
+    }
+    return {name: "\n".join(rows) + "\n" for name, rows in lines.items()}

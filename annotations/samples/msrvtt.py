@@ -1,0 +1,141 @@
+"""The built-in MSR-VTT sample: JSFusion's CSV, and short clips that stressreel draws itself.
+
+Who does what where, and which part of it is a clip, is data, in `msrvtt.yaml`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from ...core.files import write_atomic
+from ...video.encode import write_video
+from .acting import Stage, picture_at
+from .charades import SOUND_RATE, stage, tones
+
+COLUMNS = ("key", "vid_key", "video_id", "sentence")
+README = """\
+The built-in MSR-VTT sample of stressreel
+=========================================
+
+Twelve clips of a few seconds that stressreel draws itself: a cartoon figure in the middle of an everyday action. The
+table has the format of the 1,000 test clips of MSR-VTT (Xu et al., 2016) that JSFusion chose (Yu et al., 2018), so
+that everything that reads the real data set can be tried without downloading it.
+
+Nothing here is taken from the real data set: no video, no sentence, no id. The numbers measured on this sample say
+nothing about models; they only show that everything runs.
+
+Licence: CC0 1.0 (public domain).
+"""
+
+
+class Shot(NamedTuple):
+    """A part of a performance, in seconds."""
+
+    stage: Stage
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True)
+class SampleClip:
+    """One clip of the sample.
+
+    Attributes:
+        id: "video" and a number beyond those of MSR-VTT.
+        caption: What one sees.
+        fps: Frames per second.
+        has_sound: Whether it has a sound track.
+        shots: What it is cut from.
+    """
+
+    id: str
+    caption: str
+    fps: Fraction
+    has_sound: bool
+    shots: tuple[Shot, ...]
+
+    @property
+    def num_frames(self) -> int:
+        """Number of frames."""
+        return sum(self.frames_of(shot) for shot in self.shots)
+
+    def frames_of(self, shot: Shot) -> int:
+        """Number of frames of one of its shots."""
+        return round((shot.end_s - shot.start_s) * self.fps)
+
+
+@cache
+def sample_clips() -> tuple[SampleClip, ...]:
+    """All clips of the sample, in the order of the table."""
+    table = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    stages = {
+        name: stage(row["scene"], row["subject"], row["stations"], [row["action"]], row["action"][2])
+        for name, row in table["performances"].items()
+    }
+    return tuple(
+        SampleClip(
+            row["id"],
+            row["caption"],
+            Fraction(row["fps"]),
+            row["sound"],
+            tuple(Shot(stages[name], start, end) for name, start, end in row["shots"]),
+        )
+        for row in table["clips"]
+    )
+
+
+def frames(clip: SampleClip) -> Iterator[NDArray[np.uint8]]:
+    """Draw the clip: `num_frames` frames, uint8 RGB of shape (240, 320, 3)."""
+    for shot in clip.shots:
+        for number in range(clip.frames_of(shot)):
+            yield picture_at(shot.stage, shot.start_s + float(number / clip.fps))
+
+
+def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:
+    """The sound of its shots, as long as the frames: float32 of shape (num_samples,) in [-1, 1]."""
+    pieces = []
+    for shot in clip.shots:
+        start, length = round(shot.start_s * rate), round(clip.frames_of(shot) / clip.fps * rate)
+        whole = tones(shot.stage.cues, round(shot.stage.length_s * rate), rate)
+        pieces.append(whole[start : start + length])
+    return np.concatenate(pieces)
+
+
+def write_msrvtt_sample(directory: Path, clips: Sequence[SampleClip] | None = None) -> None:
+    """Write the sample in the layout of MSR-VTT's retrieval test.
+
+    Args:
+        directory: Gets `MSRVTT_JSFUSION_test.csv`, `README.txt` and `videos/all/<id>.mp4`. Is created if it is missing.
+        clips: Some of `sample_clips`; by default all.
+
+    Raises:
+        OutputError: The directory cannot be written.
+    """
+    clips = sample_clips() if clips is None else clips
+    write_atomic(directory / "MSRVTT_JSFUSION_test.csv", caption_table(clips))
+    write_atomic(directory / "README.txt", README)
+    for clip in clips:
+        path = directory / "videos" / "all" / f"{clip.id}.mp4"
+        track = sound(clip) if clip.has_sound else None
+        write_video(path, frames(clip), rate=clip.fps, sound=track, sound_rate=SOUND_RATE)
+
+
+def caption_table(clips: Sequence[SampleClip]) -> str:
+    """The clips as JSFusion's CSV."""
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for number, clip in enumerate(clips):
+        table.writerow([f"ret{number}", clip.id.replace("video", "msr"), clip.id, clip.caption])
+    return text.getvalue()

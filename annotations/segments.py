@@ -1,0 +1,301 @@
+"""Annotated segments of one's own: CSV or JSON lines, and the JSON of ActivityNet Captions, DiDeMo and QVHighlights."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ..core.documents import parse_json, read_text
+from ..core.errors import InputError, UsageError
+from ..core.source import Source, sample_source
+from ..language.event_questions import Event
+from ..language.free_phrases import free_phrase
+from ..language.gerund_wording import fold_noun
+from ..language.phrases import phrase
+from .actions import Action, Annotations
+from .captions import SPLITS, Entry, entries, file_stem, read_json
+from .charades import CHARADES
+from .drafts import VideoDraft, gather
+from .tables import Problems, seconds
+
+COLUMNS = ("video", "start", "end", "start_frame", "end_frame", "phrase", "class", "split", "objects", "subject")
+REQUIRED = ("video", "phrase")
+SEGMENTS = Source(
+    "segments",
+    "annotated segments of the builder's own",
+    {"license": "unknown"},
+    video_folders=(*CHARADES.video_folders, "videos"),  # the sample is about Charades' drawn videos
+)
+SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
+SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
+PIECE_S = 5.0  # DiDeMo's times count pieces of five seconds
+WHOLE = re.compile(r"[0-9]{1,9}")
+ADVICE = (
+    "One row is one segment: video (a file's name), start and end (seconds; or start_frame and end_frame with --fps) "
+    "and phrase; class, split (train, validation, test), objects (separated by semicolons) and subject may be left out."
+)
+OTHER_ADVICE = (
+    'Expected {"<video>": {"duration": …, "timestamps": [[start, end], …], "sentences": […]}, …} as in ActivityNet '
+    'Captions, [{"video": …, "times": [[first, last], …], "description": …}, …] as in DiDeMo, or JSON lines with the '
+    f"columns {', '.join(COLUMNS)}."
+)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A segment as given, whatever its file."""
+
+    entry: Entry
+    video: str
+    times: tuple[float, float]
+    text: str
+    group: str = ""
+    split: str = ""
+    objects: str = ""
+    subject: str = ""
+    length: float | None = None
+
+
+@dataclass
+class _Frames:
+    """How frames become seconds, and whether there are any.
+
+    Attributes:
+        rate: Frames per second, if they were named.
+        rows: Number of rows with frames.
+        first: Where the first of them stands.
+    """
+
+    rate: Fraction | None
+    rows: int = 0
+    first: str = ""
+
+
+def read_segments(
+    path: Path,
+    *,
+    as_is: bool = False,
+    rate: Fraction | None = None,
+    length_of: Mapping[str, float] | None = None,
+    seed: int = 0,
+) -> Annotations:
+    """Read annotated segments of one's own.
+
+    Args:
+        path: A CSV with a header (`.csv`) or a JSON object on each line (`.jsonl`, `.ndjson`, `.json`) with the columns
+            of `COLUMNS`, or lines of QVHighlights; or JSON of ActivityNet Captions or DiDeMo (`.json`).
+        as_is: Take phrases literally; else gerunds, orders and sentences about a person are made gerund phrases.
+        rate: Frames per second, for `start_frame` and `end_frame`.
+        length_of: Length in seconds by video; a video that neither it nor the file tells of ends with its last segment.
+        seed: Divides the videos into splits where the file has none.
+
+    Returns:
+        The videos in the order of the file. A phrase that cannot be turned is left out and counted by reason. Rows of
+        one `class` are one action, asked about in the words of its first row.
+
+    Raises:
+        UsageError: There are frames and no rate, or a rate and no frames.
+        InputError: The file has another format, rows are malformed (all of them are named), or no phrase can be asked
+            about.
+    """
+    problems, counts, frames = Problems(), Counter[str](), _Frames(rate)
+    drafts: dict[str, VideoDraft] = {}
+    grouped: dict[str, Action | str] = {}
+    wordings: dict[str, str] = {}
+    for row in _rows(path, frames, problems, counts):
+        draft = drafts.get(row.video)
+        if draft is None:
+            length = (length_of or {}).get(row.video, row.length)
+            draft = drafts[row.video] = VideoDraft(row.video, row.split, row.subject, length)
+        for name, given, first in (("split", row.split, draft.split), ("subject", row.subject, draft.subject)):
+            if given != first:
+                row.entry.wrong(name, f"what the other rows of this video say ({first!r})", given)
+        found = _action(row, as_is)
+        if row.group:
+            if wordings.setdefault(row.group, row.text.lower()) != row.text.lower():
+                row.entry.wrong("phrase", f"one phrase for each class ({row.group}: {wordings[row.group]!r})", row.text)
+            found = grouped.setdefault(row.group, found)
+        draft.add(found, row.text, row.times, counts)
+    unsplit = sum(not draft.split for draft in drafts.values())
+    if 0 < unsplit < len(drafts):
+        problems.add(
+            path, None, "split", "a split for every video, or for none", f"none for {unsplit} of {len(drafts)}"
+        )
+    problems.raise_if_any(ADVICE)
+    if rate is None and frames.rows:
+        raise UsageError(
+            f"{path.name} gives frames, first in {frames.first}: name the frames per second of its videos, such as "
+            "--fps 25, or give seconds (start and end) in every row."
+        )
+    if rate is not None and not frames.rows:
+        raise UsageError(f"{path.name} gives no frames, only seconds, so --fps says nothing. Leave it out.")
+    if problems.empty_rows:
+        counts["rows_left_out_empty"] += problems.empty_rows
+    return gather(drafts, [path], counts, seed, ADVICE)
+
+
+def _action(row: _Row, as_is: bool) -> Action | str:
+    found = phrase(row.text, as_is=True) if as_is else free_phrase(row.text)
+    if isinstance(found, str):
+        return found
+    objects, words = found.objects, found.words
+    if row.objects:
+        objects = frozenset(fold_noun(name.strip().lower()) for name in row.objects.split(";") if name.strip())
+        words |= objects
+    asked = found.asked if isinstance(found, Event) else ""
+    return Action(row.group or found.phrase, row.text, found.phrase, found.verb, objects, words=words, asked=asked)
+
+
+# Formats
+
+
+def _rows(path: Path, frames: _Frames, problems: Problems, counts: Counter[str]) -> Iterator[_Row]:
+    """Read the segments of a file of any of the formats."""
+    if path.suffix.lower() == ".json" and not _has_lines(path):
+        yield from _document(path, problems, counts)
+        return
+    known = set(COLUMNS)
+    for entry in entries(path, REQUIRED, ADVICE, problems):
+        if "relevant_windows" in entry.values:
+            yield from _highlights(entry)
+            continue
+        for key in sorted(entry.values.keys() - known):
+            known.add(key)
+            entry.wrong(key, f"no other columns than {', '.join(COLUMNS)}", key)
+        row = _own(entry, frames)
+        if row:
+            yield row
+
+
+def _has_lines(path: Path) -> bool:
+    """Return whether a `.json` holds an object on each line, and not one document."""
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}. {ADVICE}")
+    lines = [line for line in read_text(path).splitlines() if line.strip()]
+    try:
+        first = parse_json(lines[0]) if lines else None
+    except ValueError:
+        return False
+    return isinstance(first, dict) and (len(lines) > 1 or "video" in first or "vid" in first)
+
+
+def _own(entry: Entry, frames: _Frames) -> _Row | None:
+    video, text = entry.name("video"), entry.text("phrase")
+    framed = entry.has("start_frame") or entry.has("end_frame")
+    if framed and (entry.has("start") or entry.has("end")):
+        given = "both: " + ", ".join(key for key in ("start", "end", "start_frame", "end_frame") if entry.has(key))
+        frames.rows += 1
+        entry.wrong("start_frame", "seconds (start, end) or frames (start_frame, end_frame) in a row", given)
+        return None
+    times = _frames(entry, frames) if framed else entry.times(entry.values.get("start"), entry.values.get("end"))
+    split = entry.choice("split", SPLIT_WORDS) if entry.has("split") else ""
+    texts = {key: entry.text(key) if entry.has(key) else "" for key in ("class", "objects", "subject")}
+    bad = any(entry.has(key) and not value for key, value in (*texts.items(), ("split", split)))
+    if not (video and text and times) or bad:
+        return None
+    return _Row(entry, file_stem(video)[0], times, text, texts["class"], split, texts["objects"], texts["subject"])
+
+
+def _frames(entry: Entry, frames: _Frames) -> tuple[float, float] | None:
+    frames.rows += 1
+    frames.first = frames.first or (f"line {entry.line}" if entry.line else "its first row")
+    rate = frames.rate or Fraction(1)  # without one nothing is returned in the end
+    found: list[int] = []
+    for key in ("start_frame", "end_frame"):
+        given = entry.values.get(key)
+        if isinstance(given, bool) or not WHOLE.fullmatch(str(given)):
+            entry.wrong(key, "a frame: a whole number, 0 or more", given)
+        else:
+            found.append(int(str(given)))
+    if len(found) < 2:
+        return None
+    if found[1] <= found[0]:
+        entry.wrong("end_frame", f"a frame after the start ({found[0]})", found[1])
+        return None
+    return float(found[0] / rate), float(found[1] / rate)
+
+
+def _highlights(entry: Entry) -> Iterator[_Row]:
+    """Read a line of QVHighlights: a query, and every window that it describes."""
+    video, text = entry.name("vid"), entry.text("query")
+    length = seconds(str(entry.values.get("duration")))
+    if not length:
+        entry.wrong("duration", "a length in seconds", entry.values.get("duration"))
+    for times in _pairs(entry, "relevant_windows", entry.times):
+        if video and text and length:
+            yield _Row(entry, video, times, text, length=length)
+
+
+def _document(path: Path, problems: Problems, counts: Counter[str]) -> Iterator[_Row]:
+    content = read_json(path, problems)
+    if isinstance(content, dict) and content:
+        for video, info in content.items():
+            values = {**(info if isinstance(info, dict) else {}), "video": video}
+            yield from _described(Entry(values, path, problems, place=f"[{video!r}]."), counts)
+    elif isinstance(content, list) and content:
+        for number, info in enumerate(content):
+            entry = Entry(info if isinstance(info, dict) else {}, path, problems, place=f"[{number}].")
+            yield from _pieces(entry)
+    else:
+        raise InputError(f"{path.name}: expected videos with segments. {OTHER_ADVICE}")
+
+
+def _described(entry: Entry, counts: Counter[str]) -> Iterator[_Row]:
+    """Read a video of ActivityNet Captions; segments that are empty or inverted are left out and counted."""
+    video, length = entry.name("video"), seconds(str(entry.values.get("duration")))
+    sentences, stamps = entry.values.get("sentences"), entry.values.get("timestamps")
+    if not length:
+        entry.wrong("duration", "a length in seconds", entry.values.get("duration"))
+    if not isinstance(sentences, list) or not isinstance(stamps, list) or len(sentences) != len(stamps):
+        entry.wrong("sentences", "a list, with as many sentences as timestamps", sentences)
+        return
+    for number, (sentence, stamp) in enumerate(zip(sentences, stamps, strict=True)):
+        line = replace(entry, values={"sentence": sentence}, place=f"{entry.place}sentences[{number}] ")
+        times = [seconds(str(time)) for time in stamp] if isinstance(stamp, list) else []
+        if len(times) != 2 or None in times:
+            line.wrong("timestamps", "[start, end] in seconds", stamp)
+            continue
+        text, (start, end) = line.text("sentence"), times
+        if start is None or end is None or not (video and text and length):
+            continue
+        if end <= start:
+            counts["segments_left_out_empty_or_inverted"] += 1
+            continue
+        yield _Row(line, file_stem(video)[0], (start, end), text, length=length)
+
+
+def _pieces(entry: Entry) -> Iterator[_Row]:
+    """Read a description of DiDeMo, at the time that most of its annotators chose, of equals the earliest."""
+    video, text = entry.name("video"), entry.text("description")
+
+    def pieces(first: Any, last: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
+        numbers = [int(str(value)) if WHOLE.fullmatch(str(value)) else None for value in (first, last)]
+        if numbers[0] is None or numbers[1] is None or numbers[1] < numbers[0]:
+            entry.wrong(keys[0], "pairs of first and last piece, such as [0, 1]", [first, last])
+            return None
+        return numbers[0] * PIECE_S, (numbers[1] + 1) * PIECE_S
+
+    chosen = Counter(_pairs(entry, "times", pieces))
+    if video and text and chosen:
+        times = min(chosen, key=lambda pair: (-chosen[pair], pair))
+        yield _Row(entry, file_stem(video)[0], times, text)
+
+
+def _pairs(
+    entry: Entry, key: str, read: Callable[[Any, Any, tuple[str, str]], tuple[float, float] | None]
+) -> Iterator[tuple[float, float]]:
+    """Read a list of pairs of times."""
+    given = entry.values.get(key)
+    if not isinstance(given, list) or not given:
+        entry.wrong(key, "a list of [start, end]", given)
+        return
+    for pair in given:
+        if not isinstance(pair, list) or len(pair) != 2:
+            entry.wrong(key, "[start, end]", pair)
+        elif times := read(pair[0], pair[1], (key, key)):
+            yield times

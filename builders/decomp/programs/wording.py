@@ -1,0 +1,177 @@
+"""The text of every sub-question: present tense, one text for one meaning.
+
+Gandhi et al. 2022, Table 1; wordings that the paper does not show are ours (`templates/agqa.yaml`), or those of the
+authors' engine, as far as their notebooks show it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import sha256
+from typing import Literal
+
+from ....templates.agqa import Vocabulary, load_agqa
+from .questions import (
+    VIDEO,
+    Action,
+    ActionEquals,
+    ActionHappens,
+    ActionsIn,
+    Both,
+    EdgeAction,
+    EdgeObject,
+    ExtremeAction,
+    Interaction,
+    LengthChoose,
+    Object,
+    ObjectChoose,
+    ObjectEquals,
+    ObjectExists,
+    ObjectsOf,
+    OrderChoose,
+    Question,
+    RelationExists,
+    ToAction,
+    Window,
+    notation,
+)
+
+Wording = Literal["ours", "engine"]
+
+
+@lru_cache(maxsize=1 << 16)
+def word(question: Question, wording: Wording = "ours") -> str:
+    """Word a question.
+
+    Args:
+        question: The question.
+        wording: In our words, or in those of the paper's engine, which are not all grammatical.
+    """
+    return _Writer(load_agqa(), wording == "engine").question(question)
+
+
+class _Writer:
+    """Words questions with a vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary, engine: bool) -> None:
+        self.words, self.engine = vocabulary, engine
+
+    def fill(self, name: str, **slots: str) -> str:
+        if self.engine and name in self.words.engine_wordings:
+            return self.words.engine_wordings[name][0].format(**slots)
+        return self.words.wordings[name].format(**slots)
+
+    def question(self, question: Question) -> str:
+        match question:
+            case ObjectExists(thing, window):
+                return self.fill("object_exists", Does=self.does(thing), o=self.a(thing), t=self.window(window))
+            case RelationExists(relation, window):
+                return self.fill("relation_exists", r_anything=self.anything(relation), t=self.window(window))
+            case Interaction(relation, thing, window):
+                return self.fill("interaction", r_o=self.related(relation, self.a(thing)), t=self.window(window))
+            case ActionHappens(action, window):
+                return self.fill("action_happens", a=self.action(action), t=self.window(window))
+            case Both():
+                return self.both(question)
+            case ObjectsOf() | EdgeObject():
+                return self.fill(_name(question), r=self.what(question), t=self.window(question.window))
+            case ActionsIn(window):
+                return self.fill("action", t=self.window(window))
+            case EdgeAction(edge, window):
+                return self.fill(f"{edge}_action", t=self.window(window))
+            case ExtremeAction(extreme):
+                return self.fill(extreme)
+            case ObjectEquals(thing, asked):
+                return self.fill("object_equals", Is=self.verb(thing), the_o=self.the(thing), answer=self.answer(asked))
+            case ObjectChoose(first, second, asked):
+                options = {"the_o": self.the(first), "the_p": self.the(second)}
+                return self.fill("object_choose", Is=self.verb(first), **options, answer=self.answer(asked))
+            case LengthChoose(comparison, first_action, second_action):
+                return self.fill(comparison, a=self.action(first_action), b=self.action(second_action))
+            case ActionEquals(action, compared):
+                other = compared.second if action == compared.first else compared.first
+                return self.fill(f"{compared.word}_equals", a=self.action(action), b=self.action(other))
+            case OrderChoose():
+                return self.order(question)
+
+    def both(self, question: Both) -> str:
+        first, second = question.first, question.second
+        one, other, when = self.the(first.object), self.the(second.object), self.window(first.window)
+        if first.window != second.window:
+            said = {"r_the_o": self.related(first.relation, one), "s_the_p": self.related(second.relation, other)}
+            whole = self.words.windows["video"]
+            return self.fill(f"{question.word}_apart", **said, t=when or whole, u=self.window(second.window) or whole)
+        if first.relation == second.relation:
+            join = "and" if question.word == "and" else "but not"
+            name = {"and": "r_both", "xor": "r_not"}[question.word]
+            said = {name: self.related(first.relation, f"{one} {join} {other}")}
+            return self.fill(f"{question.word}_same", **said, t=when)
+        said = {"r_the_o": self.related(first.relation, one), "s_the_p": self.related(second.relation, other)}
+        return self.fill(question.word, **said, t=when)
+
+    def order(self, question: OrderChoose) -> str:
+        action = self.action(question.action)
+        match question.asked:
+            case Interaction(relation, thing):
+                return self.fill("object_order", r_o=self.related(relation, self.a(thing)), a=action)
+            case RelationExists(relation):
+                return self.fill("relation_order", r_anything=self.anything(relation), a=action)
+            case ActionHappens(asked):
+                return self.fill("action_order", a=self.action(asked), b=action)
+
+    def window(self, window: Window) -> str:
+        if window == VIDEO:
+            return ""
+        names = dict(zip("ab", map(self.action, window.actions), strict=False))
+        choices = self.words.engine_wordings.get(window.word) if self.engine else None
+        if not choices:
+            return self.words.windows[window.word].format(**names)
+        drawn = sha256(notation(window).encode()).digest()[0]
+        return choices[drawn % len(choices)].format(**names)
+
+    def action(self, action: Action) -> str:
+        match action:
+            case str():
+                return action
+            case ExtremeAction(extreme):
+                return self.words.references[extreme]
+            case ToAction(verb, thing):
+                if self.engine:
+                    return f"{verb} {self.a(thing)}"
+                return self.related(self.words.relation_of(verb), self.a(thing))
+
+    def a(self, thing: Object) -> str:
+        if isinstance(thing, str):
+            return f"{self.words.thing(thing).article} {thing}"
+        return self.words.references[_name(thing)].format(r=self.what(thing))
+
+    def the(self, thing: Object) -> str:
+        return f"the {thing}" if isinstance(thing, str) else self.a(thing)
+
+    def answer(self, asked: ObjectsOf | EdgeObject) -> str:
+        return self.words.answers[_name(asked)].format(r=self.what(asked), t=self.window(asked.window))
+
+    def what(self, asked: ObjectsOf | EdgeObject) -> str:
+        return self.related(asked.relation, "")
+
+    def related(self, relation: str, thing: str) -> str:
+        if self.engine:
+            return f"{relation} {thing}".rstrip()
+        return self.words.relation(relation).of(thing)
+
+    def anything(self, relation: str) -> str:
+        known = self.words.relation(relation)
+        return known.bare if self.engine else known.anything
+
+    def plural(self, thing: Object) -> bool:
+        return isinstance(thing, str) and self.words.thing(thing).plural
+
+    def does(self, thing: Object) -> str:
+        return "Do" if self.plural(thing) else "Does"
+
+    def verb(self, thing: Object) -> str:
+        return "Are" if self.plural(thing) else "Is"
+
+
+def _name(asked: ObjectsOf | EdgeObject) -> str:
+    return f"{asked.edge}_object" if isinstance(asked, EdgeObject) else "object"

@@ -1,0 +1,281 @@
+"""From a plan to a finished output: preflight, work, packing, in a way that a kill at any moment does not hurt."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import BuildError, InputError
+from ...core.files import write_json
+from ...core.fingerprint import Fingerprint
+from ...core.interrupt import check
+from ...core.output import fitting
+from ...core.plan import Builder, Plan, Skip, Unit, nothing_qualifies
+from ...core.progress import Progress, Working, keep
+from ...core.share import Share
+from .executor import Inline
+from .missing import describe_missing, preflight
+from .output import Journal, Output, Say, read_state
+from .pack import pack
+from .rendering import Executor
+from .space import Needs, check_space
+from .store import Store
+
+WriteCard = Callable[[Path, dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run a build; nothing here changes its content.
+
+    Attributes:
+        executor: Renders the units.
+        max_skip: Largest share of units that may be skipped for their videos' faults.
+        allow_missing: Go on without videos that are not there or do not open.
+        progress: Whether to show progress.
+        needs: Space that the build takes, to be compared with what is free; None to build whatever is free.
+        searched: Describes the folders in which source videos were looked for.
+        missing_list: The file for a list of missing source videos, if they are many.
+    """
+
+    executor: Executor = Inline()
+    max_skip: float = 0.01
+    allow_missing: bool = False
+    progress: bool = True
+    needs: Needs | None = None
+    searched: Callable[[], Sequence[str]] = tuple
+    missing_list: Path | None = None
+
+
+def run(
+    plan: Plan,
+    builder: Builder,
+    output: Output,
+    options: Options,
+    *,
+    fresh: bool = False,
+    info: dict[str, Any],
+    write_card: WriteCard,
+    say: Say,
+) -> dict[str, Any]:
+    """Run a plan in an output folder, from where it was left.
+
+    Args:
+        plan: The plan.
+        builder: Renders and describes its units.
+        output: A folder from `claim`.
+        options: See `Options`.
+        fresh: Whether an earlier run is thrown away. What would be refused is, before that.
+        info: What goes first into `build.json`: versions, settings, inputs.
+        write_card: Writes `README.md` and its figures from the finished shards and the content of `build.json`.
+        say: Prints a line for the user.
+
+    Returns:
+        The content of `build.json`.
+
+    Raises:
+        InputError: The plan is empty, or videos are missing and not allowed to be.
+        MismatchError: Another plan was started here.
+        BuildError: Too many skips, or a worker failed.
+        OutputError: The folder cannot be written, or has too little space.
+    """
+    if not plan.units:
+        raise InputError(nothing_qualifies(plan))
+    absent: list[Skip] | None = None
+    if fresh:
+        absent = _absent(builder, [unit for unit in plan.units if builder.renders(unit)], plan.noun, options)
+        if options.needs:
+            check_space(output.path, options.needs, say)
+        output.note_signed(say)
+        output.clear()
+    journal = output.start(plan)
+    store = output.store()
+    if done := finished(output, plan, options, say):
+        return done
+    if options.needs and not fresh:
+        check_space(output.path, options.needs, say)
+    if not fresh:
+        output.note_signed(say)
+    if journal.packing is None:
+        skips = render(plan, builder, store, journal, options, say, absent=absent)
+        check_skips(plan, skips, options)
+        journal.add({"packing": [asdict(skip) for skip in skips]})
+    return finish(plan, builder, output, store, journal, info=info, write_card=write_card)
+
+
+def finished(output: Output, plan: Plan, options: Options, say: Say) -> dict[str, Any] | None:
+    """Return the content of `build.json` if the build is complete already.
+
+    Raises:
+        BuildError: It was built without videos that are wanted now.
+    """
+    done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
+    if done is None:
+        return None
+    with fitting(Path(output.name)):
+        without = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
+    if without and not options.allow_missing:
+        raise BuildError(
+            f"{output.name} is complete, but was built with --allow-missing, without the videos of {without} "
+            f"{plan.noun}s. Build it again with --fresh, or give --allow-missing to leave it as it is."
+        )
+    say(f"{output.name} is complete already; --fresh builds it again")
+    return done
+
+
+def finish(
+    plan: Plan,
+    builder: Builder,
+    output: Output,
+    store: Store,
+    journal: Journal,
+    *,
+    info: dict[str, Any],
+    write_card: WriteCard,
+) -> dict[str, Any]:
+    """Pack what was rendered, and write the card and `build.json`; see `run`."""
+    skips = journal.packing or []
+    fingerprint, counts = pack(plan, builder, output, store, journal, skips)
+    content = info | results(plan, skips, counts, fingerprint)
+    with Working("writing the card"):
+        write_card(output.path, content)
+    write_json(output.done, content)
+    output.forget_shares()
+    shutil.rmtree(output.staging, ignore_errors=True)
+    output.publish()
+    return content
+
+
+def results(
+    plan: Plan, skips: Sequence[Skip], counts: dict[str, dict[str, int]], fingerprint: Fingerprint
+) -> dict[str, Any]:
+    """Return what `build.json` says of what came out.
+
+    Args:
+        plan: The plan.
+        skips: What was left out, in order.
+        counts: The rows of every config by split.
+        fingerprint: Of all rows.
+    """
+    return {
+        "counts": counts,
+        "notes": plan.notes,
+        "skips": {
+            "count": len(skips),
+            "by_reason": Counter(s.reason for s in skips),
+            "list": [asdict(s) for s in skips],
+        },
+        "plan_sha256": plan.hash,
+        "fingerprints": fingerprint.parts(),
+        "fingerprint": fingerprint.hexdigest(),
+    }
+
+
+def render(
+    plan: Plan,
+    builder: Builder,
+    store: Store,
+    journal: Journal,
+    options: Options,
+    say: Say,
+    *,
+    absent: Sequence[Skip] | None = None,
+    share: Share | None = None,
+) -> list[Skip]:
+    """Render what has no receipt yet; return all skips in plan order.
+
+    Args:
+        plan: The plan.
+        builder: Renders its units.
+        store: Takes their files.
+        journal: Takes the receipts.
+        options: See `Options`.
+        say: Prints a line for the user.
+        absent: Units whose videos are missing, if that was looked at before.
+        share: The part of the units that is rendered here; None for all.
+    """
+    work = [unit for unit in plan.units if builder.renders(unit)]
+    if share:
+        work = share.of(work)
+    if not work:
+        return []
+    todo = [
+        unit
+        for unit in work
+        if not _has_receipt(unit, journal, store) or journal.stamps[unit.id] != builder.stamp(unit)
+    ]
+    keep(plan.noun, len(work) - len(todo))
+    if len(todo) < len(work):
+        say(f"taking up an earlier run: {len(work) - len(todo)} of {len(work)} are done")
+    if absent is None:
+        absent = _absent(builder, todo, plan.noun, options)
+    skips = {skip.unit_id: skip for skip in absent}
+    if share:  # whoever packs has to know
+        for unit in todo:
+            if unit.id in skips:
+                journal.add_result(unit, skips[unit.id], builder.stamp(unit))
+    todo = [unit for unit in todo if unit.id not in skips]
+    pieces = sum(unit.pieces for unit in todo)
+    noun = plan.piece or plan.noun
+    with Progress(f"build-{plan.builder}", pieces, noun, shown=options.progress, ticks=True) as progress:
+        for unit, result in options.executor.execute(builder, todo, store):
+            journal.add_result(unit, result, builder.stamp(unit))
+            if isinstance(result, Skip):
+                skips[unit.id] = result
+            else:
+                keep(plan.noun)
+            progress.advance(unit.pieces)
+            check()
+    return in_order(plan, journal.parts_left_out, skips)
+
+
+def in_order(plan: Plan, left_out: Mapping[str, Sequence[Skip]], skips: Mapping[str, Skip]) -> list[Skip]:
+    """List skipped units in plan order, and then the parts of units that were left out.
+
+    Args:
+        plan: The plan.
+        left_out: Parts of rendered units, by unit id.
+        skips: Skipped units, by id.
+    """
+    parts = {skip for skips_of in left_out.values() for skip in skips_of}
+    in_part = sorted(parts, key=lambda skip: (skip.source_id, skip.unit_id))
+    return [*(skips[unit.id] for unit in plan.units if unit.id in skips), *in_part]
+
+
+def _has_receipt(unit: Unit, journal: Journal, store: Store) -> bool:
+    """Whether a unit is done and its files are still what its receipt says. Skips are tried again."""
+    return journal.rendered(unit.id) and store.has(unit.id, journal.facts(unit.id)["files"])
+
+
+def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: Options) -> list[Skip]:
+    """Find units whose videos are missing; an error if that is not allowed."""
+    absent = preflight(builder, units)
+    if absent and not options.allow_missing:
+        raise InputError(describe_missing(absent, noun, options.searched(), options.missing_list))
+    return absent
+
+
+def check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
+    """Refuse to pack if too much is missing.
+
+    Raises:
+        BuildError: More was skipped than `--max-skip` allows, or everything.
+    """
+    counted = [skip for skip in skips if not skip.allowed]
+    tried = sum(bool(unit.source_id) for unit in plan.units) - sum(skip.allowed for skip in skips)
+    share = len(counted) / max(tried, 1)
+    if share > options.max_skip:
+        lines = "\n  ".join(f"{skip.unit_id} ({skip.reason}): {skip.detail}" for skip in counted[:20])
+        more = f"\n  … and {len(counted) - 20} more" if len(counted) > 20 else ""
+        raise BuildError(
+            f"{len(counted)} of {tried} {plan.noun}s ({share:.1%}) had to be skipped; --max-skip allows "
+            f"{options.max_skip:.1%}.\n  {lines}{more}\nFix the videos, or raise --max-skip, and run the same command "
+            "again: what was finished is kept."
+        )
+    rendered = {unit.id for unit in plan.units if unit.source_id}
+    if rendered and rendered <= {skip.unit_id for skip in skips}:
+        raise BuildError("every unit was skipped, so there is nothing to write.")

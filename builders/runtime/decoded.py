@@ -1,0 +1,213 @@
+"""Embedded videos, decoded: what their rows say of them, whose frames they show, and whether decord sees the same."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.checks import Finding, NotChecked
+from ...core.errors import VideoError
+from ...core.extras import command_for
+from ...core.output import FinishedOutput
+from ...core.schema import Config, Row
+from ...core.shards import group_rows, open_shard, read_footer
+from ...video.by_decord import differs_by_decord, spread
+from ...video.decode import shape_of, with_index
+from ...video.thumbnails import UNDECODABLE, look_at, misplaced
+from .processes import on_processes
+
+SHAPE = ("num_frames", "fps", "width", "height", "duration_s")
+ROOM = 1e-7  # between floats, as a share
+SAMPLE = 20  # videos that decord reads
+MOST_SEEN = 10_000  # videos whose facts are kept
+
+
+def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: int) -> Iterator[str]:
+    """Every video decodes to what its row says of frames, rate, size and length.
+
+    Where the build encoded them, each file has its one picture track, sound only if that was kept, and no notes.
+    """
+    settings = output.info["settings"]
+    tracks: list[tuple[str, ...]] = []  # that a file may have; none where files were taken over as they were
+    if "crf" in settings:
+        picture = "h264 gbrp" if settings.get("lossless") else "h264 yuv420p"
+        tracks = [(picture,), (picture, "aac")] if settings.get("audio") == "keep" else [(picture,)]
+    for config in configs:
+        names = [column.name for column in config.columns]
+        keys, shape = names[: config.key_columns], [name for name in SHAPE if name in names]
+        if "video" not in names:
+            continue
+        for split in output.splits(config.name):
+            rows = output.rows(config.name, [*dict.fromkeys([*keys, *shape, "video"])], split)
+            calls = ((f"{config.name}/{split}: {_named(row[key] for key in keys)}", row, tracks) for row in rows)
+            for problems in on_processes(row_problems, calls, workers):
+                yield from problems
+
+
+def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> list[str]:
+    """Decode the video of a row, and compare the two; `tracks` are those that a file of a build's own may have."""
+    key = (hashlib.sha256(row["video"]["bytes"] or b"").digest(), row["video"]["path"], *tracks)
+    if key not in _seen:
+        if len(_seen) == MOST_SEEN:
+            _seen.clear()
+        _seen[key] = _facts(row["video"], tracks)
+    found, slack, others = _seen[key]
+    problems = [*others]
+    for name, value in found.items():
+        room = (ROOM + slack) * value if isinstance(value, float) else 0
+        if name in row and not abs((row[name] or 0) - value) <= room:
+            problems.append(f"{name} is {row[name]}, the video has {value}")
+    return [f"{title}: {problem}" for problem in problems]
+
+
+_seen: dict[tuple[object, ...], tuple[Mapping[str, float], float, list[str]]] = {}  # equal bytes are decoded once
+
+
+def _facts(video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]]) -> tuple[Mapping[str, float], float, list[str]]:
+    """Decode a video: its shape, by how much of them lengths may differ from the row's, and what is wrong with it."""
+    try:
+        if not tracks:
+            return shape_in(video), 0.0, []
+        look = look_at(video["bytes"] or b"", pictures=False)
+        ((width, height),) = look.sizes
+        values = (look.num_frames, float(look.num_frames / look.seconds), width, height, float(look.seconds))
+        # MP4 keeps durations in the order of decoding, so what the last frame has may be another one's.
+        slack = float(np.ptp([*look.durations[:-1]] or 0)) * float(look.time_base / look.seconds)
+    except (*UNDECODABLE, VideoError, ArithmeticError) as error:
+        return {}, 0.0, [f"its video cannot be decoded ({error})"]
+    problems = [f"its tracks are {', '.join(look.tracks)}"] if look.tracks not in tracks else []
+    problems += [f"the file carries a note, {tag}" for tag in look.tags]
+    return dict(zip(SHAPE, values, strict=True)), slack, problems
+
+
+def shape_in(video: Mapping[str, Any]) -> dict[str, int | float]:
+    """Describe an embedded video that is of any kind."""
+    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+        path = Path(folder) / f"video{Path(video['path'] or '').suffix}"
+        path.write_bytes(video["bytes"] or b"")
+        return with_index(path, shape_of)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A video that shows the frames of another one.
+
+    Attributes:
+        table: Its table.
+        split: Its split.
+        key: Its row: the values of the table's key columns.
+        of_key: The row of the other video.
+        order: int64: the frame of the other video at each position.
+        of_table: The other's table.
+        timed: Whether a frame is shown as long as in the other video; if not, each position is.
+    """
+
+    table: str
+    split: str
+    key: tuple[Any, ...]
+    of_key: tuple[Any, ...]
+    order: NDArray[np.int64]
+    of_table: str
+    timed: bool = True
+
+
+def check_shown(output: FinishedOutput, shown: Iterable[Shown], workers: int) -> Iterator[str]:
+    """Every video that shows another's frames shows them in the order that its row says, as long and as large."""
+    settings = output.info["settings"]
+    # At crf 23 thumbnails of one frame in real clips were up to 2.1 apart; x264's quantiser doubles every 6.
+    furthest = 12.0 * 2 ** (max(0, settings.get("crf", 23) - 23) / 6)
+    places: dict[str, dict[tuple[Any, ...], tuple[Path, int, int]]] = {}
+    videos = lru_cache(maxsize=2)(_videos)  # of a row group, at most 32 MB
+
+    def video(table: str, key: tuple[Any, ...]) -> bytes:
+        if table not in places:
+            places[table] = _places(output, table, len(key))
+        path, group, number = places[table].get(key, (None, 0, 0))
+        return videos(path, group)[number]["bytes"] or b"" if path else b""
+
+    seen: set[tuple[str, tuple[Any, ...]]] = set()
+
+    def once() -> Iterator[Shown]:  # rows that are repeated are another check's
+        for each in shown:
+            if (each.table, each.key) not in seen:
+                seen.add((each.table, each.key))
+                yield each
+
+    calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in once())
+    for problems in on_processes(shown_problems, calls, workers):
+        yield from problems
+
+
+def shown_problems(each: Shown, content: bytes, of: bytes, furthest: float) -> list[str]:
+    """Decode a video and the one whose frames it shows, and compare them.
+
+    Args:
+        each: What is said of them.
+        content: The video.
+        of: The other one.
+        furthest: How far apart two thumbnails of a frame may be, root mean square in grey levels.
+    """
+    title, other, problems = f"{each.table}/{each.split}: {_named(each.key)}", _named(each.of_key), []
+    try:
+        here, there = look_at(content), look_at(of)
+    except UNDECODABLE as error:
+        return [f"{title}: it cannot be compared with {other} ({error})"]
+    if here.num_frames != len(each.order) or there.num_frames <= each.order.max(initial=0):
+        return [f"{title}: it has {here.num_frames} frames, {other} {there.num_frames}; the rows say otherwise"]
+    if here.sizes != there.sizes or here.tracks != there.tracks:
+        problems.append(f"its size or its tracks are not those of {other}")
+    durations = there.durations[each.order] if each.timed else there.durations
+    some = np.s_[: None if each.timed else -1]  # of the last, see `row_problems`
+    if here.time_base != there.time_base or not np.array_equal(here.durations[some], durations[some]):
+        problems.append(f"its frames are shown longer or shorter than in {other}")
+    apart = np.sqrt(((here.pictures - there.pictures[each.order]) ** 2).mean(1))
+    wrong = {place for place, _ in misplaced(here.pictures, there.pictures, each.order)}
+    if wrong := wrong | {*np.flatnonzero(apart > furthest).tolist()}:
+        problems.append(f"{len(wrong)} frames, from {min(wrong)} on, are not those of {other} that the rows say")
+    return [f"{title}: {problem}" for problem in problems]
+
+
+def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
+    """Up to 20 videos at equal distances have in decord the frames that they have in PyAV."""
+    if find_spec("decord") is None:
+        yield NotChecked(f"decord is not installed: {command_for('decord')}")
+        return
+    first = [path for table in output.info["counts"] for path in output.shards(table)[:1]]
+    tables = [path.parent.name for path in first if "video" in read_footer(path).schema.to_arrow_schema().names]
+    places = [place for table in tables for place in _places(output, table, 2).values()]
+    chosen = (places[number] for number in spread(len(places), SAMPLE))
+    found = [(path.parent.name, _videos(path, group)[number]) for path, group, number in chosen]
+    problems = on_processes(differs_by_decord, ((video["bytes"] or b"",) for _, video in found), workers)
+    for (table, video), problem in zip(found, problems, strict=True):
+        if problem:
+            yield f"{table}: {video['path']}: {problem}"
+
+
+def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int, int]]:
+    """Find the shard, the row group and the place in it of every row of a table, by its first columns."""
+    found = {}
+    for path in output.shards(table):
+        with open_shard(path) as file:
+            names = file.schema_arrow.names[:keys]
+            for group in range(file.num_row_groups):
+                for number, row in enumerate(group_rows(file, group, names)):
+                    found[tuple(row[name] for name in names)] = (path, group, number)
+    return found
+
+
+def _videos(path: Path, group: int) -> list[dict[str, Any]]:
+    with open_shard(path) as file:
+        return [row["video"] for row in group_rows(file, group, ["video"])]
+
+
+def _named(key: Iterable[Any]) -> str:
+    return ", ".join(map(str, key))

@@ -1,0 +1,130 @@
+"""Units on a machine's processes, or in this one. Each result is given back as soon as it is there, in any order.
+
+Those on other machines are in `ray_cluster`.
+What an executor needs of a build is the units, the builder and a store to deliver files to.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ...core.errors import BuildError
+from ...core.options import Kind
+from ...core.plan import Builder, Facts, Skip, Unit
+from ...core.progress import Counts, tick_into, ticked
+from ...core.workers import DIED, Workers
+from .rendering import ONE_THREAD, Executor, Result, longest_first, render_unit
+from .store import Store
+
+IN_FLIGHT = 4
+"""Units handed to the pool for each worker, so that memory does not grow with their number."""
+
+
+@dataclass(frozen=True)
+class Inline:
+    """This process, without another one."""
+
+    def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
+        """Render units one after the other; see `Executor`."""
+        ours = gc.get_freeze_count() == 0  # else it is for whoever called this to thaw
+        gc.freeze()  # so that the collection after each unit does not look through all that was there before
+        try:
+            with _one_thread():
+                for unit in longest_first(units):
+                    yield unit, render_unit(builder, unit, store)
+        finally:
+            if ours:
+                gc.unfreeze()
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Worker processes of this machine.
+
+    Attributes:
+        workers: How many, each with one thread.
+    """
+
+    workers: int
+
+    def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
+        """Render units side by side; see `Executor`."""
+        if not units:
+            return
+        waiting = iter(longest_first(units))  # so that no worker is left with a long one
+        running: dict[Future[Facts | Skip], Unit] = {}
+        counter = multiprocessing.get_context("spawn").Value("q", ticked())
+        tick_into(counter)
+        count = min(self.workers, len(units))
+        with _one_thread(), Workers(count, _start_worker, builder, store, shared=(counter,)) as pool:
+            try:
+                while True:
+                    for unit in waiting:
+                        running[pool.submit(_work, unit)] = unit
+                        if len(running) >= IN_FLIGHT * self.workers:
+                            break
+                    if not running:
+                        break
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        yield running.pop(future), future.result()
+            except BrokenProcessPool as error:
+                raise BuildError(
+                    f"{DIED} What was finished is kept: run the same command again to go on, with fewer --workers if "
+                    "memory was short."
+                ) from error
+
+
+def executor_for(
+    workers: int | None, kind: Kind = "auto", *, ray_address: str | None = None, tools: Mapping[str, str] | None = None
+) -> Executor:
+    """Choose how units are rendered.
+
+    Args:
+        workers: Units at a time; None for one a core, of this machine or of the cluster.
+        kind: See `core.options.RunOptions`.
+        ray_address: Head of a Ray cluster.
+        tools: Versions that workers on other machines must have.
+    """
+    if kind == "ray":
+        from .ray_cluster import RayCluster
+
+        return RayCluster(ray_address, workers, tools or {})
+    workers = workers or os.cpu_count() or 1
+    return Inline() if kind == "inline" or (kind == "auto" and workers == 1) else Processes(workers)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Make libraries that start meanwhile, here or in workers, use one thread."""
+    kept = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    try:
+        yield
+    finally:
+        for name, value in kept.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+_builder: Builder
+_store: Store
+
+
+def _start_worker(builder: Builder, store: Store, counter: Counts) -> None:
+    global _builder, _store
+    _builder, _store = builder, store
+    tick_into(counter)
+    gc.freeze()  # see `Inline`
+
+
+def _work(unit: Unit) -> Facts | Skip:
+    return render_unit(_builder, unit, _store)

@@ -1,0 +1,87 @@
+"""Source videos that are not there or do not open: found before work starts, and told without flooding the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ...core.errors import StressreelError
+from ...core.files import write_atomic
+from ...core.objects import address
+from ...core.plan import Builder, Skip, Unit
+from ...core.progress import tracked
+
+SHOWN = 10
+
+
+def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
+    """Look at every source video once, before work starts."""
+    seen: dict[str, Skip | None] = {}
+    absent = []
+    for unit in tracked(units, "looking at the source videos", "unit"):
+        if unit.source_id not in seen:
+            seen[unit.source_id] = builder.missing(unit)
+        first = seen[unit.source_id]
+        if first is not None:
+            absent.append(Skip(unit.id, unit.source_id, first.reason, first.detail))
+    return absent
+
+
+def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str], file: Path | None) -> str:
+    """Name the first missing and unreadable videos and the folders searched, and list all of them in a file.
+
+    Args:
+        absent: The units whose videos are missing or do not open.
+        noun: What a unit is called.
+        searched: The folders in which videos were looked for, in words.
+        file: Where all are listed if not all are named here; None to list them nowhere.
+    """
+    by_source = {skip.source_id: skip for skip in absent}
+    missing = sorted(name for name, skip in by_source.items() if skip.reason == "missing_video")
+    unreadable = sorted(skip.detail for skip in by_source.values() if skip.reason == "unreadable_video")
+    parts = []
+    if missing:
+        parts.append(f"{many(len(missing), 'source video')} missing: {first_of(missing)}")
+        parts += [f"  searched: {folder}" for folder in searched]
+    if unreadable:
+        lines = [*unreadable[:SHOWN], *([f"and {len(unreadable) - SHOWN:,} more"] if len(unreadable) > SHOWN else [])]
+        parts.append(f"{many(len(unreadable), 'source video')} cannot be read:\n  " + "\n  ".join(lines))
+    if file is not None and max(len(missing), len(unreadable)) > SHOWN and _listed(by_source, file):
+        parts.append(f"All of them are listed in {file}.")
+    return (
+        "\n".join(parts) + f"\n{many(len(absent), noun)} of the plan need them. Give their folder with --videos, or "
+        "--allow-missing to build without them (each is counted as skipped)."
+    )
+
+
+def list_beside(out: Path) -> Path:
+    """Return where missing videos of an output are listed: beside it, as what is in it was all built.
+
+    For an output in object storage it is a file in the current folder.
+    """
+    url = address(out)
+    name = (url.rstrip("/") if url else str(out.absolute())).rpartition("/")[2]
+    return (Path() if url else out.parent) / f"{name}.missing.tsv"
+
+
+def first_of(names: Sequence[str]) -> str:
+    """Name the first ten, and how many more there are."""
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+def many(count: int, noun: str) -> str:
+    """Write a number of things."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def _listed(by_source: dict[str, Skip], file: Path) -> bool:
+    """List videos in a file, one a line; return whether that could be done."""
+    rows = ["source_id\treason\tdetail"]
+    rows += ["\t".join([name, skip.reason, " ".join(skip.detail.split())]) for name, skip in sorted(by_source.items())]
+    with suppress(OSError, StressreelError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(file, "\n".join(rows) + "\n")
+        return True
+    return False

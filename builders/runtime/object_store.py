@@ -1,0 +1,420 @@
+"""A build into object storage: files and receipts of units there, the work folder here, one driver at a time.
+
+PREFIX/.build/lock            who builds, and that it is alive: a version every few seconds
+PREFIX/.build/plan.json       hash of the plan that was started here
+PREFIX/.build/files/UNIT/SHA  the files of finished units, by their SHA-256, so that a second try is harmless
+PREFIX/.build/receipts/UNIT   the receipt of a unit, written when its files are there
+PREFIX/build.json             written last: its presence means that the build is complete
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...core.documents import LARGEST_OWN, parse_json
+from ...core.errors import InputError, OutputError
+from ...core.files import canonical_json, sha256_file, user_cache, write_atomic
+from ...core.fingerprint import FILE as UNITS
+from ...core.inside import SIGNATURE, inside
+from ...core.notes import CARD, keep_notes_alone
+from ...core.objects import Lost, Objects
+from ...core.output import counts_of
+from ...core.plan import Plan
+from .output import Journal, Output, Say, claim, left_names, mismatch
+from .own_files import tell_signed
+
+BEAT, STALE = 20.0, 120.0  # seconds between signs of life, and after which whoever holds the lock is dead
+AT_ONCE = 16  # requests
+STATE = ".build"
+PLAN = f"{STATE}/plan.json"
+CLEARED = "cleared"
+
+
+@dataclass(frozen=True)
+class ObjectStore:
+    """The files of units, as objects; see `store.Store`. Instances are pickled to workers.
+
+    Attributes:
+        objects: Where.
+    """
+
+    objects: Objects
+
+    def scratch(self, unit_id: str) -> Path:
+        """Return an empty folder on this machine."""
+        folder = inside(_scratch(), unit_id)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+    def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
+        """Put the files of a unit, and remove them here.
+
+        Raises:
+            OutputError: They cannot be written.
+        """
+        folder = inside(_scratch(), unit_id)
+        for name in files:
+            self.objects.put(self._key(unit_id, sha256_file(folder / name)), folder / name)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def discard(self, unit_id: str) -> None:
+        """Remove what there is of a unit on this machine; objects without a receipt count for nothing."""
+        shutil.rmtree(inside(_scratch(), unit_id), ignore_errors=True)
+
+    def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
+        """Whether files of these sizes are there."""
+        there = Counter(found.size for found in self.objects.list(f"{STATE}/files/{unit_id}/"))
+        return Counter(files.values()) <= there
+
+    def read(self, unit_id: str, name: str, sha256: str) -> bytes:
+        """Return the content of a file by its hash; nothing if it is not there."""
+        return self.objects.get(self._key(unit_id, sha256)) or b""
+
+    def remove(self, unit_id: str, name: str) -> None:
+        """Keep it: the shard that holds it now is on this machine alone until the build is published."""
+
+    def _key(self, unit_id: str, sha256: str) -> str:
+        return f"{STATE}/files/{unit_id}/{sha256}"
+
+
+@dataclass
+class RemoteJournal(Journal):
+    """A journal whose receipts are objects, too.
+
+    Attributes:
+        objects: Where.
+        lock: The right to write there.
+        id: The start that they are of: what another one left is not taken for its.
+    """
+
+    objects: Objects = Objects("")
+    lock: Lock | None = None
+    id: str = ""
+
+    def add(self, entry: dict[str, Any]) -> None:
+        """Append an entry; put it, if it is a receipt.
+
+        Raises:
+            OutputError: It cannot be written, or another driver has taken the build over.
+        """
+        if self.lock is not None:
+            self.lock.check()
+        if "facts" in entry:
+            self.objects.put(f"{STATE}/receipts/{self.id}/{entry['unit']}", canonical_json(entry).encode())
+        super().add(entry)
+
+
+class RemoteOutput(Output):
+    """An output in object storage that is held by this process, with its work folder on this machine."""
+
+    def __init__(self, objects: Objects, folder: Path, lock: Lock):
+        """See `claim_objects`, which makes these."""
+        super().__init__(folder)
+        self.objects, self.lock, self.name = objects, lock, objects.url
+
+    def store(self) -> ObjectStore:
+        """Return where the files of units go."""
+        return ObjectStore(self.objects)
+
+    def start(self, plan: Plan) -> Journal:
+        """Start a plan here, or take it up again, from any machine.
+
+        Raises:
+            MismatchError: Another plan was started here.
+        """
+        done = finished(self.objects)
+        if done is not None and done["plan_sha256"] != plan.hash:
+            raise mismatch(self.name, ["the plan"])
+        stored = _parsed(self.objects, PLAN, missing={})
+        if stored.get("hash") == CLEARED:
+            self.clear()
+            stored = {}
+        if not stored and done is None:
+            stored = {
+                "builder": plan.builder,
+                "hash": plan.hash,
+                "id": _own_name(),
+                "tables": [config.name for config in plan.configs],
+                "reports": list(plan.reports),
+            }
+            self.objects.put(PLAN, json.dumps(stored).encode())
+        elif stored and stored.get("hash") != plan.hash:
+            raise mismatch(self.name, ["the plan"])
+        here = self.path / ".build" / "started-as"
+        if done is None and (not here.is_file() or here.read_text(encoding="utf-8") != stored["id"]):
+            super().clear()  # what is here is of a build that was thrown away elsewhere
+        if done is None:
+            self.done.unlink(missing_ok=True)
+        else:
+            self.done.write_bytes(self.objects.get("build.json", LARGEST_OWN) or b"")
+        known = super().start(plan)
+        journal = RemoteJournal.read(known.path)
+        if done is None:
+            write_atomic(here, stored["id"])
+            journal.objects, journal.lock, journal.id = self.objects, self.lock, stored["id"]
+            if journal.packing is None:
+                self._take_receipts(journal)
+        return journal
+
+    def _take_receipts(self, journal: RemoteJournal) -> None:
+        """Add the receipts that other machines wrote, and that this one lost."""
+        prefix = f"{STATE}/receipts/{journal.id}/"
+        names = [found.key for found in self.objects.list(prefix)]
+        new = [key for key in names if not journal.rendered(key.removeprefix(prefix))]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for entry in pool.map(lambda key: _parsed(self.objects, key), sorted(new)):
+                Journal.add(journal, entry)
+
+    def clear(self) -> None:
+        """Remove what the build that was started here left: objects of its own only, `build.json` first."""
+        super().clear()
+        self.lock.check()
+        stored, done = _parsed(self.objects, PLAN, missing={}), finished(self.objects) or {"counts": {}}
+        tables, reports = left_names({"tables": (), **stored}, "tables", f"{self.objects.url}/{PLAN}")
+        more = left_names(done, "counts", f"{self.objects.url}/build.json")
+        tables, reports = tables | more[0], reports | more[1]
+        # From here on a kill leaves what says that this is ours, and half cleared.
+        mark = {"hash": CLEARED, "tables": sorted(tables), "reports": sorted(reports)}
+        self.objects.put(PLAN, json.dumps(mark).encode())
+        if card := self.objects.get(CARD, LARGEST_OWN):
+            write_atomic(self.path / CARD, card)
+            keep_notes_alone(self.path / CARD)
+        self.objects.remove("build.json", CARD, "croissant.json", UNITS, *reports)
+        for folder in (*sorted(tables), "figures"):
+            self.objects.remove(*(found.key for found in self.objects.list(folder + "/")))
+        self._remove_state()
+
+    def _remove_state(self) -> None:
+        """Remove what only the build needed, last what says that one was started."""
+        kept = (PLAN, f"{STATE}/lock")
+        held = [found.key for found in self.objects.list(STATE + "/")]
+        self.objects.remove(*(key for key in held if key not in kept and not key.startswith(f"{STATE}/probe-")))
+        self.objects.remove(PLAN)
+
+    def note_signed(self, say: Say) -> None:
+        """Say, before anything changes there, that a signature will not hold."""
+        if self.objects.head(SIGNATURE) is not None:
+            tell_signed(self.name, say)
+
+    def publish(self) -> None:
+        """Put the finished output, `build.json` last, and remove what only the build needed.
+
+        Raises:
+            OutputError: It cannot be written, or another driver has taken the build over.
+        """
+        files = [
+            path
+            for path in sorted(self.path.rglob("*"))
+            if path.is_file() and ".build" not in path.relative_to(self.path).parts and path != self.done
+        ]
+        self.lock.check()
+
+        def put(path: Path) -> None:
+            self.objects.put(path.relative_to(self.path).as_posix(), path)
+
+        with ThreadPoolExecutor(4) as pool:
+            for _ in pool.map(put, files):
+                self.lock.check()
+        self.lock.check()
+        self.objects.put("build.json", self.done)
+        self._remove_state()
+
+    def leave(self) -> None:
+        """Remove the work folder of a build that is published, and take back a start after which nothing was made."""
+        with suppress(InputError, OutputError):
+            if self.done.is_file() and finished(self.objects) is not None:
+                gone = self.path.with_name(f".{self.path.name}.{_own_name()}")
+                self.path.rename(gone)
+                shutil.rmtree(gone, ignore_errors=True)
+                self.objects.remove(PLAN)
+            elif _parsed(self.objects, PLAN, missing={}).get("hash") != CLEARED and not any(
+                found.key not in (PLAN, f"{STATE}/lock") for found in self.objects.list(STATE + "/")
+            ):
+                self.objects.remove(PLAN)
+
+
+class Lock:
+    """The right to build at an address: an object that its owner renews, by a version that only it knows."""
+
+    def __init__(self, objects: Objects):
+        """Prepare; nothing is put before `acquire`."""
+        self.objects, self.key = objects, f"{STATE}/lock"
+        self._owner = _own_name()
+        self._etag, self._beats = "", 0
+        self._stop, self._lost, self._renewed = threading.Event(), "", 0.0
+        self._thread = threading.Thread(target=self._renew, daemon=True)
+
+    def acquire(self, now: float) -> None:
+        """Take the lock, or that of a driver that is dead.
+
+        Args:
+            now: The store's time.
+
+        Raises:
+            OutputError: Somebody else builds here.
+        """
+        try:
+            self._etag = self.objects.put(self.key, self._content(), only="new")
+        except Lost:
+            there = self.objects.head(self.key)
+            owner = (self.objects.get(self.key) or b"").decode(errors="replace")
+            if there is not None and now - there.changed < STALE:
+                raise OutputError(
+                    f"another driver builds in {self.objects.url} ({owner[:200]}; last seen {now - there.changed:.0f} "
+                    "s ago). Wait for it, or give another --out; if it is dead, try again in two minutes."
+                ) from None
+            try:
+                self._etag = self.objects.put(self.key, self._content(), only=there.etag if there else "new")
+            except Lost:
+                raise OutputError(f"another driver has just begun to build in {self.objects.url}.") from None
+        self._renewed = time.time()
+        self._thread.start()
+
+    def check(self) -> None:
+        """Refuse to go on where another driver has taken over.
+
+        Raises:
+            OutputError: It has.
+        """
+        if not self._lost and time.time() - self._renewed > STALE - BEAT:
+            self._lost = "it was not renewed in time"
+        if self._lost:
+            raise OutputError(
+                f"the lock of {self.objects.url} was lost ({self._lost}). Finished units are kept; run the same "
+                "command again."
+            )
+
+    def release(self) -> None:
+        """Release the lock, if it is still this driver's."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        with suppress(OutputError, InputError):
+            if self._owner in (self.objects.get(self.key) or b"").decode(errors="replace"):
+                self.objects.remove(self.key)
+
+    def _content(self) -> bytes:
+        self._beats += 1
+        return json.dumps({"owner": self._owner, "beat": self._beats}).encode()
+
+    def _renew(self) -> None:
+        while not self._stop.wait(BEAT):
+            try:
+                self._etag = self.objects.put(self.key, self._content(), only=self._etag)
+                self._renewed = time.time()
+            except Lost:
+                self._lost = "another driver took it over"
+                return
+            except Exception as error:  # whatever it is: `check` tells when it has lasted too long
+                if time.time() - self._renewed > STALE - BEAT:
+                    self._lost = str(error)
+                    return
+
+
+@contextmanager
+def claim_objects(objects: Objects) -> Iterator[RemoteOutput]:
+    """Hold an output in object storage for this process.
+
+    The work folder is in the user's cache, and needs room for the finished dataset.
+
+    Raises:
+        OutputError: Another driver builds there, something else is there, or the store does not honour conditions.
+    """
+    if objects.url.startswith("gs:"):
+        raise OutputError(
+            f"--out {objects.url}: the lock of a build needs replacements by version, which are not made for gs://. "
+            "Build into a folder or s3://, and copy it."
+        )
+    now = check_conditions(objects)
+    known = finished(objects) is not None or objects.head(PLAN) is not None
+    foreign = next((found.key for found in objects.list() if not found.key.startswith(STATE + "/")), None)
+    if foreign is not None and not known:
+        raise OutputError(
+            f"--out {objects.url} holds something that no build of stressreel left ({foreign}). It stays as it is; "
+            "give a new or empty prefix."
+        )
+    lock = Lock(objects)
+    lock.acquire(now)
+    try:
+        folder = user_cache() / "remote-builds" / hashlib.sha256(objects.url.encode()).hexdigest()[:16]
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with claim(folder):
+            output = RemoteOutput(objects, folder, lock)
+            try:
+                yield output
+            finally:
+                output.leave()
+    finally:
+        lock.release()
+
+
+def finished(objects: Objects) -> dict[str, Any] | None:
+    """Return the content of the `build.json` of a build of stressreel; None if there is none, or somebody else's."""
+    try:
+        found = parse_json((objects.get("build.json", LARGEST_OWN) or b"").decode())
+        stated = {name: str(found[name]) for name in ("builder", "plan_sha256", "fingerprint")}
+        return {**found, **stated, "counts": counts_of(found["counts"])}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
+def check_conditions(objects: Objects) -> float:
+    """Check that the store honours conditional puts, on which the lock rests; rclone's S3 server does not.
+
+    Returns:
+        The store's time, seconds since 1970.
+
+    Raises:
+        OutputError: It does not.
+    """
+    key = f"{STATE}/probe-{_own_name()}"
+    objects.put(key, b"1", only="new")
+    try:
+        for only in ("new", '"no-such-version"'):
+            with suppress(Lost):
+                objects.put(key, b"2", only=only)
+                raise OutputError(
+                    f"{objects.url}: this store writes over an object that was to be created only if new, so two "
+                    "builds could not be kept apart. Build into a folder, or use a store with conditional writes."
+                )
+        found = objects.head(key)
+        return found.changed if found else 0.0
+    finally:
+        objects.remove(key)
+
+
+def _parsed(objects: Objects, key: str, missing: dict[str, Any] | None = None) -> dict[str, Any]:
+    content = objects.get(key, LARGEST_OWN)
+    if content is None and missing is not None:
+        return missing
+    try:
+        found = parse_json((content or b"").decode())
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise OutputError(f"{objects.url}/{key} is damaged. Build again with --fresh, or in another --out.")
+    return found
+
+
+def _own_name() -> str:
+    """Name this process as no other is named."""
+    return f"{socket.gethostname()}-{os.getpid()}-{time.time_ns()}"
+
+
+def _scratch() -> Path:
+    return Path(tempfile.gettempdir()) / f"stressreel-{os.getuid() if hasattr(os, 'getuid') else 0}" / str(os.getpid())

@@ -1,0 +1,435 @@
+"""The output folder of a build: whose it is, what was started in it, and what is finished.
+
+OUT/.build/plan.json     identity and hash of the plan that was started here
+OUT/.build/journal.jsonl one line for each finished unit (its receipt) and each finished shard, synced as they finish
+OUT/.build/journal-3-of-50.jsonl   the same of one of several processes (`shares.py`)
+OUT/.build/lock, lock-3-of-50      held by whoever builds or packs here, and by whoever renders a share
+OUT/.build/staging/      files of finished units until a shard holds them
+OUT/build.json           written last: its presence means that the build is complete
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+
+from ...core.documents import LARGEST_OWN, parse_json, read_own
+from ...core.errors import MismatchError, OutputError
+from ...core.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
+from ...core.fingerprint import FILE as UNITS
+from ...core.inside import SIGNATURE, refuse_foreign_entries
+from ...core.interrupt import check
+from ...core.notes import CARD, holds_notes_alone, keep_notes_alone
+from ...core.output import check_name
+from ...core.plan import Facts, Plan, Skip, Unit, changed
+from ...core.share import Share
+from .own_files import note_signed
+from .store import FolderStore, Store
+
+GLOB = "*?[]"
+WAIT_S, SILENT_S = 0.1, 5.0
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class Journal:
+    """What the journal says is finished. Receipts stay in the file; only where they stand is held.
+
+    Attributes:
+        path: The file that is added to.
+        stamps: What the source of each rendered unit looked like, by unit id.
+        skipped: Units that were tried and could not be rendered.
+        parts_left_out: Parts of rendered units that had to be left out.
+        packing: The final list of skips, once packing has begun; from then on nothing is rendered any more.
+        shards: Rows in finished shards and number of these, by "config/split".
+    """
+
+    path: Path
+    stamps: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, Skip] = field(default_factory=dict)
+    parts_left_out: dict[str, list[Skip]] = field(default_factory=dict)
+    packing: list[Skip] | None = None
+    shards: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _places: dict[str, tuple[Path, int, int]] = field(default_factory=dict)
+    _size: int = 0
+
+    @classmethod
+    def read(cls, path: Path, others: Iterable[Path] = ()) -> Self:
+        """Read a journal; a last line that was cut off by a kill is dropped.
+
+        Args:
+            path: The journal that is gone on with.
+            others: Journals of other processes, which may be adding to them: they count as well, and stay as they are.
+        """
+        journal = cls(path)
+        there = [each for each in (*others, path) if each.exists()]
+        for each in sorted(there, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # what was said last holds
+            journal._read(each)
+        if path.exists() and path.stat().st_size > journal._size:
+            with open(path, "rb+") as handle:
+                handle.truncate(journal._size)
+        return journal
+
+    def _read(self, path: Path) -> None:
+        start = 0
+        try:
+            with open(regular(path), "rb") as handle:
+                while line := handle.readline(LARGEST_OWN):
+                    if len(line) == LARGEST_OWN:
+                        raise ValueError(f"a line has {LARGEST_OWN:,} bytes or more")
+                    if not line.endswith(b"\n"):
+                        break
+                    self._take(parse_json(line.decode()), (path, start, len(line)))
+                    start += len(line)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise _damaged(path, error) from error
+        if path == self.path:
+            self._size = start
+
+    def _take(self, entry: dict[str, Any], place: tuple[Path, int, int]) -> None:
+        if not isinstance(entry, dict):
+            raise TypeError(f"a line holds {type(entry).__name__}")
+        if "facts" in entry:
+            name = entry["unit"]
+            self._places[name] = place
+            self.stamps[name] = entry.get("stamp", "")
+            self.skipped.pop(name, None)
+            self.parts_left_out.pop(name, None)
+            if skips := entry["facts"].get("skips"):
+                self.parts_left_out[name] = [Skip(**skip) for skip in skips]
+        elif "skip" in entry:
+            self.skipped[entry["unit"]] = Skip(**entry["skip"])
+        elif "packing" in entry:
+            self.packing = [Skip(**skip) for skip in entry["packing"]]
+        elif "shard" in entry:
+            self.shards[entry["shard"]] = (int(entry["rows"]), int(entry["parts"]))
+
+    def rendered(self, unit_id: str) -> bool:
+        """Whether a unit has its receipt."""
+        return unit_id in self._places
+
+    def facts(self, unit_id: str) -> Facts:
+        """Read the facts of a unit's receipt; none if it has none."""
+        if unit_id not in self._places:
+            return {}
+        path, start, length = self._places[unit_id]
+        try:
+            with open(path, "rb") as handle:
+                handle.seek(start)
+                facts: Facts = parse_json(handle.read(length).decode())["facts"]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise _damaged(path, error) from error
+        return facts
+
+    def add(self, entry: dict[str, Any]) -> None:
+        """Append an entry and sync it.
+
+        Raises:
+            OutputError: The disk is full or not writable.
+        """
+        line = canonical_json(entry).encode() + b"\n"
+        try:
+            with open(self.path, "ab") as handle:
+                handle.write(line)
+                handle.flush()
+                os.fsync(handle.fileno())
+        except OSError as error:
+            raise output_error(error, self.path) from error
+        self._take(entry, (self.path, self._size, len(line)))
+        self._size += len(line)
+
+    def add_result(self, unit: Unit, result: Facts | Skip, stamp: str) -> None:
+        """Append a unit's receipt or skip, with what its source looked like."""
+        value = {"skip": asdict(result)} if isinstance(result, Skip) else {"facts": result}
+        self.add({"unit": unit.id, "stamp": stamp, **value})
+
+    def add_shard(self, config: str, split: str, rows: int, parts: int) -> None:
+        """Append the receipt of a shard: how many rows and shards of its table are finished with it."""
+        self.add({"shard": f"{config}/{split}", "rows": rows, "parts": parts})
+
+
+class Output:
+    """An output folder that is held by this process."""
+
+    def __init__(self, path: Path):
+        """See `claim`, which makes these."""
+        self.path, self.name = path, str(path)
+        self.made = not path.exists()
+        self.state = path / ".build"
+        self.staging = self.state / "staging"
+        self.done = path / "build.json"
+
+    def start(self, plan: Plan) -> Journal:
+        """Start a plan here alone, or take it up again.
+
+        Raises:
+            MismatchError: Another plan was started here; the message says what differs.
+        """
+        self.begin(plan)
+        remove_temporaries(self.path)
+        return self.journal()
+
+    def begin(self, plan: Plan) -> None:
+        """Start a plan here, alone or as one of several, or see that it is the one that was started.
+
+        Raises:
+            MismatchError: Another plan was started here; the message says what differs.
+        """
+        file = self.state / "plan.json"
+        before = read_state(file, ("builder", "hash", "identity", "tables"))
+        done = read_state(self.done, ("builder", "plan_sha256", "counts", "fingerprint"))
+        if before and before["hash"] != plan.hash:
+            lines = changed(
+                {"builder": before["builder"], **before["identity"]}, {"builder": plan.builder, **plan.identity}
+            )
+            raise mismatch(self.name, lines or ["the same settings, but another plan of units"])
+        if done and done["plan_sha256"] != plan.hash:
+            raise mismatch(self.name, [f"the plan: {done['plan_sha256'][:16]}… → {plan.hash[:16]}…"])
+        if not before:
+            tables = [config.name for config in plan.configs]
+            start = {
+                "builder": plan.builder,
+                "tables": tables,
+                "reports": list(plan.reports),
+                "hash": plan.hash,
+                "identity": plan.identity,
+            }
+            write_json(file, start)
+
+    def journal(self, share: Share | None = None) -> Journal:
+        """Read what all journals here say is finished; what is added goes to the output's own, or to a share's."""
+        shares = sorted(self.state.glob("journal-*.jsonl"), key=lambda file: (file.stat().st_mtime, file.name))
+        own = self.state / (f"journal-{_named(share)}.jsonl" if share else "journal.jsonl")
+        return Journal.read(own, [file for file in (self.state / "journal.jsonl", *shares) if file != own])
+
+    def hold(self, share: Share) -> FileLock:
+        """Hold a share for this process, until the lock that is returned is released.
+
+        Raises:
+            OutputError: Another process renders it.
+        """
+        lock = FileLock(self.state / f"lock-{_named(share)}", timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise OutputError(
+                f"another process renders share {share} in {self.path}. Wait for it, or give another --shard."
+            ) from None
+        except OSError as error:
+            raise output_error(error, self.state) from error
+        return lock
+
+    def shares_held(self) -> list[str]:
+        """List the shares that processes are rendering here."""
+        held = []
+        for file in sorted(self.state.glob("lock-*")):
+            try:
+                with FileLock(file, timeout=0):
+                    pass
+            except Timeout:
+                held.append(file.name.removeprefix("lock-").replace("-of-", "/"))
+        return held
+
+    def forget_shares(self) -> None:
+        """Remove the locks of shares; only while none is held, and this folder is."""
+        for file in self.state.glob("lock-*"):
+            file.unlink(missing_ok=True)
+
+    def store(self) -> Store:
+        """Return where the files of units go."""
+        return FolderStore(self.staging)
+
+    def publish(self) -> None:
+        """Show the finished output to others: a folder is seen as it is."""
+
+    def note_signed(self, say: Say) -> None:
+        """Say, before anything changes here, that a signature will not hold."""
+        note_signed(self.path, say)
+
+    def leave(self) -> None:
+        """Take back a start after which nothing was made, so that it stands in nobody's way."""
+        kept = ("build.json", ".build/journal.jsonl", ".build/staging")
+        if any((self.path / name).exists() for name in kept) or any(self.state.glob("journal-*.jsonl")):
+            return
+        if self.shares_held():
+            return
+        with suppress(OSError):
+            self.forget_shares()
+            for name in ("plan.json", "lock"):  # whoever comes now makes a lock of its own
+                (self.state / name).unlink(missing_ok=True)
+            self.state.rmdir()
+            if self.made:
+                self.path.rmdir()
+
+    def clear(self) -> None:
+        """Remove what the build that was started here left, and nothing else."""
+        plan = self.state / "plan.json"
+        tables: set[str] = set()
+        reports: set[str] = set()
+        for file, key in ((plan, "tables"), (self.done, "counts")):
+            stored: dict[str, Any] | None = None
+            with suppress(OutputError):  # damaged: the other one may tell
+                stored = read_state(file, (key,))
+            if stored is not None:
+                found = left_names(stored, key, str(file))
+                tables, reports = tables | found[0], reports | found[1]
+        try:
+            # build.json first: from here on nothing is complete
+            for name in ("build.json", "croissant.json", UNITS, *reports):
+                (self.path / name).unlink(missing_ok=True)
+            keep_notes_alone(self.path / CARD)
+            for name in ("figures", *tables):
+                shutil.rmtree(self.path / name, ignore_errors=True)
+            shutil.rmtree(self.staging, ignore_errors=True)
+            for file in (*self.state.glob("journal*.jsonl"), *self.state.glob("lock-*")):
+                file.unlink()
+            plan.unlink(missing_ok=True)
+        except OSError as error:
+            raise output_error(error, self.path) from error
+
+
+@contextmanager
+def claim(path: Path, *, wait: Say | None = None) -> Iterator[Output]:
+    """Hold an output folder for this process.
+
+    Args:
+        path: A folder that is absent, empty, or holds a build of stressreel.
+        wait: For one of several processes that build one output: it waits for the others where it cannot go on without
+            the folder, prints so with this, and does not mind that they render their shares.
+
+    Raises:
+        OutputError: It is something else, cannot be written, or another process builds in it.
+    """
+    output = Output(path)
+    if (path.exists() or path.is_symlink()) and not path.is_dir():
+        raise OutputError(f"--out {path} is a file or a broken link. Give a folder, new or empty.")
+    if set(str(path)) & set(GLOB):
+        raise OutputError(
+            f"--out {path} holds one of {' '.join(GLOB)}, which load_dataset takes for patterns. Rename it."
+        )
+    try:
+        if path.exists():
+            refuse_foreign_entries(path)
+        if path.exists() and any(path.iterdir()) and not _is_ours(output):
+            names = ", ".join(sorted(entry.name for entry in path.iterdir())[:5])
+            raise OutputError(
+                f"--out {path} holds something that no build of stressreel left ({names}). It stays as it is; give a "
+                "new or empty folder."
+            )
+        output.state.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(output.state / "lock", timeout=0)
+        _acquire(lock, path, wait)
+    except Timeout:
+        raise OutputError(f"another process is building in {path}. Wait for it or give another --out.") from None
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise output_error(error, path) from error
+    try:
+        if wait is None and (held := output.shares_held()):
+            raise OutputError(f"{path} is being built in shares; {', '.join(held[:5])} are running. Wait for them.")
+        yield output
+    finally:
+        output.leave()
+        lock.release()
+
+
+def _acquire(lock: FileLock, path: Path, wait: Say | None) -> None:
+    began = time.monotonic()
+    told = wait is None
+    while True:
+        try:
+            lock.acquire()
+            return
+        except Timeout:
+            if wait is None:
+                raise
+        check()
+        if not told and time.monotonic() - began > SILENT_S:
+            wait(f"waiting for another process that packs or looks at {path}")
+            told = True
+        time.sleep(WAIT_S)
+
+
+def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
+    """Read a JSON object that a build wrote; None if there is no file.
+
+    Raises:
+        OutputError: It is damaged, or lacks a key.
+    """
+    if not file.is_file():
+        return None
+    try:
+        content = parse_json(read_own(file))
+        return {**content, **{key: content[key] for key in keys}}
+    except (ValueError, LookupError, TypeError) as error:
+        raise _damaged(file, error) from error
+
+
+def left_names(stored: Mapping[str, Any], key: str, place: str) -> tuple[set[str], set[str]]:
+    """Return the tables and reports that a build left in its folder, by what it stored.
+
+    Args:
+        stored: The content of plan.json or build.json.
+        key: Where it has its tables.
+        place: What errors call it.
+
+    Raises:
+        OutputError: A name is more than one part of a path, as no build of ours writes it.
+    """
+    try:
+        return set(map(check_name, stored[key])), set(map(check_name, stored.get("reports", ())))
+    except (TypeError, ValueError) as error:
+        raise OutputError(
+            f"{place} was not written by stressreel ({error}), so nothing is removed. Look at the folder, remove it "
+            "yourself, or give another --out."
+        ) from error
+
+
+def _damaged(file: Path, error: Exception) -> OutputError:
+    return OutputError(
+        f"{file} is damaged ({type(error).__name__}: {error}). Build again with --fresh, or in another --out."
+    )
+
+
+def mismatch(path: Path | str, lines: list[str]) -> MismatchError:
+    """Make the error of an output that was started with something else."""
+    return MismatchError(
+        f"{path} was started with something else:\n  "
+        + "\n  ".join(lines)
+        + "\nUse the earlier settings to go on, another --out, or --fresh to throw away what is there."
+    )
+
+
+def _named(share: Share) -> str:
+    return f"{share.number}-of-{share.count}"
+
+
+def _is_ours(output: Output) -> bool:
+    """Return whether a folder holds a build: its plan or its build.json, or no more than a start that was killed.
+
+    Notes of a card that was thrown away, and what had signed it, may be there, too.
+    """
+    for file, keys in (
+        (output.state / "plan.json", ("builder", "hash", "identity", "tables")),
+        (output.done, ("builder", "plan_sha256", "fingerprints")),
+    ):
+        with suppress(OutputError):
+            if read_state(file, keys):
+                return True
+    left = {entry.name for entry in output.path.iterdir()} - {".build"}
+    started = sorted(output.state.iterdir()) if output.state.is_dir() else []
+    return (
+        left <= {CARD, SIGNATURE}
+        and all(entry.name == "lock" or TEMPORARY.fullmatch(entry.name) for entry in started)
+        and (CARD not in left or holds_notes_alone(output.path / CARD))
+    )

@@ -1,0 +1,201 @@
+"""From receipts to shards: the rows of every unit once, in plan order, into all tables at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...core.errors import BuildError
+from ...core.files import rename
+from ...core.fingerprint import Fingerprint, UnitHasher, UnitsFile, plain_json
+from ...core.interrupt import check
+from ...core.output import fitting
+from ...core.plan import Builder, Plan, Skip, Unit
+from ...core.progress import keep, tracked
+from ...core.schema import Config, Row
+from ...core.shards import SHARD_BYTES, ShardWriter, part_path, shard_path
+from .output import Journal, Output
+from .store import Store
+
+HELD_BYTES = 256_000_000
+"""Rows that wait for their row group to be full, over all tables."""
+
+Key = tuple[str, str]
+"""A config and a split."""
+
+
+@dataclass
+class _Table:
+    """What was written of one config and split.
+
+    Attributes:
+        config: The config.
+        split: The split.
+        rows: Rows so far, those of an earlier run included.
+        done: Rows in finished shards of an earlier run.
+        parts: Finished shards.
+        writer: The shard that is being written.
+        files: Files in it: of which unit, and their names.
+    """
+
+    config: Config
+    split: str
+    done: int = 0
+    rows: int = 0
+    parts: int = 0
+    writer: ShardWriter | None = None
+    files: list[tuple[str, str]] = field(default_factory=list)
+
+
+def pack(
+    plan: Plan, builder: Builder, output: Output, store: Store, journal: Journal, skips: Sequence[Skip]
+) -> tuple[Fingerprint, dict[str, dict[str, int]]]:
+    """Write the shards of every table, and `units.parquet`.
+
+    A shard that has its receipt is left alone: its rows are only hashed and counted again.
+
+    Args:
+        plan: The plan.
+        builder: Describes its units.
+        output: Where the shards go.
+        store: Has the files of the units.
+        journal: Has the receipts of units and shards.
+        skips: What is left out.
+
+    Returns:
+        The fingerprint, and the rows of every config by split.
+
+    Raises:
+        BuildError: A file is not what was written.
+        OutputError: The disk is full.
+    """
+    configs = {config.name: config for config in plan.configs}
+    tables: dict[Key, _Table] = {}
+    keep("shard", sum(parts for _, parts in journal.shards.values()))
+    fingerprint = Fingerprint()
+    skipped = {skip.unit_id for skip in skips}
+    try:
+        with UnitsFile(output.path) as file:
+            for unit in tracked(plan.units, "packing", plan.noun):
+                if unit.id in skipped:
+                    continue
+                hasher = UnitHasher(unit.id)
+                facts = journal.facts(unit.id)
+                with fitting(output.path):  # the facts may come from anybody's journal
+                    for name, row in builder.rows(unit, facts):
+                        config = configs[name]
+                        table = tables.get((name, unit.split))
+                        if table is None:
+                            written, parts = journal.shards.get(f"{name}/{unit.split}", (0, 0))
+                            table = tables[name, unit.split] = _Table(config, unit.split, written, parts=parts)
+                        stored = config.encode(row)
+                        line = plain_json(config, stored)
+                        hasher.add(f"{name}/{unit.split}", line)
+                        _add(table, unit, stored, len(line), facts.get("files", {}), output, store, journal)
+                for found in hasher.done():
+                    fingerprint.add(found)
+                    file.add(found)
+                _relieve(tables)
+                check()
+            for table in tables.values():
+                _finish(table, output, store, journal)
+    finally:
+        for table in tables.values():
+            if table.writer:
+                table.writer.abandon()
+    _name(tables, output)
+    return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()})
+
+
+def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]:
+    """Order the rows of tables by config and split, as `build.json` has them."""
+    counts: dict[str, dict[str, int]] = {}
+    for config in plan.configs:
+        splits = [split for split in plan.splits if (config.name, split) in rows]
+        if splits:  # a config without rows cannot be loaded, and is none
+            counts[config.name] = {split: rows[config.name, split] for split in splits}
+    return counts
+
+
+def is_full(shard_bytes: int, row_bytes: int) -> bool:
+    """Whether a row of a size begins another shard."""
+    return shard_bytes > 0 and shard_bytes + row_bytes > SHARD_BYTES
+
+
+def _add(
+    table: _Table,
+    unit: Unit,
+    row: Row,
+    size: int,
+    files: dict[str, int],
+    output: Output,
+    store: Store,
+    journal: Journal,
+) -> None:
+    """Write a row, with the videos that it names, unless an earlier run has."""
+    table.rows += 1
+    if table.rows <= table.done:
+        return
+    names = [column.name for column in table.config.columns if column.kind == "video"]
+    size += sum(files[row[name]] for name in names)
+    if table.writer and is_full(table.writer.bytes, size):
+        _finish(table, output, store, journal)
+    if table.writer is None:
+        path = output.path / part_path(table.config.name, table.split, table.parts)
+        table.writer = ShardWriter(path, table.config)
+    table.files += [(unit.id, row[name]) for name in names]
+    table.writer.add(_with_files(table.config, names, row, unit, store), size)
+
+
+def _with_files(config: Config, names: Sequence[str], row: Row, unit: Unit, store: Store) -> Row:
+    """Replace file names in video columns by the bytes, checked against the row's hash."""
+    for name in names:
+        content = store.read(unit.id, row[name], row["sha256"])
+        if hashlib.sha256(content).hexdigest() != row["sha256"]:
+            raise BuildError(
+                f"{row[name]} of {unit.id} is not what was written there: something else changed the output while it "
+                "was built. Build again with --fresh."
+            )
+        key = "_".join(str(row[column.name]) for column in config.columns[: config.key_columns])
+        row = row | {name: {"bytes": content, "path": f"{key}.mp4"}}
+    return row
+
+
+def _relieve(tables: dict[Key, _Table]) -> None:
+    """Write out the fullest row groups until those held fit into memory."""
+    writers = sorted((t.writer for t in tables.values() if t.writer), key=lambda writer: -writer.held_bytes)
+    held = sum(writer.held_bytes for writer in writers)
+    for writer in writers:
+        if held <= HELD_BYTES:
+            break
+        held -= writer.held_bytes
+        writer.flush()
+
+
+def _finish(table: _Table, output: Output, store: Store, journal: Journal) -> None:
+    """Finish a table's shard, write its receipt, and remove the files that it holds now."""
+    if table.writer is None:
+        return
+    table.writer.close()
+    table.done += table.writer.rows
+    table.parts += 1
+    table.writer = None
+    keep("shard")
+    journal.add_shard(table.config.name, table.split, table.done, table.parts)
+    for unit_id, name in table.files:
+        store.remove(unit_id, name)
+    table.files = []
+
+
+def _name(tables: dict[Key, _Table], output: Output) -> None:
+    """Rename the shards: their names say how many there are."""
+    for old, new in _names(tables):
+        if (output.path / old).is_file():
+            rename(output.path / old, output.path / new)
+
+
+def _names(tables: dict[Key, _Table]) -> Iterator[tuple[str, str]]:
+    for (config, split), table in tables.items():
+        for number in range(table.parts):
+            yield part_path(config, split, number), shard_path(config, split, number, table.parts)

@@ -1,0 +1,445 @@
+"""Units on a Ray cluster: one task a unit, from the driver that keeps the journal; files go into the store, facts back.
+
+Ray Core alone is used: no actors, and no data in its object store but the pickled builder.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import shutil
+import signal
+import socket
+import tempfile
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import (
+    BuildError,
+    InputError,
+    MismatchError,
+    OutputError,
+    StressreelError,
+    TransientError,
+    UsageError,
+)
+from ...core.extras import import_extra, own_process
+from ...core.files import output_error
+from ...core.plan import Builder, Facts, Skip, Unit
+from ...core.versions import version_here
+from ...video.ffmpeg import ffmpeg_version
+from .rendering import ONE_THREAD, Result, longest_first, render_unit
+from .shared_folder import SharedFolderStore
+from .store import FolderStore, Store
+
+QUEUED = 2
+"""Units handed to the cluster for each CPU: one that is rendered, and one that waits."""
+TRIES = 3
+"""How often a unit is begun whose worker died, or whose store could not be reached."""
+LOOK_EVERY_S = 5.0
+ALONE_S = 60.0
+"""How long no node may be there before the build gives up."""
+PROBE_S = 120.0
+OBJECT_STORE = 100_000_000  # bytes; Ray allows no fewer than 75 MB
+PACKAGE = Path(__file__).parents[2]
+
+
+OURS = ("STRESSREEL_CACHE_GB", "STRESSREEL_FFMPEG")
+"""Variables that workers get as they are here."""
+
+
+@dataclass(frozen=True)
+class RayCluster:
+    """The machines of a Ray cluster.
+
+    Attributes:
+        address: "host:port" of its head; None for the cluster that this machine is in, or for one that is started here
+            for the time of the build.
+        workers: Most units at a time; None for as many as the cluster has CPUs.
+        tools: Versions that decide the content, as the plan has them; a worker with others is refused.
+    """
+
+    address: str | None = None
+    workers: int | None = None
+    tools: Mapping[str, str] = field(default_factory=dict)
+
+    def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
+        """Render units on the cluster; see `Executor`.
+
+        A unit whose worker or node died, or whose store was away for a moment, is begun anew, `TRIES` times in all. No
+        other failure is tried again.
+
+        Raises:
+            MismatchError: A worker has other versions than the plan.
+            OutputError: A worker does not see the store's folder, or cannot write there.
+            BuildError: The cluster has no CPU, or workers died again and again.
+        """
+        if not units:
+            return
+        if isinstance(store, FolderStore):
+            store = SharedFolderStore(store.path.absolute())
+        others = _initialized()
+        with _token(store) as token, _joined(self, token) as ray:
+            job = _Job(
+                {name: found for name, found in _versions_here(self.tools).items() if found == self.tools[name]},
+                token,
+                os.getcwd(),
+                ray.cloudpickle.dumps((builder, store)),  # by value what __main__ defines
+            )
+            work = ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": _variables()})(_work)
+            yield from _drive(ray, work, ray.put(job), longest_first(units), self.workers, cancel=others)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What every worker is told once.
+
+    Attributes:
+        tools: Versions that it has to have.
+        token: A file that it has to see; None if the store is no folder.
+        folder: The driver's working folder, as paths may be relative.
+        pickled: The builder and the store.
+    """
+
+    tools: Mapping[str, str]
+    token: str | None
+    folder: str
+    pickled: bytes
+
+
+def _initialized() -> bool:
+    """Whether somebody else in this process uses Ray, and will go on."""
+    return bool(import_extra("ray", what="--executor ray").is_initialized())
+
+
+def _drive(
+    ray: Any, work: Any, job: Any, units: Sequence[Unit], workers: int | None, *, cancel: bool
+) -> Iterator[Result]:
+    """Keep the cluster busy, and yield results as they come; `cancel` what runs in the end, if the driver stays."""
+    waiting = deque(units)
+    running: dict[Any, Unit] = {}
+    begun: Counter[str] = Counter()
+    names = ("WorkerCrashedError", "NodeDiedError", "LocalRayletDiedError", "ObjectLostError", "OutOfMemoryError")
+    lost = tuple(getattr(ray.exceptions, name) for name in names)
+    looked = seen = -LOOK_EVERY_S - ALONE_S
+    room = 1
+    try:
+        while waiting or running:
+            now = time.monotonic()
+            if now - looked > LOOK_EVERY_S:  # nodes come and go
+                cpus, looked = int(ray.cluster_resources().get("CPU", 0)), now
+                seen = now if cpus or seen < 0 else seen
+                if now - seen > ALONE_S:
+                    raise BuildError(
+                        f"the Ray cluster has had no CPU for {ALONE_S:.0f} s: its nodes are gone, or have none. What "
+                        "was finished is kept: start nodes, and run the same command again to go on."
+                    )
+                room = workers or max(QUEUED * cpus, 1)
+            while waiting and len(running) < room:
+                unit = waiting.popleft()
+                pause = 0 if not begun[unit.id] else 2 ** begun[unit.id]
+                begun[unit.id] += 1
+                running[work.remote([job], unit, pause)] = unit
+            found, _ = ray.wait(list(running), num_returns=1, timeout=1.0)
+            if found:  # whatever else is there, too
+                found, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
+            for ref in found:
+                unit = running.pop(ref)
+                try:
+                    result: Facts | Skip | StressreelError = ray.get(ref)
+                except lost as error:
+                    result = BuildError(
+                        f"{unit.id} of video {unit.source_id} was begun {begun[unit.id]} times, and each time its "
+                        f"worker or the worker's machine died ({_first_line(error)}). Is memory short? Give fewer "
+                        "--workers. What was finished is kept: run the same command again to go on."
+                    )
+                    if begun[unit.id] < TRIES:
+                        waiting.appendleft(unit)
+                        continue
+                except ray.exceptions.RayTaskError as error:
+                    raise error.cause from error
+                except ray.exceptions.RayError as error:
+                    raise BuildError(f"Ray cannot run {unit.id}: {type(error).__name__}: {error}") from error
+                if isinstance(result, TransientError) and begun[unit.id] < TRIES:
+                    waiting.appendleft(unit)
+                    continue
+                if isinstance(result, StressreelError):
+                    raise result
+                yield unit, result
+    finally:
+        for ref in running if cancel else ():  # else they end with the driver, and Ray 2.60 may crash over both
+            with suppress(ray.exceptions.RayError, RuntimeError, ValueError):
+                ray.cancel(ref, force=True)
+
+
+def _work(job: Sequence[Any], unit: Unit, pause: float) -> Facts | Skip | StressreelError:
+    """Render a unit in a worker; what goes wrong is handed back, as an exception would come with Ray's words around."""
+    time.sleep(pause)
+    try:
+        builder, store = _prepared(job[0])
+        return render_unit(builder, unit, store)
+    except StressreelError as error:
+        return error
+
+
+@lru_cache(maxsize=1)
+def _prepared(ref: Any) -> tuple[Builder, Store]:
+    """Look once in each worker whether it is fit for a job, and unpack its builder."""
+    job: _Job = import_extra("ray").get(ref)
+    own_process()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver hears Ctrl-C
+    with suppress(OSError):
+        os.chdir(job.folder)
+    here = _versions_here(job.tools)
+    others = [
+        f"{name} is {here[name] or 'not installed'} there and {wanted} here" for name, wanted in job.tools.items()
+        if here[name] != wanted
+    ]  # fmt: skip
+    if others:
+        raise MismatchError(
+            f"the worker on {socket.gethostname()} would make other content than the plan says:\n  "
+            + "\n  ".join(others)
+            + "\nInstall the same versions on all machines of the cluster."
+        )
+    if job.token and not os.path.exists(job.token):
+        raise _unseen([socket.gethostname()], job.token)
+    try:
+        builder, store = pickle.loads(job.pickled)
+    except (ImportError, AttributeError) as error:
+        raise BuildError(
+            f"the worker on {socket.gethostname()} cannot unpack the builder: {error}. Install the package of the "
+            "benchmark on all machines of the cluster."
+        ) from error
+    gc.freeze()  # so that the collection after each unit does not look through Ray and the packages
+    return builder, store
+
+
+def _versions_here(tools: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the versions of these tools in this process; None for what is not there, or is no package or program."""
+
+    def of(name: str) -> str | None:
+        if name != "ffmpeg":
+            return version_here(name)
+        try:
+            return ffmpeg_version()
+        except InputError:
+            return None
+
+    return {name: of(name) for name in tools}
+
+
+@contextmanager
+def _joined(cluster: RayCluster, token: str | None) -> Iterator[Any]:
+    """Join a cluster, or start one on this machine; leave it, or end it, afterwards. A caller's own stays as it is.
+
+    Args:
+        cluster: Which.
+        token: A file that all nodes have to see.
+
+    Raises:
+        OutputError: A node does not see the file.
+        BuildError: Ray does not let this process in, or a node does not answer.
+    """
+    ray = import_extra("ray", what="--executor ray")
+    if ray.is_initialized():
+        if not _same_package(ray, token):
+            raise BuildError(
+                "nodes of the Ray cluster that this process has joined have another stressreel than it has, or "
+                'none. Join with ray.init(runtime_env={"py_modules": [stressreel]}), or leave ray.init to the build.'
+            )
+        yield ray
+        return
+    try:
+        with _own_signals():
+            _init(ray, cluster, {})
+            if not _same_package(ray, token):  # only whoever joins may bring a package
+                ray.shutdown()
+                with _package() as package:
+                    _init(ray, cluster, {"py_modules": [str(package)]})
+        yield ray
+    finally:
+        with _own_signals():
+            ray.shutdown()
+
+
+def _init(ray: Any, cluster: RayCluster, environment: Mapping[str, Any]) -> None:
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
+    quiet["runtime_env"] = dict(environment)
+    try:
+        try:
+            ray.init(address=cluster.address or "auto", **quiet)
+        except ConnectionError:
+            if cluster.address:
+                raise
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
+            ray.init(
+                address="local",
+                num_cpus=cluster.workers or os.cpu_count(),
+                object_store_memory=OBJECT_STORE,
+                include_dashboard=False,
+                **quiet,
+            )
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        where = f"join the Ray cluster at {cluster.address}" if cluster.address else "start Ray on this machine"
+        raise BuildError(f"cannot {where}: {error}") from error
+
+
+def check_address(address: str) -> None:
+    """Look whether there may be a cluster, before a build is prepared.
+
+    Raises:
+        UsageError: It is no address, or nobody answers there.
+    """
+    host, _, port = address.rpartition(":")
+    if address == "auto":
+        return
+    if not host or not port.isdigit() or "/" in address:
+        raise UsageError(
+            f"--ray-address {address} is no address of a Ray cluster. Give host:port of its head, or auto for the "
+            "cluster that this machine is in; ray:// and http:// do not do, as the build itself has to run on one of "
+            "the cluster's machines."
+        )
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"--ray-address {address}: nobody answers there ({error}). `ray start --head` prints the address of a "
+            "cluster; leave the option out to use this machine alone."
+        ) from error
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Keep the handlers of Ctrl-C and of a request to end, which Ray sets anew."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _token(store: Store) -> Iterator[str | None]:
+    """Leave a file in the store's folder for as long as units are rendered: whoever sees it sees the folder."""
+    if not isinstance(store, FolderStore):
+        yield None
+        return
+    try:
+        store.path.mkdir(parents=True, exist_ok=True)
+        file = tempfile.NamedTemporaryFile(prefix=".seen-", dir=store.path)  # noqa: SIM115
+    except OSError as error:
+        raise output_error(error, store.path) from error
+    with file:
+        yield file.name
+
+
+def _same_package(ray: Any, token: str | None) -> bool:
+    """Look at every node before work starts: whether it sees the token, and has this package as it is here.
+
+    Raises:
+        OutputError: A node does not see the store's folder.
+        BuildError: A node does not answer.
+    """
+    _, look = _looking()
+    nodes = {node["NodeID"]: node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")}
+    place = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+    asked = {
+        ray.remote(num_cpus=0, max_retries=0)(look)
+        .options(scheduling_strategy=place(node_id=name, soft=False))
+        .remote(token): node
+        for name, node in nodes.items()
+    }
+    answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=PROBE_S) if asked else ([], [])
+    names = [asked[ref]["NodeManagerHostname"] for ref in silent]
+    if names:
+        raise BuildError(
+            f"{_listed(names)} of the Ray cluster did not answer within {PROBE_S:.0f} s. Look at `ray status`, and "
+            "run the same command again."
+        )
+    try:
+        found = {asked[ref]["NodeManagerHostname"]: ray.get(ref) for ref in answered}
+    except ray.exceptions.RayError as error:
+        raise BuildError(f"a node of the Ray cluster fails at once: {_first_line(error)}") from error
+    if unseen := [name for name, (sees, _) in found.items() if not sees]:
+        raise _unseen(unseen, token or "")
+    own = look(None, PACKAGE)[1]
+    return all(digest == own for _, digest in found.values())
+
+
+def _variables() -> dict[str, str]:
+    """Return what the environment of workers has besides: one thread for each, what they read of ours, no secrets."""
+    return ONE_THREAD | {name: os.environ[name] for name in OURS if name in os.environ}
+
+
+@contextmanager
+def _package() -> Iterator[Path]:
+    """Copy this package, and no tests or data beside it, under its name."""
+    files, _ = _looking()
+    with tempfile.TemporaryDirectory(prefix="stressreel-package-") as folder:
+        copy = Path(folder) / "stressreel"
+        for path in files(PACKAGE):
+            (copy / path.relative_to(PACKAGE)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy / path.relative_to(PACKAGE))
+        yield copy
+
+
+def _looking() -> tuple[Callable[..., list[Path]], Callable[..., tuple[bool, str]]]:
+    """Make what lists a package's files, and what runs on each node to see whether these and the store are there.
+
+    They know the standard library alone, and as inner functions travel whole: the package may not be on the node.
+    """
+
+    def files(root: Any) -> list[Any]:
+        found, folders = [], [root]
+        while folders:
+            folder = folders.pop()
+            found += [path for path in folder.iterdir() if path.suffix in (".py", ".yaml", ".j2", ".typed")]
+            folders += [path.parent for path in folder.glob("*/__init__.py")]
+        return sorted(found)
+
+    def look(token: str | None, root: Any = None) -> tuple[bool, str]:
+        import hashlib
+        import importlib.util
+        import os
+        import pathlib
+
+        if root is None:
+            spec = importlib.util.find_spec("stressreel")
+            root = pathlib.Path(spec.origin).parent if spec and spec.origin else None
+        digest = hashlib.sha256()
+        for path in files(root) if root else ():
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(root).as_posix()} {len(content)} ".encode() + content)
+        return token is None or os.path.exists(token), digest.hexdigest()
+
+    return files, look
+
+
+def _unseen(names: Sequence[str], token: str) -> OutputError:
+    return OutputError(
+        f"{_listed(names)} of the Ray cluster {'does' if len(set(names)) == 1 else 'do'} not see {Path(token).parent}, "
+        "where workers put what they rendered. Give an --out that all machines see under the same path (NFS, Lustre), "
+        "or build on one machine: --executor processes."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    unique = sorted(set(names))
+    return ", ".join(unique[:5]) + (f" and {len(unique) - 5} more" if len(unique) > 5 else "")
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return type(error).__name__ + (f": {lines[0]}" if lines else "")

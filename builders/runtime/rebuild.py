@@ -1,0 +1,447 @@
+"""A build made again from its sources and compared with what lies in an output: what no forger gets past.
+
+The benchmark's own `prepare` has planned it again. What its builder says of every unit is compared with the rows that
+are there, and a sample of the videos, or all of them, with what is rendered again. Nothing here knows what a forger may
+have changed, and nothing in the output decides what is looked at.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import groupby, islice, zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...core.checks import Chosen, Compared, Finding, NotChecked, Note
+from ...core.documents import parse_json
+from ...core.errors import VideoError
+from ...core.files import canonical_json
+from ...core.fingerprint import Fingerprint, UnitHasher, UnitRows, plain_json, read_units
+from ...core.output import FinishedOutput
+from ...core.plan import Builder, Facts, Plan, Skip, Unit, changed
+from ...core.schema import Config, Row
+from ...core.seeds import rng_for
+from ...core.shards import group_rows, open_shard, read_rows
+from ...core.versions import ENGINE
+from ...video.encode import without_loss
+from ...video.fidelity import differs
+from .build import in_order, results
+from .derived import differences
+from .pack import Key, count_rows, is_full
+from .processes import on_processes
+
+FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
+RENDERED = 5  # units with other rows are rendered: what `look` finds of a broken file may differ
+OF_ROWS, OF_CHOICES = ("counts", "skips", "fingerprint"), ("notes", "plan_sha256")
+MOST_OTHERWISE = 0.2  # of the rows that another engine chose
+
+
+@dataclass(frozen=True)
+class Again:
+    """What is made again.
+
+    Attributes:
+        sample: How many videos, or "all"; None for all of up to 60, else 20 and two of each kind.
+        seed: Of their draw.
+        decode: Whether any are.
+        workers: Processes.
+    """
+
+    sample: int | str | None = None
+    seed: int = 0
+    decode: bool = True
+    workers: int = 1
+
+
+@dataclass(frozen=True)
+class Video:
+    """A video of an output, and the file that it must be.
+
+    Attributes:
+        title: Its table and key.
+        kind: Its table, and its key but for the first column: perturbation and severity, for example.
+        shard: The file in which it lies.
+        row: The number of its row there.
+        unit: The number of its unit in the plan.
+        file: The file that its unit renders.
+    """
+
+    title: str
+    kind: tuple[str, ...]
+    shard: Path
+    row: int
+    unit: int
+    file: str
+
+
+class Place(NamedTuple):
+    """A row as it lies in an output.
+
+    Attributes:
+        shard: The number of its shard.
+        number: Its own number in that.
+        row: Its storage values, with the hashes of videos in place of their bytes.
+        line: What its hash is taken of.
+    """
+
+    shard: int
+    number: int
+    row: Row
+    line: str
+
+
+@dataclass
+class Table:
+    """The rows of a config and split as they lie in an output, read once and in order."""
+
+    config: Config
+    split: str
+    shards: Sequence[Path]
+    rows: int = 0
+    shard: int = -1
+    shard_bytes: int = 0
+    misplaced: bool = False
+    found: Iterator[tuple[int, int, Row]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin to read."""
+        numbered = enumerate(self.shards)
+        self.found = ((shard, row, found) for shard, path in numbered for row, found in enumerate(read_rows(path)))
+
+    @property
+    def name(self) -> str:
+        """Its name in `units.parquet`."""
+        return f"{self.config.name}/{self.split}"
+
+    @property
+    def videos(self) -> list[str]:
+        """Its columns with videos."""
+        return [column.name for column in self.config.columns if column.kind == "video"]
+
+    def key(self, row: Row) -> list[str]:
+        """Return what names a row."""
+        return [str(row[column.name]) for column in self.config.columns[: self.config.key_columns]]
+
+    def title(self, row: Row) -> str:
+        """Name a row for people."""
+        return " ".join(self.key(row))
+
+    def take(self, count: int) -> Iterator[Place]:
+        """Take the next rows, with the hashes of videos in place of their bytes."""
+        for shard, place, row in islice(self.found, count):
+            line = plain_json(self.config, row)
+            size = len(line)
+            for name in self.videos:  # which may be large, and are not needed again
+                content = row[name]["bytes"] or b""
+                row[name] = {"path": row[name]["path"], "sha256": sha256(content).hexdigest()}
+                size += len(content)
+            full = self.shard < 0 or is_full(self.shard_bytes, size)
+            self.shard, self.shard_bytes = self.shard + full, size + (0 if full else self.shard_bytes)
+            self.misplaced |= self.shard != shard
+            yield Place(shard, place, row, line)
+
+
+class Rebuild:
+    """A build planned again, to be compared with an output, in the order of the methods."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        builder: Builder,
+        chosen: Chosen | None,
+        info: Mapping[str, Any],
+        tools: Mapping[str, str],
+        again: Again,
+    ):
+        """Take what `prepare` returned.
+
+        Args:
+            plan: The plan.
+            builder: Its builder.
+            chosen: What floating point decides; None if nothing.
+            info: What a build writes first into `build.json`.
+            tools: The versions that the output records.
+            again: What is made again.
+        """
+        self.plan, self.builder, self.info, self.again = plan, builder, info, again
+        self._tools, self._here = tools, info.get("tools", {})
+        self.chosen = chosen if tools.get(ENGINE) != self._here.get(ENGINE) else None
+        self._videos: list[Video] = []
+        self._fingerprint = Fingerprint()
+        self._skips: list[Skip] = []
+        self._counts: Counter[Key] = Counter()
+        self._absent: Counter[str] = Counter()
+        self._otherwise: Counter[bool] = Counter()
+
+    def check_rows(self, output: FinishedOutput) -> Iterator[Finding]:
+        """Every unit gives the rows that are there: each column, in their order, in the shards that they fill."""
+        configs = {config.name: config for config in self.plan.configs}
+        tables: dict[str, Table] = {}
+        for name, splits in output.info["counts"].items():
+            for split in splits:
+                if name in configs:
+                    tables[f"{name}/{split}"] = Table(configs[name], split, output.shards(name, split))
+                else:
+                    yield f"{name}: there is no such table"
+        numbers = {unit.id: number for number, unit in enumerate(self.plan.units)}
+        stated = groupby(read_units(output.path), key=lambda rows: rows.unit_id)
+        name, entries = _following(stated)
+        skips: dict[str, Skip] = {}
+        left_out: dict[str, list[Skip]] = {}
+        listed = {skip["unit_id"]: skip for skip in output.info["skips"]["list"]}
+        rendered = 0
+        for number, (unit, facts) in enumerate(self._looked(listed)):
+            while name is not None and numbers.get(name, -1) < number:
+                yield f"{name} is there, and is not built" + (" in this place" if name in numbers else "")
+                for entry in entries:
+                    list(tables[entry.table].take(entry.rows) if entry.table in tables else ())
+                name, entries = _following(stated)
+            there: list[UnitRows] = []
+            if name == unit.id:
+                there, (name, entries) = entries, _following(stated)
+            found = {each.table: list(tables[each.table].take(each.rows)) for each in there if each.table in tables}
+            yield from self._hashed(unit, there, tables, found)
+            if isinstance(facts, Skip):
+                skips[unit.id] = facts
+                if there and facts.reason == "missing_video":
+                    self._absent[unit.source_id] += 1
+                elif there:
+                    yield f"{unit.id} is there, and cannot be built: {facts.detail}"
+                continue
+            built = self._built(unit, facts, configs)
+            problems = list(self._differing(built, tables, found))
+            if problems and self.builder.renders(unit) and rendered < RENDERED:
+                rendered += 1
+                again = render_again(self.builder, unit)
+                if not isinstance(again, Skip):
+                    facts, built = again, self._built(unit, again, configs)
+                    problems = list(self._differing(built, tables, found))
+            yield from problems
+            left_out[unit.id] = [Skip(**skip) for skip in facts.get("skips", ())]
+            for place, made in built.items():
+                self._counts[place.split("/")[0], unit.split] += len(made)
+                if place in found:
+                    self._note_videos(number, tables[place], made, found[place])
+        if name is not None:
+            yield f"{name} is there, and is not built"
+        for table in tables.values():
+            if next(table.found, None) is not None:
+                yield f"{table.name}: there are rows of no unit"
+            elif table.misplaced or table.shard + 1 != len(table.shards):
+                yield f"{table.name}: its {len(table.shards)} shards do not begin where a build begins them"
+        self._skips = in_order(self.plan, left_out, skips)
+        yield Compared(
+            f"{sum(self._counts.values()):,} rows of {len(self.plan.units):,} {self.plan.noun}s, built again"
+        )
+        if self._absent:
+            names = ", ".join(sorted(self._absent)[:5])
+            yield NotChecked(f"{self._absent.total()} units whose source videos are not here: {names}", "videos")
+
+    def _looked(self, listed: Mapping[str, Any]) -> Iterator[tuple[Unit, Facts | Skip]]:
+        """Find the facts of all units; what is listed as skipped is rendered, as a fault may show in decoding alone."""
+        calls = ((self.builder, unit, unit.id in listed) for unit in self.plan.units if self.builder.renders(unit))
+        found = on_processes(look_again, calls, self.again.workers)
+        for unit in self.plan.units:
+            yield unit, next(found) if self.builder.renders(unit) else {}
+
+    def _built(self, unit: Unit, facts: Facts, configs: Mapping[str, Config]) -> dict[str, list[Row]]:
+        """Return the rows of a unit by table, as they are stored."""
+        built: dict[str, list[Row]] = defaultdict(list)
+        for name, row in self.builder.rows(unit, facts):
+            built[f"{name}/{unit.split}"].append(configs[name].encode(row))
+        return built
+
+    def _hashed(
+        self, unit: Unit, stated: Sequence[UnitRows], tables: Mapping[str, Table], found: Mapping[str, Sequence[Place]]
+    ) -> Iterator[str]:
+        """Compare the hashes of a unit's rows and videos with those that are stated."""
+        hasher = UnitHasher(unit.id)
+        for name, places in found.items():
+            table = tables[name]
+            for _, _, row, line in places:
+                hasher.add(name, line)
+                for column in table.videos:
+                    if row[column]["sha256"] != row["sha256"]:
+                        yield f"{name}: {table.title(row)}: the video does not have its sha256"
+                    if row[column]["path"] != "_".join(table.key(row)) + ".mp4":
+                        yield f"{name}: {table.title(row)}: its file is called {row[column]['path']}"
+        for rows, again in zip_longest(stated, hasher.done()):
+            if again is not None:
+                self._fingerprint.add(again)
+            if rows != again:
+                yield f"units.parquet does not say what {unit.id} has"
+
+    def _differing(
+        self, built: Mapping[str, Sequence[Row]], tables: Mapping[str, Table], found: Mapping[str, Sequence[Place]]
+    ) -> Iterator[str]:
+        """Compare the rows of a unit with those that are there, but for what is known of its files alone."""
+        for name in {**built, **found}:
+            rows, places = built.get(name, ()), found.get(name, ())
+            if len(rows) != len(places):
+                yield f"{name}: {len(places)} rows where {len(rows)} are built"
+            for row, (_, _, there, _) in zip(rows, places, strict=False):
+                table = tables[name]
+                free = self.chosen.columns.get(table.config.name, ()) if self.chosen else ()
+                self._otherwise[any(there[column] != row[column] for column in free)] += bool(free)
+                own = [*free, *table.videos, *(["sha256"] if table.videos else [])]
+                expected = {**row, **{column: there[column] for column in own}}
+                if expected != there:
+                    yield from (f"{name}: {table.title(there)}: {line}" for line in differences(there, expected))
+
+    def _note_videos(self, number: int, table: Table, rows: Sequence[Row], places: Sequence[Place]) -> None:
+        for row, (shard, place, _, _) in zip(rows, places, strict=False):
+            for column in table.videos:
+                kind = (table.config.name, *table.key(row)[1:])
+                title = f"{table.name}: {table.title(row)}"
+                self._videos.append(Video(title, kind, table.shards[shard], place, number, row[column]))
+
+    def check_choices(self, output: FinishedOutput) -> Iterator[Finding]:
+        """What an engine of another kind chose keeps the rules, and is mostly what is chosen here."""
+        if self.chosen is None:
+            return
+        count, total = self._otherwise[True], self._otherwise.total()
+        if count > MOST_OTHERWISE * total:
+            yield f"{count} of {total} rows choose otherwise than here, more than rounding explains"
+        yield from self.chosen.check(output)
+        yield Note(
+            f"chosen by {self._tools.get(ENGINE, 'an unknown engine')}, here it is {self._here.get(ENGINE)}: held to "
+            f"the rules of choosing, not to the choices; {count} of {total} rows choose otherwise than here"
+        )
+
+    def check_record(self, output: FinishedOutput) -> Iterator[Finding]:
+        """`build.json` says what a build writes into it: settings, inputs, counts, skips, notes, fingerprints."""
+        tools, here = self._tools, self._here
+        plan = replace(self.plan, identity={**self.plan.identity, "tools": tools})
+        counts = count_rows(self.plan, self._counts)
+        expected = {**self.info, **results(plan, self._skips, counts, self._fingerprint), "tools": tools}
+        for line in changed(_plain(output.info), _plain(expected)):
+            open_ = (OF_ROWS if self._absent else ()) + (OF_CHOICES if self.chosen else ())
+            if not line.startswith(open_):
+                yield f"build.json, and what a build writes: {line}"
+        yield Compared(f"{len(expected)} entries of build.json")
+        for name in sorted({*tools, *here} - ({ENGINE} if self.chosen else set())):
+            if tools.get(name) != here.get(name):
+                was, now = tools.get(name, "not used"), here.get(name, "not used")
+                yield NotChecked(f"what {name} {was} makes, which is recorded; here it is {now}", "tools")
+
+    def check_videos(self, output: FinishedOutput) -> Iterator[Finding]:
+        """Videos rendered again from their sources are those that are there."""
+        if self._videos and not self.again.decode:
+            yield NotChecked("that the videos show what their sources show: --no-decode")
+            return
+        chosen = drawn(self._videos, self.again.sample, self.again.seed)
+        same = {**self._tools, ENGINE: ""} == {**self._here, ENGINE: ""}  # videos are encoded by integers
+        for problems in on_processes(videos_again, self._jobs(chosen, same=same), self.again.workers):
+            yield from problems
+        yield Compared(f"{len(chosen):,} of {len(self._videos):,} videos rendered again")
+        if len(chosen) < len(self._videos):
+            yield NotChecked(
+                f"{len(self._videos) - len(chosen):,} of {len(self._videos):,} videos were not rendered again: "
+                f"--sample all does (the draw: --sample {len(chosen)} --seed {self.again.seed})"
+            )
+
+    def _jobs(self, chosen: Sequence[Video], *, same: bool) -> Iterator[tuple[Any, ...]]:
+        """Yield what to render, each with the files wanted of it as they lie in the output."""
+        for number, videos in groupby(sorted(chosen, key=lambda video: video.unit), key=lambda video: video.unit):
+            unit = self.plan.units[number]
+            jobs: list[tuple[Builder, Unit, dict[str, tuple[str, bytes]]]] = []
+            for video in videos:
+                builder, part = self.builder.part(unit, video.file)
+                if not jobs or (builder, part) != jobs[-1][:2]:
+                    jobs.append((builder, part, {}))
+                jobs[-1][2][video.file] = (video.title, content_of(video))
+            yield from ((*job, same) for job in jobs)
+
+
+def _following(stated: Iterator[tuple[str, Iterator[UnitRows]]]) -> tuple[str | None, list[UnitRows]]:
+    name, entries = next(stated, (None, iter(())))
+    return name, list(entries)
+
+
+def _plain(info: Mapping[str, Any]) -> Any:
+    """Return what `build.json` holds as JSON gives it back."""
+    return parse_json(canonical_json(info))
+
+
+def drawn(videos: Sequence[Video], sample: int | str | None, seed: int) -> list[Video]:
+    """Draw videos: two of each kind first, as far as they go, then any."""
+    if sample == "all" or (sample is None and len(videos) <= FEW_VIDEOS):
+        return list(videos)
+    order = [videos[place] for place in rng_for(seed, "verify").permutation(len(videos))]
+    kinds: Counter[tuple[str, ...]] = Counter()
+    first: list[Video] = []
+    rest: list[Video] = []
+    for video in order:
+        kinds[video.kind] += 1
+        (first if kinds[video.kind] <= EACH_KIND else rest).append(video)
+    count = max(SAMPLE, len(first)) if sample is None else int(sample)
+    return [*first, *rest][:count]
+
+
+def content_of(video: Video) -> bytes:
+    """Read a video out of its shard."""
+    left = video.row
+    with open_shard(video.shard) as file:
+        for index in range(file.num_row_groups):
+            rows = int(file.metadata.row_group(index).num_rows)
+            if left < rows:
+                return next(islice(group_rows(file, index, ["video"]), left, None))["video"]["bytes"] or b""
+            left -= rows
+    raise LookupError(f"{video.shard.name} has no row {video.row}")
+
+
+def look_again(builder: Builder, unit: Unit, render: bool) -> Facts | Skip:
+    """Find the facts of a unit, by rendering it where its builder can't look, or on request."""
+    missing = builder.missing(unit)
+    if missing is not None:
+        return missing
+    if render or not hasattr(builder, "look"):
+        return render_again(builder, unit)
+    try:
+        return builder.look(unit)
+    except VideoError as error:
+        return Skip(unit.id, unit.source_id, error.reason, error.detail)
+
+
+def render_again(builder: Builder, unit: Unit) -> Facts | Skip:
+    """Render a unit for its facts."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+            return builder.render(unit, Path(folder))
+    except VideoError as error:
+        return Skip(unit.id, unit.source_id, error.reason, error.detail)
+
+
+def videos_again(builder: Builder, unit: Unit, wanted: Mapping[str, tuple[str, bytes]], same: bool) -> list[str]:
+    """Render files of a unit and compare them with videos of an output.
+
+    Args:
+        builder: Renders it.
+        unit: The unit.
+        wanted: The title and content of a video by the name of its file.
+        same: Whether the tools recorded are those here, which then give the same bytes.
+
+    Returns:
+        Problems, one line each.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+            builder.render(unit, Path(folder))
+            again = {name: (Path(folder) / name).read_bytes() for name in wanted}
+        unlike = {name: content for name, (_, content) in wanted.items() if content != again[name]}
+        if not unlike:
+            return []
+        with tempfile.TemporaryDirectory(prefix="stressreel-") as folder, without_loss():
+            builder.render(unit, Path(folder))
+            exact = {name: (Path(folder) / name).read_bytes() for name in unlike}
+    except VideoError as error:
+        return [f"{unit.id}: it cannot be rendered again ({error.detail})"]
+    found = {name: differs(content, again[name], exact[name]) for name, content in unlike.items()}
+    if same:
+        other = "it is not the file that the same tools make, though it shows nearly the same"
+        found = {name: problem or other for name, problem in found.items()}
+    return [f"{wanted[name][0]}: {problem}" for name, problem in found.items() if problem]

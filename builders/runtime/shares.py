@@ -1,0 +1,95 @@
+"""Several processes that build one output, each a share of the units: `--shard I/N` in a job array.
+
+They meet in the output folder alone. A process writes the receipts of its share to a journal of its own, which no other
+writes to, and holds the share by a lock of its own. Only the beginning and the end need the output's lock, which is
+waited for: whoever has finished its share looks whether another one is still running or units lack receipts, and packs
+if not. A share is let go before that look, so the one that looks last sees all that is there, and one of two that
+finish at once packs while the other waits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import InputError
+from ...core.files import remove_temporaries
+from ...core.plan import Builder, Plan, nothing_qualifies
+from ...core.share import Share
+from .build import Options, WriteCard, check_skips, finish, finished, in_order, render
+from .output import Say, claim
+from .shared_folder import SharedFolderStore
+from .space import check_space
+
+
+def run_share(
+    plan: Plan,
+    builder: Builder,
+    path: Path,
+    share: Share,
+    options: Options,
+    *,
+    info: dict[str, Any],
+    write_card: WriteCard,
+    say: Say,
+) -> dict[str, Any] | None:
+    """Render a share of a plan, from where it was left, and pack if it is the last.
+
+    Args:
+        plan: The plan, the same in all processes.
+        builder: Renders and describes its units.
+        path: The output folder, which all processes see.
+        share: The share.
+        options: See `Options`.
+        info: See `build.run`.
+        write_card: See `build.run`.
+        say: Prints a line for the user.
+
+    Returns:
+        The content of `build.json`; None if other shares are not finished.
+
+    Raises:
+        InputError: The plan is empty, or videos are missing and not allowed to be.
+        MismatchError: Another plan was started here.
+        BuildError: Too many skips, or a worker failed.
+        OutputError: The folder cannot be written, or another process renders this share.
+    """
+    if not plan.units:
+        raise InputError(nothing_qualifies(plan))
+    with claim(path, wait=say) as output:
+        output.begin(plan)
+        if done := finished(output, plan, options, say):
+            return done
+        if options.needs:
+            check_space(output.path, options.needs, say)
+        output.note_signed(say)
+        lock = output.hold(share)
+    store = SharedFolderStore(output.staging.absolute())
+    try:
+        journal = output.journal(share)
+        if journal.packing is None:
+            render(plan, builder, store, journal, options, say, share=share)
+    finally:
+        lock.release()
+    with claim(path, wait=say) as output:
+        if done := finished(output, plan, options, say):
+            return done
+        if held := output.shares_held():
+            say(f"share {share} is finished; {len(held)} more are running ({', '.join(held[:5])}), the last packs")
+            return None
+        journal = output.journal()
+        if journal.packing is None:
+            work = [unit for unit in plan.units if builder.renders(unit)]
+            lacking = [unit for unit in work if not journal.rendered(unit.id) and unit.id not in journal.skipped]
+            if lacking:
+                say(
+                    f"share {share} is finished; {len(lacking):,} of {len(work):,} {plan.noun}s belong to shares that "
+                    "did not start or did not finish. Run these (again): the last one packs."
+                )
+                return None
+            skips = in_order(plan, journal.parts_left_out, journal.skipped)
+            check_skips(plan, skips, options)
+            journal.add({"packing": [asdict(skip) for skip in skips]})
+        remove_temporaries(output.path)
+        return finish(plan, builder, output, store, journal, info=info, write_card=write_card)

@@ -1,0 +1,447 @@
+"""Checks of a finished output that hold for every benchmark, and the report of all checks."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+
+from ...core.card_head import other_files
+from ...core.checks import Check, Compared, Finding, NotChecked, Note
+from ...core.command import Command, differing_command
+from ...core.errors import legible, one_line
+from ...core.fingerprint import FILE as UNITS
+from ...core.fingerprint import Fingerprint, read_units, recomputed
+from ...core.output import FinishedOutput
+from ...core.progress import Working
+from ...core.results import Result, Table
+from ...core.schema import Config
+from ...core.shards import ShardError, measure, read_footer, shard_path
+from .own_files import unaccounted
+
+SHOWN = 10
+SAID = "it could not be checked: see what is damaged or missing above"
+UNSOURCED = (
+    "A forger could still have changed what follows from nothing else here, such as clips and annotations: "
+    "--sources DIR builds it again."
+)
+UNSIGNED = "Nothing here says who made it: --signed-by KEY checks a signature, --fingerprint HEX what a paper gives."
+VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # the Hub's viewer shows so many rows, and reads at most so much for them
+
+UNREADABLE = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError),
+    pa.ArrowException,
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found.
+
+    Attributes:
+        name: Name of the check.
+        problems: The first problems, one line each.
+        count: How many there are.
+        not_checked: What it had to leave open, and what to give so that it can be checked.
+        notes: What users should know although nothing is wrong.
+        unverified: What `--allow-unverified` calls that which was asked for and had to be left open.
+        compared: What it looked at, and how much of it.
+    """
+
+    name: str
+    problems: tuple[str, ...]
+    count: int
+    not_checked: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
+    compared: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is no problem, and all that was asked for could be checked."""
+        return self.count == 0 and not self.unverified
+
+    def __str__(self) -> str:
+        """Write the check's line, with its first problems below."""
+        left_open = [f"not checked: {reason}" for reason in self.not_checked]
+        notes = [f"note: {text}" for text in self.notes]
+        more = self.count - len(self.problems)
+        problems = [*self.problems, *([f"… and {more} more"] if more else [])]
+        mark = "FAIL" if self.count else "??  " if self.unverified else "--  " if left_open else "ok  "
+        below = [f"        {one_line(text)}" for text in (*problems, *left_open, *notes)]
+        return "\n".join([f"{mark}  {self.name}" + (f": {self.compared}" if self.compared else ""), *below])
+
+
+@dataclass(frozen=True)
+class Verification(Result):
+    """What all checks of an output found; iterating yields the outcomes.
+
+    Attributes:
+        output: The output.
+        fingerprint: Its fingerprint.
+        outcomes: What each check found.
+        by_sources: Whether a part was made again from the sources.
+        by_maker: Whether it was compared with what its maker published elsewhere: a key, an identity, a fingerprint.
+    """
+
+    output: str
+    fingerprint: str
+    outcomes: tuple[Outcome, ...]
+    by_sources: bool = False
+    by_maker: bool = False
+
+    def __iter__(self) -> Iterator[Outcome]:
+        """Yield the outcomes."""
+        return iter(self.outcomes)
+
+    def __len__(self) -> int:
+        """Return the number of checks."""
+        return len(self.outcomes)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passed."""
+        return not self.failed
+
+    @property
+    def failed(self) -> bool:  # type: ignore[override]
+        """Whether a check failed."""
+        return not all(outcome.passed for outcome in self.outcomes)
+
+    def __str__(self) -> str:
+        """Write a line for every check, and the verdict."""
+        return "\n".join([*map(str, self.outcomes), self.closing()])
+
+    def closing(self) -> str:
+        """Write the verdict, and what a forger could still have changed."""
+        left_open = [UNSOURCED] * (not self.by_sources) + [UNSIGNED] * (not self.by_maker)
+        return "\n".join([self.verdict(), *left_open])
+
+    def verdict(self) -> str:
+        """Write how many checks passed."""
+        failed = [outcome.name for outcome in self.outcomes if outcome.count]
+        unverified = [outcome.name for outcome in self.outcomes if outcome.unverified]
+        left_open = [outcome.name for outcome in self.outcomes if outcome.not_checked and not outcome.unverified]
+        verdict = f"all {len(self)} checks passed"
+        if failed or unverified:
+            verdict = f"{len(failed)} of {len(self)} checks failed" + (f": {', '.join(failed)}" if failed else "")
+        if unverified:
+            names = " ".join(f"--allow-unverified {name}" for outcome in self.outcomes for name in outcome.unverified)
+            verdict += f"; not verified: {', '.join(unverified)} ({names} accepts that)"
+        return verdict + (f"; left something open: {', '.join(left_open)}" if left_open else "")
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the checks as a table."""
+        rows = tuple(
+            (o.name, "passed" if o.passed else "failed", o.count, "; ".join((*o.problems, *o.not_checked, *o.notes)))
+            for o in self.outcomes
+        )
+        return (Table("checks", self.verdict(), ("check", "result", "problems", "details"), rows),)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report for machines."""
+        checks = [
+            {
+                "name": o.name,
+                "passed": o.passed,
+                "problem_count": o.count,
+                "problems": list(o.problems),
+                "not_checked": list(o.not_checked),
+                "notes": list(o.notes),
+                "unverified": list(o.unverified),
+                "compared": o.compared,
+            }
+            for o in self.outcomes
+        ]
+        return {"output": self.output, "passed": self.passed, "fingerprint": self.fingerprint, "checks": checks}
+
+
+def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Collection[str] = ()) -> Iterator[Outcome]:
+    """Run checks in order; one that cannot read what it needs has failed, and what is damaged is named once.
+
+    Args:
+        output: The output.
+        checks: The checks by name.
+        allowed: What may be left open; see `NotChecked`.
+    """
+    told: set[str] = set()
+    output.complete()
+    for name, check in checks.items():
+        problems: list[str] = []
+        left_open: list[str] = []
+        notes: list[str] = []
+        unverified: dict[str, None] = {}
+        compared = ""
+        count = 0
+        try:
+            with Working(f"checking {name.replace('_', ' ')}"):
+                for finding in check(output):
+                    if isinstance(finding, NotChecked):
+                        left_open.append(legible(finding.reason))
+                        if finding.name and finding.name not in allowed:
+                            unverified[finding.name] = None
+                        continue
+                    if isinstance(finding, Compared):
+                        compared = finding.text
+                        continue
+                    if isinstance(finding, Note):
+                        notes.append(legible(finding.text))
+                        continue
+                    count += 1
+                    if len(problems) < SHOWN:
+                        problems.append(legible(finding))
+        except UNREADABLE as error:
+            count += 1
+            problems.append(legible(_unreadable(output, error, told)))
+        told.update(problems)
+        yield Outcome(name, tuple(problems), count, tuple(left_open), tuple(notes), tuple(unverified), compared)
+
+
+def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
+    """Return why a check ended early: what is damaged, unless a check has said so; `counts` says what is missing."""
+    if isinstance(error, ShardError):
+        return SAID if any(line.startswith(error.what) for line in told) else str(error)
+    if next(output.gaps(), ""):
+        return SAID
+    return f"it could not be checked: {type(error).__name__}: {error}"
+
+
+def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
+    """Return the checks of every output, from `files` to `load_dataset`.
+
+    Args:
+        configs: The tables that it has.
+    """
+    return {
+        "files": check_files,
+        "schema": lambda output: check_schema(output, configs),
+        "counts": lambda output: check_counts(output, configs),
+        "load_dataset": lambda output: chain(check_load_dataset(output, configs), viewer_notes(output, configs)),
+    }
+
+
+def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
+    """Return the checks of what the rows of every output tell, if they cannot be built again.
+
+    Args:
+        configs: The tables that it has.
+        command: What builds such outputs.
+    """
+    return {
+        "hashes": lambda output: check_hashes(output, configs),
+        "unique_ids": lambda output: check_unique_ids(output, configs),
+        "splits": lambda output: check_splits(output, configs),
+        "command": lambda output: differing_command(output.info, command),
+    }
+
+
+def check_files(output: FinishedOutput) -> Iterator[Finding]:
+    """Nothing lies in the output that a build or a command did not leave: programs may load it with the tables."""
+    for name in unaccounted(output):
+        yield f"{name} is no file of this output, and may be loaded with it. Remove it, or keep it elsewhere"
+    yield Compared(f"{len(output.files()):,} files")
+
+
+def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
+    """Every shard has the columns, types and features of its config."""
+    for config in configs:
+        expected = config.schema()
+        for path in output.shards(config.name):
+            try:
+                found = read_footer(path).schema.to_arrow_schema()
+            except ShardError as error:
+                yield str(error)
+                continue
+            if not found.equals(expected, check_metadata=False):
+                yield f"{path.relative_to(output.path)}: columns differ: {_differences(found, expected)}"
+            elif (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
+                yield f"{path.relative_to(output.path)}: the features in the metadata differ"
+    yield Compared(f"{sum(len(output.shards(config.name)) for config in configs):,} shards of {len(configs)} tables")
+
+
+def _differences(found: pa.Schema, expected: pa.Schema) -> str:
+    here, there = ({field.name: str(field.type) for field in schema} for schema in (found, expected))
+    names = [name for name in {**there, **here} if here.get(name) != there.get(name)]
+    lines = [f"{name} is {here.get(name, 'absent')}, not {there.get(name, 'there')}" for name in names]
+    return ", ".join(lines) or "their order"
+
+
+def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
+    """The shards are the ones that `build.json` promises, with as many rows."""
+    expected_tables = output.info["counts"]
+    if sorted(expected_tables) != sorted(config.name for config in configs):
+        yield f"build.json counts {', '.join(expected_tables)}, not {', '.join(config.name for config in configs)}"
+    for config, splits in expected_tables.items():
+        found = {path.name for path in output.shards(config)}
+        named: set[str] = set()
+        for split, count in splits.items():
+            paths = output.shards(config, split)
+            named |= {shard_path(config, split, number, len(paths)).split("/")[1] for number in range(len(paths))}
+            rows = sum(read_footer(path).num_rows for path in paths)
+            if rows != count:
+                yield f"{config}/{split} has {rows} rows, build.json says {count}"
+        for name in sorted(found ^ named):
+            yield f"{config}/{name} is {'not expected' if name in found else 'missing'}"
+    yield Compared(f"{output.num_rows:,} rows")
+
+
+def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
+    """The rows of every unit have their hash, the fingerprints follow from these, and every video has its hash."""
+    if not (output.path / UNITS).is_file():
+        yield f"there is no {UNITS}, which says what each unit has in each table"
+        return
+    rows = {
+        f"{config.name}/{split}": (config, output.rows(config.name, plain_columns(config), split))
+        for config in configs
+        for split in output.splits(config.name)
+    }
+    fingerprint = Fingerprint()
+    for stated, found in zip(read_units(output.path), recomputed(read_units(output.path), rows), strict=True):
+        fingerprint.add(found)
+        if found != stated:
+            yield f"{stated.table}: the rows of {stated.unit_id} are not those that were built"
+    for table, (_, rest) in rows.items():
+        if next(rest, None) is not None:
+            yield f"{table}: there are rows of no unit"
+    parts = fingerprint.parts()
+    for key in sorted({*parts, *output.info["fingerprints"]}):
+        value = output.info["fingerprints"].get(key, "")
+        if parts.get(key) != value:
+            yield f"{key}: fingerprint {str(parts.get(key))[:16]}, build.json says {value[:16]}"
+    if fingerprint.hexdigest() != output.info["fingerprint"]:
+        yield f"fingerprint {fingerprint.hexdigest()[:16]}, build.json says {output.info['fingerprint'][:16]}"
+    for config in configs:
+        yield from check_video_hashes(output, config)
+    yield Compared(f"{output.num_rows:,} rows")
+
+
+def check_video_hashes(output: FinishedOutput, config: Config) -> Iterator[str]:
+    """Every embedded video has its hash and its name."""
+    videos = [column.name for column in config.columns if column.kind == "video"]
+    if not videos:
+        return
+    keys = [column.name for column in config.columns[: config.key_columns]]
+    key = keys[0]
+    for split in output.splits(config.name):
+        for row in output.rows(config.name, [*keys, "sha256", *videos], split):
+            file = "_".join(str(row[name]) for name in keys) + ".mp4"
+            for name in videos:
+                if row[name]["path"] != file:
+                    yield f"{config.name}/{split}: the file of {row[key]} is {row[name]['path']}, not {file}"
+                if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
+                    yield f"{config.name}/{split}: the bytes of {row[key]} do not have their sha256"
+
+
+def plain_columns(config: Config) -> list[str]:
+    """Name the columns of a table that are no videos."""
+    return [column.name for column in config.columns if column.kind != "video"]
+
+
+def check_unique_ids(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+    """The first columns of every table, those that are its key, name a row that comes once."""
+    for config in configs:
+        key = [column.name for column in config.columns[: config.key_columns]]
+        counts = Counter(tuple(row[name] for name in key) for row in output.rows(config.name, key))
+        for values, count in counts.items():
+            if count > 1:
+                yield f"{config.name}: {', '.join(key)} {', '.join(map(str, values))} comes {count} times"
+
+
+def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+    """No source video is in two splits."""
+    places: dict[str, set[str]] = {}
+    for config in configs:
+        if any(column.name == "source_id" for column in config.columns):
+            for split in output.splits(config.name):
+                for row in output.rows(config.name, ["source_id"], split):
+                    places.setdefault(row["source_id"], set()).add(split)
+    for source, splits in places.items():
+        if len(splits) > 1:
+            yield f"source {source} is in {' and '.join(sorted(splits))}"
+
+
+def viewer_notes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
+    """Note the splits whose first rows the Hub's viewer may refuse to show.
+
+    It reads at most 300,000,000 bytes for a page of 100 rows, of row groups by their page index where they have one.
+    """
+    for config in configs:
+        for split in output.splits(config.name):
+            size = _size_of_first_rows(output, config.name, split)
+            if size > VIEWER_BYTES:
+                yield Note(
+                    f"{config.name}/{split}: its first {VIEWER_ROWS} rows have about {size / 1e6:,.0f} MB; the viewer "
+                    f"of the Hub reads at most {VIEWER_BYTES / 1e6:,.0f} MB and may not show them. They can be loaded."
+                )
+
+
+def _size_of_first_rows(output: FinishedOutput, config: str, split: str) -> int:
+    """Return the bytes of the first rows before compression, each taken to be as large as its row group's mean."""
+    size, left = 0.0, VIEWER_ROWS
+    for path in output.shards(config, split):
+        metadata = read_footer(path)
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            taken = min(left, int(group.num_rows))
+            size += int(group.total_byte_size) * taken / max(int(group.num_rows), 1)
+            left -= taken
+            if not left:
+                return round(size)
+    return round(size)
+
+
+def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
+    """`datasets.load_dataset` opens every config, with its features and the rows of every split.
+
+    Tables without videos are loaded whole; those with videos are streamed, so that nothing large is copied.
+    """
+    import datasets
+
+    if next(output.gaps(), ""):
+        yield SAID
+        return
+    if foreign := other_files(output.path, configs, output.info["counts"]):
+        yield f"{foreign}, so it was not loaded: that could fetch or read anything"
+        return
+    datasets.disable_progress_bars()
+    try:
+        with tempfile.TemporaryDirectory(prefix="stressreel-") as cache:
+            for config in configs:
+                streaming = any(column.kind == "video" for column in config.columns)
+                for path in output.shards(config.name):
+                    measure(path, 1 if streaming else None)
+                name = None if config.default else config.name
+                loaded = datasets.load_dataset(str(output.path), name, cache_dir=cache, streaming=streaming)
+                yield from _compare_loaded(loaded, config, output)
+                del loaded
+    except ShardError:
+        raise
+    except Exception as error:  # whatever load_dataset raises is what its users would meet
+        yield f"{type(error).__name__}: {error}"
+    finally:
+        datasets.enable_progress_bars()
+
+
+def _compare_loaded(loaded: Mapping[str, object], config: Config, output: FinishedOutput) -> Iterator[str]:
+    import datasets
+
+    expected = datasets.Features.from_arrow_schema(config.schema())
+    if set(loaded) != set(output.splits(config.name)):
+        yield f"{config.name}: splits {', '.join(loaded)}, not {', '.join(output.splits(config.name))}"
+    for split, table in loaded.items():
+        if getattr(table, "features", None) != expected:
+            yield f"{config.name}/{split}: other features than the config has"
+        if isinstance(table, datasets.Dataset) and len(table) != output.info["counts"][config.name].get(split):
+            yield f"{config.name}/{split}: {len(table)} rows"
+        if isinstance(table, datasets.IterableDataset):
+            rows = iter(table.decode(False))
+            next(rows)
+            del rows
+            gc.collect()  # else Arrow's reader of a stream that was left early may abort the process when that ends

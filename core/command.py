@@ -1,0 +1,196 @@
+"""The command that `build.json` records for people: written from settings, and read back to see whether it is true."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .documents import parse_json
+from .errors import InputError
+from .files import canonical_json
+from .options import Field, build, content, options_of, read_settings, settled
+from .plan import changed
+
+S = TypeVar("S")
+END = " --out OUT"
+OPTION = re.compile(r" (?=--[A-Za-z][\w-]*(?: |$))")
+
+
+def given_files(settings: Any) -> dict[str, list[str]]:
+    """Name the files that options name, by option, for `build.json`: which of the inputs is what."""
+    found: dict[str, list[str]] = {}
+    for each in options_of(type(settings)):
+        value = each.get(settings)
+        if each.option.exists and value:
+            found[each.keyword] = [path.name for path in (value if isinstance(value, tuple) else (value,))]
+    return found
+
+
+def recorded(program: str, settings: Any, instead: Mapping[str, str | None] | None = None) -> str:
+    """Write the command that builds the same content: every option that decides it, spelt out.
+
+    Args:
+        program: What is called.
+        settings: As given, after `settled`.
+        instead: Texts by option, where what was given does not say enough (the tagger that `auto` took); None leaves
+            the option out.
+    """
+    parts = [program]
+    for each in options_of(type(settings)):
+        spelt = _spelt(each, settings)
+        if instead and each.flag in instead:
+            text = instead[each.flag]
+            spelt = [f"--{each.flag} {text}"] if text is not None else []
+        parts += spelt
+    return " ".join(parts) + END
+
+
+def _spelt(each: Field, settings: Any) -> list[str]:
+    """Write an option, as often as it is given."""
+    option, value = each.option, each.get(settings)
+    if option.record == "never" or value in (None, ()) or (option.record == "changed" and value == each.default):
+        return []
+    if option.counts and not option.counts(settings):
+        return []
+    if each.kind == "switch":
+        if value == each.default:
+            return []
+        return [f"--{each.flag}" if value else f"--{_off(each)}"]
+    if option.write:
+        text = option.write(value)
+        return [] if text is None else [f"--{each.flag} {text}"]
+    if each.many and not option.read:
+        texts = [item.name if isinstance(item, Path) else str(item) for item in value]
+        if each.count > 1:
+            return [f"--{each.flag} {' '.join(texts)}"]
+        return [f"--{each.flag} {text}" for text in texts]
+    if isinstance(value, tuple):
+        return [f"--{each.flag} {','.join(map(str, value))}"]
+    return [f"--{each.flag} {value.name if isinstance(value, Path) else value}"]
+
+
+def _off(each: Field) -> str:
+    return each.option.off or f"no-{each.flag}"
+
+
+@dataclass(frozen=True)
+class Command:
+    """What builds a benchmark.
+
+    Attributes:
+        program: What is called, such as "build-clavi".
+        settings: Its options.
+        decide: Turns settings as given into those that a build keeps in `build.json`.
+    """
+
+    program: str
+    settings: type[Any]
+    decide: Callable[[Any], Any]
+
+
+def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str]:
+    """Compare the command in `build.json` with what stands beside it: settings, split, limit, version and files.
+
+    Args:
+        info: The content of `build.json`.
+        command: What builds such outputs.
+    """
+    given, problems = read_command(info, command.settings)
+    if problems:
+        yield from (f"build.json: the command has {problem}" for problem in problems)
+        return
+    again = recorded(command.program, settled(given))
+    if info["command"] != again:
+        yield f"build.json: the command is {info['command']!r}, where a build records {again!r}"
+    beside = {"split": info["split"], "limit": info["limit"], "version": info["dataset_version"]}
+    for name, value in beside.items():
+        if getattr(given, name) != value:
+            yield f"build.json: by the command --{name} is {getattr(given, name)}, beside it {value}"
+    try:
+        decided = parse_json(canonical_json(content(command.decide(settled(given)))))
+        yield from (f"build.json: settings, and what the command says: {n}" for n in changed(info["settings"], decided))
+    except InputError as error:
+        yield f"build.json: the command builds nothing: {error}"
+    hidden = {each.keyword for each in options_of(command.settings) if each.option.write}
+    found = given_files(given)
+    for keyword in {**found, **info["files"]}:
+        names = info["files"].get(keyword, [])
+        same = names == found.get(keyword) and set(names) <= set(info["inputs"])
+        if not (bool(names) == (keyword in found) if keyword in hidden else same):
+            yield f"build.json: --{keyword.replace('_', '-')} was {', '.join(names)}, the command says something else"
+
+
+def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[str]]:
+    """Read the command in `build.json`.
+
+    Args:
+        info: The content of `build.json`.
+        settings: The options of its program.
+
+    Returns:
+        The settings that it gives, in which what it does not say has its default; and options that are unknown or
+        whose values are not allowed, a line each. Files need not be there.
+    """
+    options = {each.flag: each for each in options_of(settings)}
+    values: dict[tuple[str, ...], Any] = {}
+    problems = []
+    for flag, written in _apart(info, settings)[1].items():
+        each = options.get(flag)
+        if each is None:
+            problems.append(f"{written[-1]}, which is no option that builds record")
+            continue
+        try:
+            values[each.path] = _value(each, written)
+        except ValueError as error:
+            problems.append(f"{written[-1]}, which {error}")
+    try:
+        return build(settings, values), problems
+    except InputError as error:
+        return read_settings(settings, {}), [*problems, f"options that do not go together: {error}"]
+
+
+def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str, list[str]]]:
+    """Take the command in `build.json` apart: its program, and its options by name, as they are written.
+
+    A value may have spaces in it, so it ends where the next option begins.
+    """
+    off = {_off(each): each.flag for each in options_of(settings) if each.kind == "switch"}
+    program, *options = OPTION.split(str(info["command"]).removesuffix(END))
+    found: dict[str, list[str]] = {}
+    for option in options:
+        name = option.split(" ", 1)[0].removeprefix("--")
+        found.setdefault(off.get(name, name), []).append(option)
+    return program, found
+
+
+def _value(each: Field, written: list[str]) -> Any:
+    """Read the value of an option; of one that is given several times and takes one value, the last.
+
+    Raises:
+        ValueError: It is not allowed; the words follow what was given.
+    """
+    if each.kind == "switch":
+        return written[-1].split(" ", 1)[0] != f"--{_off(each)}"
+    texts = [option.partition(" ")[2] for option in written]
+    if each.option.read:
+        return each.option.read(tuple(texts) if each.many else texts[-1])
+    if each.count > 1:
+        texts = texts[-1].rsplit(" ", each.count - 1)
+    if each.kind == "path":
+        return tuple(map(Path, texts)) if each.many else Path(texts[-1])
+    values: list[Any] = texts
+    if each.kind in ("integer", "number"):
+        values = [_number(text) for text in texts]
+    return each.check(values if each.many else values[-1])
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text  # which is said to be no number

@@ -1,0 +1,169 @@
+"""Text, JSON and YAML that others wrote: read whole within limits, or refused in a sentence.
+
+Nothing else in the package parses files of unknown origin (`tests/test_layout.py` holds this, with what else parses and
+why). The limits are far above what the formats need, and low enough that no file takes more time or memory than its
+size lets one expect.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError, UsageError
+from .files import regular
+
+LARGEST_TEXT = 500_000_000  # bytes; the largest released annotations have 20 million
+LARGEST_OWN = 50_000_000  # bytes of a file that stressreel writes and reads whole, such as build.json
+MOST_VALUES = 15_000_000  # in JSON, counted by what begins or divides them; they take 100 bytes each at worst
+LARGEST_YAML = 200_000  # characters; options of a command need a thousand
+DEEPEST = 50  # lists and objects in one another; build.json has 6
+SHOWN = 80
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
+ESCAPES = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+Pairs = list[tuple[str, Any]]
+
+
+def shortened(value: Any) -> str:
+    """Write a value for an error: what Python calls it, at most 80 characters."""
+    if isinstance(value, int) and value.bit_length() > SHOWN:
+        return f"a number of {value.bit_length():,} bits"
+    text = repr(value[: SHOWN + 1] if isinstance(value, str | bytes) else value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """Return a text without what a terminal would obey, such as control characters: "�" stands there."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict") -> str:
+    """Read UTF-8 with or without a byte order mark, any line ends.
+
+    Args:
+        path: The file.
+        largest: Bytes that it may have.
+        errors: What becomes of bytes that are not UTF-8, as `bytes.decode` takes it.
+
+    Raises:
+        UsageError: There is no such file.
+        InputError: It is no regular file, not readable, not UTF-8 or too large.
+    """
+    try:
+        with open(regular(path), "rb") as handle:
+            content = handle.read(largest + 1)
+    except OSError as error:
+        kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
+        raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
+    if len(content) > largest:
+        size = path.stat().st_size
+        raise InputError(f"{path} has {size:,} bytes, and no file of this kind more than {largest:,}. Check the path.")
+    try:
+        return content.decode("utf-8-sig", errors)
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{path.name}, line {line}: expected UTF-8, got byte 0x{error.object[error.start]:02x}. "
+            "Save the file as UTF-8."
+        ) from error
+
+
+def read_own(path: Path, *, errors: str = "strict") -> str:
+    """Read a text that stressreel writes, and others may have made anything of; its line ends become those of Unix."""
+    return read_text(path, largest=LARGEST_OWN, errors=errors).replace("\r\n", "\n")
+
+
+def once(pairs: Pairs) -> dict[str, Any]:
+    """Make an object of its names and values, as `parse_json` asks for it.
+
+    Raises:
+        ValueError: A name comes twice: JSON would silently take the last.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
+        raise ValueError(f"{', '.join(map(shortened, twice[:5]))} given more than once")
+    return found
+
+
+def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, mend: bool = True) -> Any:
+    r"""Read JSON.
+
+    Args:
+        text: The JSON.
+        make_object: Makes an object of its names and values; by default the last of equal names counts.
+        mend: Whether halves of characters ("\ud800" alone), which no file can hold, become "\ufffd"; if not, they are
+            for the caller to refuse.
+
+    Raises:
+        ValueError: It is not JSON (then a `json.JSONDecodeError`), nested too deeply, or has numbers of thousands of
+            digits, or values without number.
+    """
+    count = sum(map(text.count, "[{,"))
+    if count > MOST_VALUES:
+        raise ValueError(f"it has {count:,} values, and no file of this kind more than {MOST_VALUES:,}")
+    if mend and HALF.search(text):
+        text = ESCAPES.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
+    try:
+        value = json.loads(text, object_pairs_hook=make_object)
+    except RecursionError as error:
+        raise _too_deep() from error
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _parts(outer) if isinstance(inner, dict | list)]
+        if not level:
+            return value
+    raise _too_deep()
+
+
+def _parts(outer: dict[str, Any] | list[Any]) -> Any:
+    return outer.values() if isinstance(outer, dict) else outer
+
+
+def parse_yaml(text: str) -> Any:
+    """Read one YAML document of plain values: no aliases, which let a few lines stand for gigabytes.
+
+    Raises:
+        ValueError: It is not YAML, too long, nested too deeply, or has aliases.
+    """
+    import yaml
+
+    if len(text) > LARGEST_YAML:
+        raise ValueError(f"it has {len(text):,} characters, more than {LARGEST_YAML:,}")
+    try:
+        for depth, event in _depths(yaml.parse(text, yaml.SafeLoader)):
+            if isinstance(event, yaml.AliasEvent):
+                raise ValueError(f"{_line(event.start_mark)}an alias stands for another value; write that out")
+            if depth > DEEPEST:
+                raise _too_deep()
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        place = _line(getattr(error, "problem_mark", None))
+        raise ValueError(f"{place}{getattr(error, 'problem', None) or error}") from error
+    except (AttributeError, LookupError, TypeError) as error:  # PyYAML on values that do not suit their tags
+        raise ValueError(f"a value does not suit its tag ({type(error).__name__}: {error})") from error
+
+
+def _depths(events: Any) -> Iterator[tuple[int, Any]]:
+    """Pair each event of a YAML parser with the number of lists and objects that it stands in."""
+    import yaml
+
+    depth = 0
+    for event in events:
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        yield depth, event
+
+
+def _line(mark: Any) -> str:
+    return f"line {mark.line + 1}: " if mark else ""
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"lists and objects are nested more than {DEEPEST} levels deep")

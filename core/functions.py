@@ -1,0 +1,171 @@
+"""Options of the API's functions, stated once: their signatures and docstrings, from which commands are made too."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, wraps
+from types import SimpleNamespace
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+
+from .errors import UsageError
+from .extras import named
+from .options import Field, Option, make_field, members, options_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Natural = Annotated[int, Option("", minimum=0)]
+Positive = Annotated[int, Option("", minimum=1)]
+FirstIndex = Annotated[int, Option("", minimum=0, maximum=1)]
+Resamples = Annotated[int, Option("", minimum=100)]
+
+EXAMPLES = "\b\n"
+NO_OPTION = ("Callable", "Mapping")
+SECTION = re.compile(r"\n\n(?:Args|Returns|Raises|Yields|Reference):\n")
+FLAG = re.compile(r"--([a-z][a-z-]*[a-z])")
+ENTRY = re.compile(r"^    (\w+): ")
+
+
+def public(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function of the API: its arguments are checked as the options of its command are.
+
+    Raises:
+        UsageError: From the function: a value has another type, or is not allowed.
+        MissingExtraError: From the function: it needs a package that is not installed.
+    """
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+        for each in fields_of(function):
+            name = each.path[0]
+            if name not in bound.arguments:
+                continue
+            value = bound.arguments[name]
+            if value is each.default and not each.option.required:
+                continue
+            try:
+                bound.arguments[name] = each.check(value)
+            except ValueError as error:
+                raise UsageError(f"{name}={value!r} {error}. {each.option.help}") from error
+        try:
+            return function(*bound.args, **bound.kwargs)
+        except ModuleNotFoundError as error:
+            raise named(error, f"stressreel.{function.__name__}") from error
+
+    return checked
+
+
+@cache
+def fields_of(function: Callable[..., Any]) -> tuple[Field, ...]:
+    """List the parameters of a function of the API as options: type, limits, default, and help from its docstring.
+
+    Parameters that take a callback or a mapping have no option on the command line and are not listed.
+    """
+    function = inspect.unwrap(function)
+    said = argument_help(function)
+    annotations = function.__annotations__
+    hints = {name: hint for name, hint in annotations.items() if name != "return" and not hint.startswith(NO_OPTION)}
+    scope = vars(sys.modules[function.__module__])
+    hints = get_type_hints(SimpleNamespace(__annotations__=hints), scope, include_extras=True)
+    found = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name not in hints:
+            continue
+        given, kinds = Option(""), members(hints[name])
+        if get_origin(hints[name]) is Annotated:
+            kinds = (hints[name],)
+        for place, kind in enumerate(kinds):
+            if get_origin(kind) is Annotated:
+                inner, given = get_args(kind)
+                kinds = (*kinds[:place], *members(inner), *kinds[place + 1 :])
+        required = parameter.default is inspect.Parameter.empty
+        told = replace(given, help=said[name], required=required)
+        found.append(make_field(name, told, kinds, None if required else parameter.default))
+    return tuple(found)
+
+
+def keyword_signature(
+    *settings: type[Any], positional: Sequence[str] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Give a function that takes `**options` the signature of settings classes, and their help as its `Args:`.
+
+    Args:
+        settings: The classes.
+        positional: Options that may be given without their names.
+    """
+    listed = [each for kind in settings for each in options_of(kind)]
+    listed.sort(key=lambda each: each.keyword not in positional)
+    parameters = [
+        inspect.Parameter(
+            each.keyword,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD if each.keyword in positional else inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if each.option.required else each.default,
+            annotation=annotation(each),
+        )
+        for each in listed
+    ]
+    entries = "".join(f"    {each.keyword}: {each.option.help}\n" for each in listed)
+
+    def give(function: Callable[P, R]) -> Callable[P, R]:
+        text, told = inspect.getdoc(function) or "", description(function)
+        about = told.partition(EXAMPLES)[0].rstrip()
+        function.__doc__ = _in_keywords(f"{about}\n\nArgs:\n{entries}{text.removeprefix(told)}", listed)
+        signature = inspect.signature(function)
+        function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return function
+
+    return give
+
+
+def argument_help(function: Callable[..., Any]) -> dict[str, str]:
+    """Read what the docstring of a function says of each parameter."""
+    said: dict[str, str] = {}
+    name = ""
+    for line in _section(inspect.getdoc(function) or "", "Args:"):
+        if match := ENTRY.match(line):
+            name, line = match[1], line[match.end() :]
+        said[name] = f"{said.get(name, '')} {line.strip()}".strip()
+    return said
+
+
+def description(function: Callable[..., Any]) -> str:
+    """Return what the docstring of a function says before its sections."""
+    return SECTION.split(inspect.getdoc(function) or "")[0]
+
+
+def _in_keywords(text: str, listed: Sequence[Field]) -> str:
+    """Write the flags that a text names as the keywords that stand for them."""
+    keywords = {each.flag: each.keyword for each in listed}
+    for each in listed:
+        if each.kind == "switch":
+            keywords |= {each.option.off or f"no-{each.flag}": f"{each.keyword}=False"}
+    pieces = text.split("`")  # in backticks a whole command line may stand
+    pieces[::2] = [FLAG.sub(lambda match: f"`{keywords.get(match[1], match[1])}`", piece) for piece in pieces[::2]]
+    return "`".join(pieces)
+
+
+def annotation(each: Field) -> str:
+    """Write the type of an option as code, in the names of builtins, `Literal`, `Path` and `Sequence`."""
+    plain = {"switch": "bool", "integer": "int", "number": "float", "path": "Path | str", "text": "Path | str"}
+    text = plain.get(each.kind) or f"Literal[{', '.join(map(repr, each.choices))}]"
+    if each.option.read is not None:
+        text = {"integer": "int | str"}.get(each.kind, "str")
+    if each.count > 1:
+        text = f"tuple[{', '.join([text] * each.count)}]"
+    elif each.many:
+        text = f"{text} | Sequence[{text}]"
+    return text if each.default is not None or each.option.required else f"{text} | None"
+
+
+def _section(text: str, heading: str) -> list[str]:
+    lines = text.split("\n")
+    if heading not in lines:
+        return []
+    inside = lines[lines.index(heading) + 1 :]
+    end = next((place for place, line in enumerate(inside) if line and not line.startswith(" ")), len(inside))
+    return [line for line in inside[:end] if line]

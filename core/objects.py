@@ -1,0 +1,282 @@
+"""Object storage by address: s3://bucket/prefix, gs://…, az://…, through obstore.
+
+obstore, because a put that is interrupted leaves no object, and puts can be made conditional. Credentials and endpoints
+are the environment's (AWS_ACCESS_KEY_ID, AWS_ENDPOINT, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME, …);
+the AWS credentials file is not read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from .errors import InputError, OutputError, UsageError
+from .extras import import_extra
+from .files import atomic, user_cache
+
+ADDRESS = re.compile(r"(s3|gs|az):/{1,2}([^/]+)/?(.*)", re.S)  # a Path has one slash of the two
+LIMIT_VARIABLE = "STRESSREEL_CACHE_GB"
+USUAL_LIMIT = 100.0  # GB of sources that are kept
+IN_USE = 6 * 3600.0  # seconds since it was last opened in which a source is not removed
+PARTS, PARTS_AT_ONCE = 16_000_000, 4  # bytes; larger files are put in parts
+
+
+@dataclass(frozen=True)
+class Found:
+    """An object.
+
+    Attributes:
+        key: Its name below the prefix.
+        size: In bytes.
+        etag: Its version; "" if the store does not say.
+        changed: When it was written, seconds since 1970 by the store's clock.
+    """
+
+    key: str
+    size: int
+    etag: str
+    changed: float
+
+
+class Lost(Exception):
+    """A conditional put was not done: the object is there already, or is another one by now."""
+
+
+def address(path: Path | str) -> str | None:
+    """Return the address that a path stands for; None if it is one of this machine.
+
+    A `Path` makes one slash of two, so both are taken.
+    """
+    found = ADDRESS.fullmatch(os.fspath(path))
+    if found is None:
+        return None
+    scheme, bucket, key = found.groups()
+    return f"{scheme}://{bucket}/{key.rstrip('/')}".rstrip("/")
+
+
+@dataclass(frozen=True)
+class Objects:
+    """The objects below an address; picklable.
+
+    Attributes:
+        url: The address.
+    """
+
+    url: str
+
+    def put(self, key: str, content: bytes | Path, *, only: str | None = None) -> str:
+        """Write an object whole.
+
+        Args:
+            key: Its name.
+            content: Its content, or the file that has it.
+            only: "new" to write it only if it is not there; an etag to replace that version alone.
+
+        Returns:
+            Its etag.
+
+        Raises:
+            Lost: The condition does not hold.
+            OutputError: It cannot be written.
+        """
+        obstore = _obstore()
+        how: dict[str, Any] = {}
+        if only is not None:
+            how = {"mode": "create" if only == "new" else {"e_tag": only}, "use_multipart": False}
+        try:
+            with self._explained(key, writing=True):
+                done = obstore.put(
+                    _store(self.url), key, content, chunk_size=PARTS, max_concurrency=PARTS_AT_ONCE, **how
+                )
+        except (obstore.exceptions.AlreadyExistsError, obstore.exceptions.PreconditionError) as error:
+            # The first of two tries may have been done and its answer lost: then what is there is ours.
+            there = self.head(key) if only == "new" or isinstance(content, bytes) else None
+            if there is not None and isinstance(content, bytes) and self.get(key) == content:
+                return there.etag
+            raise Lost(key) from error
+        except FileNotFoundError as error:
+            if only not in (None, "new"):
+                raise Lost(key) from error  # what was to be replaced is gone
+            raise OutputError(f"{self.url} cannot be written: there is no such bucket or container.") from error
+        return done["e_tag"] or ""
+
+    def get(self, key: str, largest: int | None = None) -> bytes | None:
+        """Read an object; None if it is not there.
+
+        Raises:
+            InputError: It cannot be read, or has more than `largest` bytes.
+        """
+        with suppress(FileNotFoundError), self._explained(key):
+            found = _obstore().get(_store(self.url), key)
+            size = found.meta["size"]
+            if size > (largest or size):
+                what = f"{self.url}/{key}"
+                raise InputError(f"{what} has {size:,} bytes, and no file of this kind more than {largest:,}.")
+            return bytes(found.bytes())
+        return None
+
+    def fetch(self, key: str, path: Path) -> None:
+        """Copy an object to a file, which appears when it is whole.
+
+        Raises:
+            InputError: It is not there or cannot be read.
+        """
+        try:
+            with self._explained(key), atomic(path) as temporary, open(temporary, "wb") as file:
+                for chunk in _obstore().get(_store(self.url), key).stream(min_chunk_size=8_000_000):
+                    file.write(chunk)
+        except FileNotFoundError:
+            raise InputError(f"{self.url}/{key} is not there any more.") from None
+
+    def head(self, key: str) -> Found | None:
+        """Look at an object; None if it is not there."""
+        with suppress(FileNotFoundError), self._explained(key):
+            return _found(_obstore().head(_store(self.url), key))
+        return None
+
+    def list(self, prefix: str = "") -> Iterator[Found]:
+        """List the objects whose names begin with a folder's.
+
+        Raises:
+            InputError: They cannot be listed.
+        """
+        with self._explained(prefix):
+            for batch in _obstore().list(_store(self.url), prefix.rstrip("/") or None, chunk_size=1000):
+                yield from map(_found, batch)
+
+    def remove(self, *keys: str) -> None:
+        """Remove objects; those that are not there are none the less gone."""
+        for start in range(0, len(keys), 1000):
+            with suppress(FileNotFoundError), self._explained(keys[start], writing=True):
+                _obstore().delete(_store(self.url), list(keys[start : start + 1000]))
+
+    @contextmanager
+    def _explained(self, key: str, *, writing: bool = False) -> Iterator[None]:
+        """Turn what the store refuses into a paragraph."""
+        exceptions = _obstore().exceptions
+        try:
+            yield
+        except (FileNotFoundError, exceptions.AlreadyExistsError, exceptions.PreconditionError):
+            raise
+        except (exceptions.BaseError, OSError, ValueError) as error:
+            if isinstance(error, InputError | OutputError):
+                raise
+            what = f"{self.url}/{key}".rstrip("/")
+            reason = " ".join(str(error).split("Debug source")[0].split()).rstrip(".")
+            said = (
+                f"{what} cannot be {'written' if writing else 'read'}: {reason}. Credentials and endpoint are taken "
+                "from the environment (for s3: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT)."
+            )
+            raise (OutputError if writing else InputError)(said) from error
+
+
+def objects_at(path: Path | str) -> Objects:
+    """Return the objects at an address.
+
+    Raises:
+        UsageError: It is none.
+        MissingExtraError: obstore is not installed.
+    """
+    url = address(path)
+    if url is None:
+        raise UsageError(f"{path} is no address of object storage: s3://bucket/prefix, gs://… or az://….")
+    _obstore()
+    return Objects(url)
+
+
+def stamp_of(path: Path) -> str:
+    """Return the size and version of an object, as `files.file_stamp` does of a file; empty if it is not there."""
+    url = address(path) or ""
+    where, _, key = url.rpartition("/")
+    found = Objects(where).head(key)
+    return f"{found.size} {found.etag}" if found else ""
+
+
+def local_copy(path: Path) -> Path:
+    """Return a file that can be opened: the path itself, or a copy of the object that it stands for.
+
+    Copies are kept in the user's cache by address and version, fetched once for all processes of a machine. Those that
+    were used longest ago make room when all are more than $STRESSREEL_CACHE_GB (100).
+
+    Raises:
+        InputError: The object is not there, or cannot be read.
+    """
+    url = address(path)
+    return path if url is None else _copy_of(url)
+
+
+@lru_cache(maxsize=4096)  # whether it has changed is asked once in a process
+def _version_of(url: str) -> Found:
+    where, _, key = url.rpartition("/")
+    found = Objects(where).head(key)
+    if found is None:
+        raise InputError(f"{url} is not there.")
+    return found
+
+
+def _copy_of(url: str) -> Path:
+    where, _, key = url.rpartition("/")
+    objects, found = Objects(where), _version_of(url)
+    folder = user_cache() / "sources"
+    name = hashlib.sha256(f"{url} {found.etag} {found.size}".encode()).hexdigest()[:32]
+    target = folder / name[:2] / f"{name}{Path(key).suffix}"
+    if not target.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(target.with_name(target.name + ".lock")):
+            if not target.is_file():
+                _make_room(folder, found.size)
+                objects.fetch(key, target)
+    with suppress(OSError):
+        os.utime(target)
+    return target
+
+
+def _make_room(folder: Path, size: int) -> None:
+    """Remove the copies that were used longest ago until there is room for one more."""
+    try:
+        limit = float(os.environ.get(LIMIT_VARIABLE) or USUAL_LIMIT) * 1e9
+    except ValueError:
+        raise UsageError(
+            f"{LIMIT_VARIABLE} is {os.environ[LIMIT_VARIABLE]!r}: expected a number of gigabytes."
+        ) from None
+    files = []
+    for path in folder.glob("*/*"):
+        with suppress(OSError):
+            if path.suffix != ".lock":
+                files.append((path.stat().st_mtime, path.stat().st_size, path))
+    held = sum(each for _, each, _ in files) + size
+    for used, each, path in sorted(files):
+        if held <= limit or used > time.time() - IN_USE:
+            break
+        path.unlink(missing_ok=True)
+        held -= each
+
+
+def _found(meta: Any) -> Found:
+    return Found(meta["path"], meta["size"], meta["e_tag"] or "", meta["last_modified"].timestamp())
+
+
+def _obstore() -> Any:
+    import_extra("obstore.store", what="object storage")
+    return import_extra("obstore", what="object storage")
+
+
+@lru_cache(maxsize=64)
+def _store(url: str) -> Any:
+    obstore = _obstore()
+    if odd := sorted(set(url) & set("#?%*[]")):
+        raise UsageError(f"{url} holds {' '.join(odd)}, which addresses use otherwise. Give another name.")
+    try:
+        return obstore.store.from_url(url)
+    except (obstore.exceptions.BaseError, ValueError, OSError) as error:
+        raise UsageError(f"{url} cannot be used as object storage: {' '.join(str(error).split())}.") from error

@@ -1,0 +1,244 @@
+"""Results of commands: tables of scores with intervals, printed, shown in notebooks, turned into data frames."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from .errors import UsageError, one_line
+from .markdown import as_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+INTERVAL = " [95 % interval]"
+LONGEST = 100
+"""Rows of a table that a notebook shows."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A score with its interval.
+
+    Attributes:
+        value: On all source videos; NaN if it is not defined there (0 / 0).
+        low: Lower end of the interval; NaN if more than 5 % of the resamples leave the score undefined, or if there
+            are fewer than six source videos.
+        high: Upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A mean with its standard deviation.
+
+    Attributes:
+        mean: The mean; NaN if a run leaves the score undefined.
+        std: The standard deviation; NaN if there is none.
+        runs: Number of runs.
+    """
+
+    mean: float
+    std: float
+    runs: int
+
+
+Cell = str | int | float | Estimate | Spread | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of scores.
+
+    Attributes:
+        name: Its key in `scores.json`.
+        title: What it shows.
+        headings: Column names.
+        rows: Texts, counts (int), scores (float; NaN is shown as a dash) or scores with intervals.
+        note: What a reader has to know.
+    """
+
+    name: str
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns as plain values: an estimate takes three of them, a mean with its deviation two."""
+        found: dict[str, list[Any]] = {}
+        for place, heading in enumerate(self.headings):
+            cells = [row[place] for row in self.rows]
+            name = heading.removesuffix(INTERVAL) or f"column {place + 1}"
+            kind: type[Any] | None = next((type(cell) for cell in cells if isinstance(cell, Estimate | Spread)), None)
+            if kind is None:
+                found[name] = cells
+                continue
+            first, *others = ("value", "low", "high") if kind is Estimate else ("mean", "std")
+            found[name] = [getattr(cell, first) if isinstance(cell, kind) else cell for cell in cells]
+            prefix = "" if name == first else f"{name} "
+            for part in others:
+                found[prefix + part] = [getattr(cell, part, None) for cell in cells]
+        return found
+
+
+class Result:
+    """What a function of the API returns and its command prints.
+
+    `print` shows what the command prints; a notebook shows the tables; `to_pandas` and `to_polars` give them as frames.
+    """
+
+    notes: Sequence[str] = ()
+    """What the user should know beside the result; the command prints it to standard error."""
+    written: Sequence[str] = ()
+    """Lines that say which files were written."""
+    failed: bool = False
+    """Whether the command exits with 1."""
+
+    def as_tables(self) -> Sequence[Table]:
+        """Return the result as tables; the first is the main one."""
+        return ()
+
+    def as_json(self) -> Any:
+        """Return the result as JSON values, as the command's --json prints it."""
+        raise NotImplementedError(f"{type(self).__name__} has no JSON form")
+
+    def __str__(self) -> str:
+        """Return the text that the command prints."""
+        return "\n\n".join(map(text_table, self.as_tables()))
+
+    def closing(self) -> str:
+        """Return what a command prints at the end that printed the parts of the result while it ran."""
+        return str(self)
+
+    def render(self, form: str) -> str:
+        """Write the result as "text", "json" or "markdown"."""
+        if form == "json":
+            return dump(self.as_json())
+        return "\n\n".join(map(markdown_table, self.as_tables())) if form == "markdown" else str(self)
+
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows."""
+        return "".join(map(html_table, self.as_tables())) or f"<pre>{escape(str(self))}</pre>"
+
+    def to_pandas(self, table: str | None = None) -> pd.DataFrame:
+        """Return a table as a pandas data frame; the ends of intervals become columns of their own.
+
+        Args:
+            table: Name of the table; by default the first.
+
+        Raises:
+            UsageError: There is no table of that name.
+        """
+        import pandas
+
+        return pandas.DataFrame(self._table(table).columns())
+
+    def to_polars(self, table: str | None = None) -> pl.DataFrame:
+        """Return a table as a polars data frame; see `to_pandas`.
+
+        Args:
+            table: Name of the table; by default the first.
+
+        Raises:
+            UsageError: There is no table of that name, or polars is not installed.
+        """
+        try:
+            import polars
+        except ModuleNotFoundError as error:
+            raise UsageError("to_polars needs polars: pip install polars") from error
+        return polars.DataFrame(self._table(table).columns(), strict=False)
+
+    def _table(self, name: str | None) -> Table:
+        tables = self.as_tables()
+        for table in tables:
+            if name in (None, table.name):
+                return table
+        if not tables:
+            raise UsageError(f"a {type(self).__name__} has no tables.")
+        listed = ", ".join(table.name for table in tables)
+        raise UsageError(f"there is no table {name!r}. Tables: {listed}.")
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Write a score; a dash if it is not defined."""
+    return "–" if value is None or isnan(value) else f"{value:.{digits}f}"
+
+
+def cell_text(cell: Cell) -> str:
+    """Write a cell of a table."""
+    if isinstance(cell, Estimate):
+        interval = "" if isnan(cell.low) else f" [{number(cell.low)}, {number(cell.high)}]"
+        return number(cell.value) + interval
+    if isinstance(cell, Spread):
+        return number(cell.mean) + ("" if isnan(cell.std) else f" ± {number(cell.std)}")
+    if isinstance(cell, float) or cell is None:
+        return number(cell)
+    return f"{cell:,}" if isinstance(cell, int) else one_line(cell)
+
+
+def cell_json(cell: Cell) -> Any:
+    """Turn a cell into a JSON value: an undefined score is null."""
+    if isinstance(cell, Estimate | Spread):
+        return {name: None if isnan(x) else x for name, x in vars(cell).items()}
+    return None if isinstance(cell, float) and isnan(cell) else cell
+
+
+def rows_json(table: Table) -> list[dict[str, Any]]:
+    """Turn the rows of a table into JSON objects keyed by its headings."""
+    return [dict(zip(table.headings, map(cell_json, row), strict=True)) for row in table.rows]
+
+
+def text_table(table: Table) -> str:
+    """Set a table for a terminal: texts left, numbers right."""
+    lines = [table.headings, *(tuple(map(cell_text, row)) for row in table.rows)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(table.headings))]
+    left = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(widths))]
+    shown = [table.title, ""] if table.title else []
+    for line in lines:
+        cells = [
+            cell.ljust(width) if is_text else cell.rjust(width)
+            for cell, width, is_text in zip(line, widths, left, strict=True)
+        ]
+        shown.append("  ".join(cells).rstrip())
+    return "\n".join([*shown, *([table.note] if table.note else [])])
+
+
+def markdown_table(table: Table) -> str:
+    """Set a table in Markdown; texts in it are shown as they are."""
+    texts = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(table.headings))]
+    lines = [
+        "| " + " | ".join(map(_markdown_cell, table.headings)) + " |",
+        "|" + "|".join("---" if text else "--:" for text in texts) + "|",
+        *("| " + " | ".join(map(_markdown_cell, row)) + " |" for row in table.rows),
+    ]
+    return "\n".join([f"## {_markdown_cell(table.title)}", "", *lines, *(["", table.note] if table.note else [])])
+
+
+def _markdown_cell(cell: Cell) -> str:
+    return as_text(cell) if isinstance(cell, str) else cell_text(cell)
+
+
+def html_table(table: Table) -> str:
+    """Set a table for a notebook: at most `LONGEST` rows."""
+    rows = [map(cell_text, row) for row in table.rows[:LONGEST]]
+    heads = "".join(f"<th>{escape(heading)}</th>" for heading in table.headings)
+    body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows)
+    more = [f"{len(table.rows) - LONGEST:,} more rows"] * (len(table.rows) > LONGEST)
+    notes = "".join(f"<p>{escape(text)}</p>" for text in (*more, table.note) if text)
+    caption = f"<caption>{escape(table.title)}</caption>" * bool(table.title)
+    return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def dump(value: Any) -> str:
+    """Write JSON for people and machines; refuses NaN."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,473 @@
+"""Rows into Parquet shards, as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
+from functools import cache, partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from .errors import InputError, OutputError
+from .files import output_error, regular, sync_and_rename, temporary_path
+from .pages import check_pages, chunks_of
+from .schema import Config, Row
+
+SHARD_BYTES = 500_000_000
+ROW_GROUP_BYTES = 32_000_000
+ROW_GROUP_ROWS = 10_000
+MOST_ROWS, MOST_BYTES = 1_000_000, 2_000_000_000  # of a row group that is read; one video may be large
+
+# What a file may unpack to. Writing closes a shard at `SHARD_BYTES` of unpacked rows, and a row group at its bounds.
+LEAST_PACKED, PACKING = 100_000_000, 50  # bytes of a shard before its texts are looked up: at least, and by its size
+MOST_UNPACKED = 2 * SHARD_BYTES  # of the texts and numbers of a row group
+LEAST_UNPACKED, UNPACKING = ROW_GROUP_BYTES, 200  # of those of a shard: at least, and by its size
+LEAST_ROWS, ROWS_A_BYTE = 10_000, 10  # in a shard: at least, and by its size
+LARGEST_VALUE = 10_000_000  # bytes of a text, or values in a list
+BATCH_BYTES = 250_000_000  # of values that are no texts, if each were all of its row group
+
+PARQUET_FAULTS = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    ArithmeticError,
+    NotImplementedError,
+    MemoryError,
+    pa.ArrowException,
+)
+"""What pyarrow raises on files that are damaged or hostile."""
+
+
+class ShardError(InputError):
+    """A Parquet file of an output cannot be read."""
+
+    def __init__(self, path: Path, error: Exception):
+        """Name the file, by its table, and the reason."""
+        self.what = f"{path.parent.name}/{path.name} cannot be read"
+        reason = " ".join(str(error).split()).rstrip(".")
+        super().__init__(
+            f"{self.what} ({reason or type(error).__name__}): it is damaged or no "
+            "shard of this build. Fetch it again, or build again with --fresh."
+        )
+
+
+def shard_path(config: str, split: str, index: int, count: int) -> str:
+    """Name a shard relative to the output folder, as the Hub does."""
+    return f"{config}/{split}-{index:05d}-of-{count:05d}.parquet"
+
+
+def part_path(config: str, split: str, index: int) -> str:
+    """Name a shard while it is not known how many there will be."""
+    return f"{config}/{split}-{index:05d}.part"
+
+
+class ShardWriter:
+    """Writes one Parquet file, a row group at a time; it appears when it is finished.
+
+    A row group closes at 32 MB or 10,000 rows, so memory stays bounded and a reader can stream; `flush` closes one
+    sooner.
+    """
+
+    def __init__(self, path: Path, config: Config):
+        """Write the rows of a table.
+
+        Args:
+            path: Where it appears.
+            config: Its table.
+
+        Raises:
+            OutputError: The folder cannot be written.
+        """
+        self.path, self._schema = path, config.schema()
+        self._temporary = temporary_path(path)
+        self._held: list[Row] = []
+        self.held_bytes = self.bytes = self.rows = 0
+        videos = [column.name for column in config.columns if column.kind == "video"]
+        plain = [name for name in _leaves(self._schema) if name.split(".")[0] not in videos]
+        # Videos are compressed already, and PLAIN so that readers can seek in them.
+        compression: Any = dict.fromkeys(plain, "zstd") if videos else "zstd"
+        with self._explained():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._writer = pq.ParquetWriter(
+                    self._temporary,
+                    self._schema,
+                    compression=compression,
+                    use_dictionary=plain,
+                    write_page_index=True,  # so that the Hub's viewer reads the pages of a few rows, not row groups
+                )
+            except OSError:
+                self._temporary.unlink(missing_ok=True)
+                raise
+
+    def add(self, row: Row, size: int) -> None:
+        """Take in one row of storage values, of about so many bytes."""
+        self._held.append(row)
+        self.held_bytes += size
+        self.bytes += size
+        self.rows += 1
+        if self.held_bytes >= ROW_GROUP_BYTES or len(self._held) >= ROW_GROUP_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Close the row group.
+
+        Raises:
+            OutputError: The disk is full.
+        """
+        if self._held:
+            with self._explained():
+                self._writer.write_table(pa.Table.from_pylist(self._held, schema=self._schema))
+        self._held, self.held_bytes = [], 0
+
+    def close(self) -> None:
+        """Finish the file: sync it, and give it its name.
+
+        Raises:
+            OutputError: The disk is full.
+        """
+        self.flush()
+        with self._explained():
+            self._writer.close()
+            sync_and_rename(self._temporary, self.path)
+
+    def abandon(self) -> None:
+        """Remove what was written, even where nothing more can be written."""
+        with suppress(OSError, pa.ArrowException):
+            self._writer.close()
+        with suppress(OSError):
+            self._temporary.unlink(missing_ok=True)
+
+    def _explained(self) -> _Explained:
+        return _Explained(self.path)
+
+
+class _Explained:
+    """Turns the system's refusal to write into an OutputError."""
+
+    def __init__(self, path: Path):
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError) and not isinstance(error, OutputError):
+            raise output_error(error, self._path) from error
+
+
+def write_shard(path: Path, config: Config, rows: Iterable[tuple[Row, int]]) -> None:
+    """Write one Parquet file at once, atomically.
+
+    Args:
+        path: Where it appears.
+        config: Its table.
+        rows: Storage rows with their size in bytes.
+
+    Raises:
+        OutputError: The folder cannot be written or the disk is full.
+    """
+    writer = ShardWriter(path, config)
+    try:
+        for row, size in rows:
+            writer.add(row, size)
+        writer.close()
+    except BaseException:
+        writer.abandon()
+        raise
+
+
+def _leaves(schema: pa.Schema) -> list[str]:
+    names = []
+    for item in schema:
+        if pa.types.is_struct(item.type):
+            names += [f"{item.name}.{child.name}" for child in item.type]
+        elif pa.types.is_list(item.type):
+            names.append(f"{item.name}.list.element")
+        else:
+            names.append(item.name)
+    return names
+
+
+def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Row]:
+    """Read a shard's rows back, one row group in memory at a time.
+
+    Raises:
+        ShardError: It cannot be read.
+    """
+    with open_shard(path) as file:
+        for index in range(file.num_row_groups):
+            yield from group_rows(file, index, columns)
+
+
+def chosen_rows(paths: Iterable[Path], key: str, wanted: AbstractSet[str]) -> Iterator[Row]:
+    """Read the rows of shards whose column `key` has a value that is wanted; row groups without any stay unread.
+
+    Raises:
+        ShardError: One cannot be read.
+    """
+    for path in paths:
+        with open_shard(path) as file:
+            for group in range(file.num_row_groups):
+                if not wanted.isdisjoint(row[key] for row in group_rows(file, group, [key])):
+                    yield from (row for row in group_rows(file, group) if row[key] in wanted)
+
+
+def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
+    """Read some columns of a shard.
+
+    Raises:
+        ShardError: As `read_rows`.
+    """
+    found: dict[str, list[Any]] = {name: [] for name in names}
+    with open_shard(path) as file:
+        for index in range(file.num_row_groups):
+            for batch in _batches(file, index, names, use_threads=True):
+                for name in names:
+                    found[name] += values(batch.column(name))
+    return found
+
+
+def group_rows(file: Any, index: int, columns: Sequence[str] | None = None) -> Iterator[Row]:
+    """Read the rows of a row group of a shard that `open_shard` has opened.
+
+    Raises:
+        ValueError: It unpacks to more than a row group has.
+    """
+    for batch in _batches(file, index, columns):
+        if not any(map(_holds_dictionary, batch.schema.types)):
+            yield from batch.to_pylist()
+            continue
+        names = batch.schema.names
+        for row in zip(*map(values, batch.columns), strict=True):
+            yield dict(zip(names, row, strict=True))
+
+
+def measure(path: Path, groups: int | None = None) -> None:
+    """Look what a shard unpacks to, before others read it without limits.
+
+    Args:
+        path: The shard.
+        groups: How many of its first row groups to look at; all by default.
+
+    Raises:
+        ShardError: It cannot be read, or unpacks to more than a shard has.
+    """
+    with open_shard(path) as file:
+        for index in range(file.num_row_groups)[:groups]:
+            for _ in _batches(file, index):
+                pass
+
+
+def whole(file: Any) -> Any:
+    """Read a shard that `open_shard` has opened as an Arrow table."""
+    names = file.schema_arrow.names
+    batches = [batch for index in range(file.num_row_groups) for batch in _batches(file, index, names)]
+    return pa.Table.from_batches(batches, None if batches else file.schema_arrow)
+
+
+def _batches(
+    file: Any, index: int, columns: Sequence[str] | None = None, *, use_threads: bool = False
+) -> Iterator[Any]:
+    """Read a row group in pieces that fit in memory, whatever it unpacks to.
+
+    A file of few bytes can hold one text for thousands of rows, or a thousand zeros in a byte. So texts stay as the
+    file has them, each once with the rows that have it, and are measured before they are looked up; where that is more
+    than a row group is written with, they are left so. All row groups together have the room that the shard's size
+    gives, so a small file makes little work. Bytes of videos, which nobody packs, come in so few rows that
+    these fit even if each were as long as all of them.
+    """
+    about = file.metadata.row_group(index)
+    if about.num_rows <= 0:  # pyarrow writes no pages then
+        return
+    file.check_pages(index)
+    size = max(about.num_rows, 1)
+    if any(pa.types.is_binary(kind) for kind in _leaf_types(file.schema_arrow, columns)):
+        size = max(1, min(size, BATCH_BYTES // max(about.total_byte_size, 1)))
+    most = min(MOST_UNPACKED, file.room - sum(taken for group, taken in file.taken.items() if group != index))
+    room = {"bytes": 2 * about.total_byte_size + LEAST_PACKED, "others": most}
+    for batch in file.iter_batches(size, row_groups=[index], columns=columns, use_threads=use_threads):
+        left = room["others"]
+        for column in batch.columns:
+            _measure(column, room)
+        file.taken[index] = max(file.taken.get(index, 0), most - room["others"])
+        if left - room["others"] <= ROW_GROUP_BYTES:
+            batch = batch.cast(pa.schema([(field.name, _plain(field.type)) for field in batch.schema]))
+        yield batch
+
+
+def _measure(array: Any, room: dict[str, int]) -> None:
+    """Take what an array has off the room that is left.
+
+    Raises:
+        ValueError: It has more, or too large a value.
+    """
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        lengths = pc.fill_null(pc.binary_length(array.dictionary), 0)
+        if (pc.max(lengths).as_py() or 0) > LARGEST_VALUE:
+            raise ValueError(f"a text has more than {LARGEST_VALUE:,} bytes")
+        room["others"] -= 4 * len(array) + (pc.sum(lengths.cast(pa.int64()).take(array.indices)).as_py() or 0)
+    elif pa.types.is_struct(kind):
+        for inner in array.flatten():
+            _measure(inner, room)
+    elif pa.types.is_list(kind):
+        if (pc.max(pc.list_value_length(array)).as_py() or 0) > LARGEST_VALUE:
+            raise ValueError(f"a list has more than {LARGEST_VALUE:,} values")
+        room["others"] -= 4 * len(array)
+        _measure(array.flatten(), room)
+    else:
+        room["bytes" if pa.types.is_binary(kind) else "others"] -= array.nbytes
+    if min(room.values()) < 0:
+        raise ValueError("it unpacks to more than its size lets one expect")
+
+
+def _plain(kind: Any) -> Any:
+    """Return the type of what dictionaries stand for."""
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
+    return kind
+
+
+def _holds_dictionary(kind: Any) -> bool:
+    return not kind.equals(_plain(kind))
+
+
+def values(array: Any) -> list[Any]:
+    """Turn an array into values as Arrow's `to_pylist` does, but each text once, wherever it stands."""
+    kind = array.type
+    if not _holds_dictionary(kind):
+        found: list[Any] = array.to_pylist()
+        return found
+    if pa.types.is_dictionary(kind):
+        words = array.dictionary.to_pylist()
+        return [None if at is None else words[at] for at in array.indices.to_pylist()]
+    if pa.types.is_list(kind):
+        inner = values(array.values)
+        ends = array.offsets.to_pylist()
+        there = array.is_valid().to_pylist()
+        return [
+            inner[first:last] if valid else None
+            for first, last, valid in zip(ends, islice(ends, 1, None), there, strict=False)
+        ]
+    names = [field.name for field in kind]
+    columns = [values(array.field(place)) for place in range(kind.num_fields)]
+    there = array.is_valid().to_pylist()
+    return [
+        dict(zip(names, row, strict=True)) if valid else None
+        for row, valid in zip(zip(*columns, strict=True), there, strict=True)
+    ]
+
+
+def unpacked_bytes(metadata: Any) -> int:
+    """Sum what the row groups of a shard have before packing, as its metadata say."""
+    return sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
+
+
+def read_footer(path: Path) -> Any:
+    """Read a shard's metadata (pyarrow's `FileMetaData`).
+
+    Raises:
+        ShardError: As `read_rows`.
+    """
+    with open_shard(path) as file:
+        return file.metadata
+
+
+@contextmanager
+def open_shard(path: Path) -> Iterator[Any]:
+    """Open a shard as pyarrow's `ParquetFile`; what goes wrong with it inside the `with` block names the file.
+
+    Raises:
+        ShardError: It cannot be read, or claims row groups that no shard has.
+    """
+    try:
+        size = regular(path).stat().st_size
+        with pq.ParquetFile(path) as file:
+            metadata = file.metadata
+            _check_size(metadata, size)
+        with pq.ParquetFile(path, metadata=metadata, read_dictionary=text_columns(metadata.schema)) as file:
+            file.check_pages = _pages_of(path, metadata)
+            file.room, file.taken = LEAST_UNPACKED + UNPACKING * size, {}  # for texts and numbers; by row groups
+            yield file
+    except PARQUET_FAULTS as error:
+        raise ShardError(path, error) from error
+
+
+def _pages_of(path: Path, metadata: Any) -> Callable[[int], None]:
+    """Return what checks the pages of a row group, for which the footer is read once."""
+    chunks = cache(partial(chunks_of, path))
+
+    def check(index: int) -> None:
+        about = metadata.row_group(index)
+        with open(path, "rb") as file:
+            check_pages(file, chunks()[index], about.num_rows, about.total_byte_size)
+
+    return check
+
+
+def _check_size(metadata: Any, size: int) -> None:
+    """Refuse what a few bytes can claim: row groups that would not fit in memory, and rows without number.
+
+    Args:
+        metadata: Of the file.
+        size: Its bytes.
+
+    Raises:
+        ValueError: There is one, or they are more than the file can have.
+    """
+    packed = 0
+    for index in range(metadata.num_row_groups):
+        group = metadata.row_group(index)  # not its columns: pyarrow ends the process on some that are damaged
+        if group.num_rows > MOST_ROWS or group.total_byte_size > MOST_BYTES:
+            raise ValueError(
+                f"row group {index} has {group.num_rows:,} rows and {group.total_byte_size:,} bytes; a shard has "
+                f"at most {MOST_ROWS:,} and {MOST_BYTES:,}"
+            )
+        packed += max(group.total_byte_size, 0)
+    check_claims(metadata.num_rows, packed, size)
+
+
+def check_claims(rows: int, packed: int, size: int) -> None:
+    """Hold the rows of a shard, or of several together, against their size, and the bytes of these before packing.
+
+    Raises:
+        ValueError: They are more than it can have.
+    """
+    if rows > LEAST_ROWS + ROWS_A_BYTE * size or packed > LEAST_PACKED + PACKING * size:
+        raise ValueError(
+            f"it has {size:,} bytes, and claims {rows:,} rows in {packed:,} bytes, more than can be packed in so few"
+        )
+
+
+def text_columns(schema: Any) -> list[str]:
+    """Name the columns of texts, those in lists and records too."""
+    columns = map(schema.column, range(len(schema)))
+    return [column.path for column in columns if column.converted_type == "UTF8"]
+
+
+def _leaf_types(schema: pa.Schema, columns: Sequence[str] | None) -> Iterator[pa.DataType]:
+    """Yield the types in columns; one may be part of another, such as "video.path"."""
+
+    def below(kind: pa.DataType, path: str) -> Iterator[tuple[str, pa.DataType]]:
+        if pa.types.is_nested(kind):
+            for place in range(kind.num_fields):
+                yield from below(kind.field(place).type, f"{path}.{kind.field(place).name}")
+        else:
+            yield path, kind
+
+    for field in schema:
+        for path, kind in below(field.type, field.name):
+            if columns is None or any(path == name or path.startswith(f"{name}.") for name in columns):
+                yield kind

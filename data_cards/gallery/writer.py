@@ -1,0 +1,250 @@
+"""A gallery of an output as a folder that a browser opens: from a disk, a web server, or as static files of a host.
+
+DIR/index.html                  the page
+DIR/gallery/                    its styles and scripts
+DIR/data/                       what it shows, as scripts
+DIR/media/<sha256>.mp4          the videos (with `embed` "videos"), each once
+DIR/thumbs/<sha256>.jpg         the middle frame of each
+DIR/output.json                 which output this is, and every file that was written
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ...core.errors import InputError, VideoError
+from ...core.export_folder import ExportFolder, Receipt, identity, open_folder
+from ...core.files import sha256_file, write_atomic
+from ...core.interrupt import check
+from ...core.output import FinishedOutput
+from ...core.progress import Progress, keep
+from ...core.shards import group_rows, open_shard
+from ...video.decode import decode_at, upright, with_index
+from ...video.index import FrameIndex, index_frames, open_video
+from ...video.pyav import to_rgb
+from .exhibits import Exhibit, Gallery, distinct, spread
+from .site import PAGE, About, data_files, data_names, page, static_files
+
+SIDE, QUALITY = 320, 82  # of thumbnails: pixels of the longer side, and of the JPEG
+SUFFIXES = (".mp4", ".webm", ".mov", ".mkv", ".m4v", ".avi", ".ogv")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A video in the shards of an output.
+
+    Attributes:
+        sha256: Of its file.
+        shard: The file of the table.
+        group: The row group there.
+        row: The row in it.
+        suffix: What the file's name ends in.
+    """
+
+    sha256: str
+    shard: Path
+    group: int
+    row: int
+    suffix: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a gallery holds.
+
+    Attributes:
+        shown: Number of exhibits.
+        total: Number of exhibits of the output.
+        films: Number of videos, or pictures of them.
+        answered: Number of exhibits with answers of a model.
+    """
+
+    shown: int
+    total: int
+    films: int
+    answered: int
+
+
+def write_gallery(
+    output: FinishedOutput,
+    gallery: Gallery,
+    about: About,
+    folder: Path,
+    *,
+    split: str | None = None,
+    limit: int | None = None,
+    given: Mapping[str, Any] | None = None,
+    force: bool = False,
+    progress: bool = False,
+) -> Written:
+    """Write a gallery; a video that is there with its SHA-256 is kept.
+
+    Args:
+        output: The output.
+        gallery: What it shows.
+        about: What the gallery says of itself.
+        folder: The folder: see `resumable.open_folder`.
+        split: Show this split alone.
+        limit: Number of exhibits, spread evenly over those that would be shown; None for all.
+        given: What else decides the content, such as the hash of predictions.
+        force: Whether an earlier gallery may be written over.
+        progress: Whether to show it.
+
+    Raises:
+        InputError: There is nothing to show, a video is damaged or missing, or the folder holds something else.
+        OutputError: The folder cannot be written.
+    """
+    kept = {**identity(output, "gallery", split), "limit": limit, "embed": about.embed, **(given or {})}
+    exhibits = list(distinct(gallery.exhibits(_places(gallery, split, limit, answered=about.answered))))
+    if not exhibits and gallery.count:
+        what = f"of split {split} " * (split is not None) + "that the predictions answer" * about.answered
+        raise InputError(f"{output.path} has no {gallery.noun} {what.strip()}. Give another --split, or other answers.")
+    place = open_folder(folder, kept, force=force)
+    stored = [] if about.embed == "none" else list(_stored(output, exhibits))
+    static = static_files()
+    place.announce(_names(static, len(exhibits), stored, about.embed))
+    films: dict[str, dict[str, Any]] = {}
+    with Progress("gallery", len(stored), "video", shown=progress) as shown:
+        for film, content in _contents(stored):
+            check()
+            films[film.sha256] = _write_film(place, film, content, videos=about.embed == "videos")
+            keep("video")
+            shown.advance()
+    for name, data in [*static.items(), *data_files(about, gallery, exhibits, films), (PAGE, page(about))]:
+        write_atomic(folder / name, data)
+    place.finish()
+    answered = sum(any(each.verdict for each in exhibit.asked) for exhibit in exhibits)
+    return Written(len(exhibits), gallery.count, len(films), answered)
+
+
+def _places(gallery: Gallery, split: str | None, limit: int | None, *, answered: bool) -> Sequence[int]:
+    """Choose what is shown: of a split, and with answers those that were answered."""
+    if split is None and not answered:
+        return spread(gallery.count, limit)
+    places = [
+        place
+        for place, exhibit in enumerate(gallery.exhibits(range(gallery.count)))
+        if (split is None or split in exhibit.facets.get("split", ()))
+        and (not answered or any(each.verdict for each in exhibit.asked))
+    ]
+    return [places[number] for number in spread(len(places), limit)]
+
+
+def _names(static: Mapping[str, bytes], count: int, stored: Sequence[Stored], embed: str) -> dict[str, Receipt]:
+    names = [PAGE, *static, *data_names(count), *(_thumb(film.sha256) for film in stored)]
+    if embed == "videos":
+        names += [_file(film) for film in stored]
+    return {name: {} for name in names}
+
+
+def _file(film: Stored) -> str:
+    return f"media/{film.sha256}{film.suffix}"
+
+
+def _thumb(sha256: str) -> str:
+    return f"thumbs/{sha256}.jpg"
+
+
+def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Stored]:
+    """Find the videos of exhibits in the shards, each once.
+
+    Raises:
+        InputError: A shard cannot be read, or one is not there.
+    """
+    wanted: dict[str, set[str]] = {}
+    for exhibit in exhibits:
+        for film in exhibit.films:
+            wanted.setdefault(film.table, set()).add(film.sha256)
+    seen = set[str]()
+    for table, hashes in wanted.items():
+        if not all(len(name) == 64 and set(name) <= set("0123456789abcdef") for name in hashes):
+            raise InputError(f"table {table} has a sha256 that is none. `stressreel verify` says more.")
+        left = hashes - seen
+        for path in output.shards(table) if left else ():
+            with open_shard(path) as shard:
+                for group in range(shard.num_row_groups):
+                    for row, each in enumerate(group_rows(shard, group, ["sha256", "video.path"])):
+                        if each["sha256"] in left:
+                            left.discard(each["sha256"])
+                            suffix = PurePosixPath(each["video"]["path"] or "").suffix.lower()
+                            yield Stored(each["sha256"], path, group, row, suffix if suffix in SUFFIXES else ".mp4")
+        if left:
+            raise InputError(f"table {table} lacks {len(left)} videos that it names. `stressreel verify` says more.")
+        seen |= hashes
+
+
+def _contents(stored: Sequence[Stored]) -> Iterator[tuple[Stored, bytes]]:
+    """Read the videos, a row group at a time.
+
+    Raises:
+        InputError: One is not what its `sha256` says.
+    """
+    groups: dict[tuple[Path, int], list[Stored]] = {}
+    for film in stored:
+        groups.setdefault((film.shard, film.group), []).append(film)
+    for (path, group), films in groups.items():
+        with open_shard(path) as shard:
+            videos = [row["video"]["bytes"] for row in group_rows(shard, group, ["video.bytes"])]
+            for film in films:
+                content: bytes = videos[film.row] or b""
+                if hashlib.sha256(content).hexdigest() != film.sha256:
+                    raise InputError(
+                        f"{path.parent.name}/{path.name}: video {film.row} of row group {group} does not have its "
+                        "sha256. `stressreel verify` says more; build again with --fresh."
+                    )
+                yield film, content
+
+
+def _write_film(place: ExportFolder, film: Stored, content: bytes, *, videos: bool) -> dict[str, Any]:
+    """Write a video and its middle frame, and return what a page needs to play it; see `described`."""
+    path = place.place(_file(film))
+    if videos and not (path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == film.sha256):
+        write_atomic(path, content)
+    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+        if not videos:
+            path = Path(folder) / f"clip{film.suffix}"
+            path.write_bytes(content)
+        try:
+            about, picture, size = with_index(path, lambda index: (described(index), *_middle(index)), index_frames)
+            about["size"] = size
+            with open_video(path) as (container, _):
+                about["sound"] = bool(container.streams.audio)
+        except VideoError as error:
+            place.files.pop(_thumb(film.sha256))
+            return {"file": _file(film) if videos else None, "poster": None, "fault": str(error)}
+    write_atomic(place.place(_thumb(film.sha256)), picture)
+    return {"file": _file(film) if videos else None, "poster": _thumb(film.sha256), **about}
+
+
+def described(index: FrameIndex) -> dict[str, Any]:
+    """Return the frames of a video and when each is shown.
+
+    Returns:
+        `frames`, `seconds` (when the last one ends), and either `rate`, [frames, seconds] as whole numbers with which
+        frame k starts at k * seconds / frames, or `times`, when each starts; all from time 0 of the file.
+    """
+    steps = {int(step) for step in index.pts[1:] - index.pts[:-1]} or {index.end - int(index.pts[0])}
+    found: dict[str, Any] = {"frames": index.num_frames, "seconds": round(float(index.seconds(index.num_frames)), 6)}
+    if len(steps) == 1 and index.seconds(0) == 0:
+        step = steps.pop() * index.time_base
+        return found | {"rate": [step.denominator, step.numerator]}
+    return found | {"times": [round(float(index.seconds(number)), 6) for number in range(index.num_frames)]}
+
+
+def _middle(index: FrameIndex) -> tuple[bytes, tuple[int, int]]:
+    """Return the middle frame as a small JPEG, and the width and height that frames have."""
+    from PIL import Image
+
+    (frame,) = decode_at(index, [index.num_frames // 2])
+    picture = Image.fromarray(to_rgb(upright(frame)))
+    scale = min(1.0, SIDE / max(picture.size))
+    size = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
+    file = io.BytesIO()
+    picture.resize(size, Image.Resampling.BICUBIC).save(file, "JPEG", quality=QUALITY)
+    return file.getvalue(), picture.size

@@ -1,0 +1,172 @@
+"""Questions with options, as somebody gets them who does not see the video."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.seeds import digest_for
+from ...language.text_key import text_key
+from ..metrics.answers import YES_NO
+from ..metrics.items import Items
+
+Floats = NDArray[np.float64]
+Vectors = NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Vectors]
+"""Returns the embeddings of texts: float32 of shape (texts, dimensions), each of length 1."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with its options.
+
+    Attributes:
+        id: Unique among what is asked together.
+        question: The question; "" where only options are shown.
+        options: The options; "no" and "yes" for a yes/no question.
+        right: Number of the right option.
+        source: The source video; "" if none is known, then the question counts as one of its own.
+        kind: What is learnt apart for a yes/no question, such as its template.
+        part: What the options are, where one question has several sets of them: "answer", "explanation".
+        balanced: Whether the question belongs to the balanced subset; None where there is no such subset.
+    """
+
+    id: str
+    question: str
+    options: tuple[str, ...]
+    right: int
+    source: str = ""
+    kind: str = ""
+    part: str = ""
+    balanced: bool | None = None
+
+    @property
+    def cluster(self) -> str:
+        """The source video, or the question itself where none is known."""
+        return self.source or self.id
+
+    @property
+    def yes_no(self) -> bool:
+        """Whether it is a yes/no question."""
+        return sorted(option.casefold() for option in self.options) == sorted(YES_NO)
+
+
+def asked_items(items: Items, kinds: Sequence[str] | None = None) -> list[Asked]:
+    """Return the items that have options, of which one is known to be right.
+
+    Args:
+        items: The items.
+        kinds: The kind of each; by default all are alike.
+    """
+    return [
+        Asked(name, text, tuple(options), int(right), source, kind or "")
+        for name, text, options, right, source, kind in zip(
+            items.ids,
+            items.texts,
+            items.options,
+            items.truth,
+            items.sources,
+            kinds or [""] * len(items.ids),
+            strict=True,
+        )
+        if right >= 0 and len(options) > 1
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Arranged:
+    """Questions by id, their options in an order of our own: nothing that is learnt depends on the order given.
+
+    The order is drawn for each question from the texts of its options, so to take the first of equally good options
+    is to take any of them.
+
+    Attributes:
+        asked: The questions.
+        order: For each place the number of the option as given; -1 where a question has fewer options than others.
+            Shape (questions, most options), as all that follows.
+        there: Where there is an option.
+        keys: The options folded by `text_key`; "" where there is none.
+        right: The place of the right option, shape (questions,).
+    """
+
+    asked: tuple[Asked, ...]
+    order: NDArray[np.int64]
+    there: NDArray[np.bool_]
+    keys: NDArray[np.str_]
+    right: NDArray[np.int64]
+
+    def take(self, rows: NDArray[np.int64]) -> Arranged:
+        """Return some of the questions."""
+        some = tuple(self.asked[row] for row in rows.tolist())
+        return Arranged(some, self.order[rows], self.there[rows], self.keys[rows], self.right[rows])
+
+    def texts(self) -> list[list[str]]:
+        """Return the options of each question in this order."""
+        return [
+            [asked.options[number] for number in numbers if number >= 0]
+            for asked, numbers in zip(self.asked, self.order.tolist(), strict=True)
+        ]
+
+    def spread(self, values: Sequence[Sequence[float]]) -> Floats:
+        """Return a value of each option as an array, 0 where there is no option."""
+        found = np.zeros(self.there.shape)
+        found[self.there] = [value for row in values for value in row]
+        return found
+
+    def given(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers as given of places in this order."""
+        return self.order[np.arange(len(self.order)), places]
+
+
+def arrange(asked: Sequence[Asked]) -> Arranged:
+    """Put questions in the order of their ids, and the options of each in a drawn one."""
+    rows = tuple(sorted(asked, key=lambda one: one.id))
+    most = max((len(one.options) for one in rows), default=0)
+    order = np.full((len(rows), most), -1, np.int64)
+    keys = [[""] * most for _ in rows]
+    for row, one in enumerate(rows):
+        drawn = sorted(range(len(one.options)), key=lambda place: digest_for(0, "blind", one.id, one.options[place]))
+        order[row, : len(drawn)] = drawn
+        keys[row][: len(drawn)] = [text_key(one.options[place]) for place in drawn]
+    right = [order[row].tolist().index(one.right) for row, one in enumerate(rows)]
+    return Arranged(rows, order, order >= 0, np.array(keys, dtype=np.str_), np.array(right, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """The embeddings of arranged questions.
+
+    Attributes:
+        questions: float32 of shape (questions, dimensions).
+        options: float32 of shape (questions, most options, dimensions); zeros where there is no option.
+    """
+
+    questions: Vectors
+    options: Vectors
+
+
+def remembering(embed: Embed) -> Embed:
+    """Return an embedder that embeds each text once, however often it is asked for."""
+    known: dict[str, Vectors] = {}
+
+    def found(texts: Sequence[str]) -> Vectors:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known.update(zip(new, embed(new), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return found
+
+
+def embedded(rows: Arranged, embed: Embed) -> Embedded:
+    """Embed questions and options, each distinct text once."""
+    options = [text for texts in rows.texts() for text in texts]
+    texts = list(dict.fromkeys([one.question for one in rows.asked] + options))
+    place = {text: number for number, text in enumerate(texts)}
+    vectors = embed(texts)
+    found = np.zeros((*rows.there.shape, vectors.shape[1]), np.float32)
+    found[rows.there] = vectors[[place[text] for text in options]]
+    return Embedded(vectors[[place[one.question] for one in rows.asked]], found)

@@ -1,0 +1,124 @@
+"""Questions with options from anybody's file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...core.documents import shortened
+from ...core.errors import InputError, UsageError
+from ..metrics.items import GOLD, INDEX, SOURCES, TEXTS, given_options, options_of, right_option
+from ..metrics.predictions import ID_NAMES, read_predictions
+from .asked import Asked
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "id": ID_NAMES,
+    "question": TEXTS,
+    "options": ("options",),
+    "answer": GOLD,
+    "source": (*SOURCES, "group"),
+    "split": ("split",),
+    "config": ("config",),
+    "kind": ("kind", "type", "template_id"),
+    "part": ("part",),
+    "blind_guessable": ("blind_guessable",),
+    "explanation_options": ("explanation_options",),
+    "explanation_index": ("explanation_index",),
+}
+"""What a column may be called, the first that is there counts."""
+TRUE, FALSE = ("true", "1", "yes"), ("false", "0", "no")
+Table = tuple[str, str]
+"""The config and the split of questions, "" where the file says none."""
+
+
+def read_asked(path: Path, columns: Mapping[str, str] | None = None, first: int = 0) -> dict[Table, list[Asked]]:
+    """Read questions with options from a CSV, JSON, JSON-lines or Parquet file.
+
+    Args:
+        path: The file: `id`, `question`, `options` (or a0, a1, …; without, answers are yes or no), `answer` (or
+            `answer_index`); where there are some `source`, `split`, `config`, `kind`, `part`, `blind_guessable`, and
+            `explanation_options` with `explanation_index`, as `stressreel mine` writes them.
+        columns: Names of columns that are called otherwise.
+        first: Number of the first option in right answers that are numbers; `answer_index` counts from 0.
+
+    Returns:
+        The questions by config and split, in the order of the file.
+
+    Raises:
+        UsageError: There is no such file, or column to name.
+        InputError: It cannot be read, or a row lacks an id or a right option.
+    """
+    unknown = sorted(set(columns or ()) - set(NAMES))
+    if unknown:
+        raise UsageError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(NAMES)}.")
+    if not path.exists():
+        raise UsageError(f"there is no {path}. Give the output of a build, or a file of your own questions.")
+    rows = read_predictions(path).rows
+    there = {name for row in rows for name in row}
+    missing = [column for column in (columns or {}).values() if column not in there]
+    if missing:
+        raise InputError(f"{path} has no column {', '.join(missing)}. It has: {', '.join(sorted(there))}.")
+    chosen = {name: (columns[name],) if columns and name in columns else names for name, names in NAMES.items()}
+    found: dict[Table, list[Asked]] = {}
+    for number, row in enumerate(rows, 1):
+        value = {name: _value(row, names) for name, names in chosen.items()}
+        if not _text(value["id"]):
+            raise InputError(f"{path}: row {number} has no id. It is looked for in {', '.join(chosen['id'])}.")
+        table = (_text(value["config"]), _text(value["split"]))
+        found.setdefault(table, []).extend(_asked(path, row, value, chosen["answer"], first))
+    return found
+
+
+def _asked(
+    path: Path, row: Mapping[str, Any], value: Mapping[str, Any], gold: Sequence[str], first: int
+) -> list[Asked]:
+    """Return the question of a row, and once more with its explanations if it has some."""
+    name = _text(value["id"])
+    guessable = _flag(path, name, value["blind_guessable"])
+    explained = value["explanation_options"] is not None
+    options = options_of(given_options({**row, "options": value["options"]}), path, name)
+    answer = next((column for column in gold if row.get(column) not in (None, "")), None)
+    if answer is None:
+        raise InputError(f"{path}: {name!r} has no right answer. It is looked for in {', '.join(gold)}.")
+    _check(path, name, options)
+    asked = Asked(
+        id=name,
+        question=_text(value["question"]),
+        options=options,
+        right=right_option(row, answer, options, f"{path}: {name!r}", first=first),
+        source=_text(value["source"]),
+        kind=_text(value["kind"]),
+        part=_text(value["part"]) or ("answer" if explained else ""),
+        balanced=None if guessable is None else not guessable,
+    )
+    if not explained:
+        return [asked]
+    options = options_of(value["explanation_options"], path, name)
+    _check(path, name, options)
+    index = {INDEX: value["explanation_index"]}
+    right = right_option(index, INDEX, options, f"{path}: the explanation of {name!r}")
+    return [asked, replace(asked, options=options, right=right, part="explanation")]
+
+
+def _value(row: Mapping[str, Any], names: Sequence[str]) -> Any:
+    return next((row[name] for name in names if row.get(name) not in (None, "")), None)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _check(path: Path, name: str, options: Sequence[str]) -> None:
+    if len(options) < 2:
+        raise InputError(f"{path}: {name!r} has one option; expected two or more.")
+
+
+def _flag(path: Path, name: str, value: Any) -> bool | None:
+    if value is None:
+        return None
+    text = str(value).casefold()
+    if text not in (*TRUE, *FALSE):
+        raise InputError(f"{path}: blind_guessable of {name!r} is {shortened(value)}; expected true or false.")
+    return text in TRUE

@@ -1,0 +1,193 @@
+"""Guessers of one right option among several texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.extras import MissingExtraError
+from .asked import Arranged, Embed, Floats, arrange
+from .asked import Asked as Asked
+from .cues import ASKING, TRAINING, known, training_cues
+from .figures import Choices, Family, Guess, Worth
+from .folds import Fold, cross_fitted, folds
+from .logit import features, fit
+from .trained import COMPARING, EMBEDDING, ENCODER, GUESSERS, NO_QUESTION, Guesser, Seen, seen
+from .untrained import RULES, pick
+
+PLACE = "the place that is right most often in what was learnt"
+STACKED = "weighs all cues and trained guessers together (conditional logit, cross-fitted)"
+MEANINGS = {"place": PLACE} | {name: rule.meaning for name, rule in RULES.items()}
+"""What the guessers do that `guess_options` asks without training, in words."""
+COMBINED = ("question_network", "full_network", "trees")
+ALONE = "there is a single source video, and no train split"
+
+
+@dataclass(frozen=True, eq=False)
+class Guessed:
+    """What all guessers of options make of questions.
+
+    Attributes:
+        rows: The questions.
+        guesses: What they choose.
+        groups: The features that are weighed together, by cue or guesser: what `worth` and pairs are made from.
+        divided: The parts for cross-fitting.
+        learnt: How many questions of train were learnt from.
+        left_out: Guessers that could not guess, and why.
+    """
+
+    rows: Arranged
+    guesses: tuple[Guess, ...]
+    groups: Mapping[str, Floats]
+    divided: list[Fold]
+    learnt: int
+    left_out: Mapping[str, str]
+
+
+def guess_options(
+    asked: Sequence[Asked], train: Sequence[Asked], embed: Embed | None, seed: int, *, trained: bool = True
+) -> Guessed:
+    """Let every guesser choose an option of every question.
+
+    Args:
+        asked: The questions.
+        train: Questions to learn from; without, guessers learn from the other source videos of `asked`.
+        embed: Embeds texts; without, guessers that need embeddings are left out.
+        seed: Seed of all draws.
+        trained: Whether trained guessers guess.
+    """
+    view = seen(arrange(asked), embed)
+    rows, divided = view.rows, folds(view.rows, seed)
+    known_rows = arrange(train) if train else None
+    left_out = _left_out(view, known_rows is not None)
+    measured = {**view.cues, **(training_cues(rows, known(known_rows)) if known_rows else {})}
+    guesses = [
+        _guess(rows, name, rule.meaning, "untrained", measured[rule.cue] * (1 if rule.most else -1))
+        for name, rule in RULES.items()
+        if rule.cue in measured
+    ]
+    if train or divided:
+        guesses.insert(0, _by_place(rows, known_rows, divided))
+    groups = {name: features(rows.there, values) for name, values in measured.items()}
+    if trained:
+        learnt = seen(known_rows, embed) if known_rows else None
+        for name, scores in _scores(view, learnt, divided, seed, left_out):
+            meaning = GUESSERS[name][1]
+            guesses.append(_guess(rows, name, meaning, "trained", scores))
+            if learnt:  # scores that were learnt in these rows would tell of their right options
+                groups[name] = features(rows.there, scores)
+                if name in COMBINED:
+                    guesses += _with_the_rule(rows, name, meaning, scores, measured["right_in_train"])
+        if divided:
+            scores = weigh(rows, list(groups.values()), divided)
+            guesses.append(_guess(rows, "stacked", STACKED, "trained", scores))
+        else:
+            left_out["stacked"] = ALONE
+    return Guessed(rows, tuple(guesses), groups, divided, len(train), left_out)
+
+
+def _left_out(view: Seen, trains: bool) -> dict[str, str]:
+    """Name the guessers that cannot guess, with the reason."""
+    found: dict[str, str] = {}
+    if view.vectors is None:
+        found |= dict.fromkeys([*_rules_on("like_others", "near_question"), *EMBEDDING], ENCODER)
+    if not any(one.question for one in view.rows.asked):
+        found |= dict.fromkeys([*_rules_on(*ASKING), *COMPARING], NO_QUESTION)
+    if not trains:
+        found |= dict.fromkeys(_rules_on(*TRAINING), "there is no train split")
+    return found
+
+
+def _rules_on(*names: str) -> list[str]:
+    return [name for name, rule in RULES.items() if rule.cue in names]
+
+
+def _scores(
+    view: Seen, learnt: Seen | None, divided: list[Fold], seed: int, left_out: dict[str, str]
+) -> Iterator[tuple[str, Floats]]:
+    """Yield what each trained guesser that can guess gives to options; note why others cannot."""
+    for name, (guesser, _) in GUESSERS.items():
+        if name in left_out:
+            continue
+        try:
+            if learnt:
+                yield name, guesser(learnt, view, seed, "train")
+            elif divided:
+                yield name, cross_fitted(divided, partial(_part, guesser, view, seed))
+            else:
+                left_out[name] = ALONE
+        except MissingExtraError as error:
+            left_out[name] = str(error)
+
+
+def _part(
+    guesser: Guesser, view: Seen, seed: int, learnt: NDArray[np.int64], asked: NDArray[np.int64], key: str
+) -> Floats:
+    return guesser(view.take(learnt), view.take(asked), seed, key)
+
+
+def weigh(rows: Arranged, groups: Sequence[Floats], divided: list[Fold]) -> Floats:
+    """Score options by a conditional logit on groups of features, cross-fitted."""
+    values = np.concatenate(groups, axis=2)
+    return cross_fitted(
+        divided,
+        lambda learnt, asked, _: values[asked] @ fit(values[learnt], rows.there[learnt], rows.right[learnt]),
+    )
+
+
+def worth(guessed: Guessed) -> list[Worth]:
+    """Measure what each cue, and each trained guesser, is worth: alone, and to those that weigh all."""
+    rows, groups, divided = guessed.rows, guessed.groups, guessed.divided
+    if not divided:
+        return []
+
+    def share(names: Sequence[str]) -> float:
+        scores = weigh(rows, [groups[name] for name in names], divided)
+        return float(pick(rows, scores)[1].mean())
+
+    everything = share(list(groups))
+    found = [
+        Worth(name, share([name]), everything - share([other for other in groups if other != name]))
+        for name in groups
+        if np.ptp(groups[name]) > 0 and len(groups) > 1
+    ]
+    return sorted(found, key=lambda one: -one.alone)
+
+
+def _guess(rows: Arranged, name: str, meaning: str, family: Family, scores: Floats) -> Guess:
+    places, right = pick(rows, scores)
+    return Guess(name, meaning, family, rows.given(places), right)
+
+
+def _by_place(rows: Arranged, train: Arranged | None, divided: list[Fold]) -> Guess:
+    """Choose the place that is right most often; of equal ones the first."""
+    right = np.array([one.right for one in rows.asked])
+    choices: Choices = np.zeros(len(right), np.int64)
+    parts = (
+        [([one.right for one in train.asked], np.arange(len(right)))]
+        if train
+        else [(right[learnt].tolist(), asked) for learnt, asked in divided]
+    )
+    for places, asked in parts:
+        counts = Counter(places)
+        by_count = sorted(counts, key=lambda place: (-counts[place], place))
+        for row in asked.tolist():
+            choices[row] = next((place for place in by_count if place < len(rows.asked[row].options)), 0)
+    return Guess("place", PLACE, "trained", choices, (choices == right).astype(np.float64))
+
+
+def _with_the_rule(rows: Arranged, name: str, meaning: str, scores: Floats, counts: Floats) -> list[Guess]:
+    """Choose the best option of those that are right in train, or of those that are not, where there are some."""
+    found = []
+    for rule, inside in (("right_in_train", counts > 0), ("not_right_in_train", counts == 0)):
+        inside &= rows.there
+        bonus = np.where(inside, float(np.abs(scores).max(initial=0)) * 2 + 1, 0.0)
+        what = "of the options right in train" if rule == "right_in_train" else "of the options not right in train"
+        meaning_too = f"{meaning}; {what}, where there are any"
+        found.append(_guess(rows, f"{name}+{rule}", meaning_too, "trained", scores + bonus))
+    return found

@@ -1,0 +1,206 @@
+"""An audit as tables, Markdown and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...core.markdown import as_text
+from ...core.results import Cell, Estimate, Result, Table, cell_json, markdown_table, text_table
+from ..metrics.scores import interval_line
+from .figures import Audited, Figure
+
+SHOWN = 12  # guessers on a screen; the file has all
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Titled:
+    """An audit, and what it is of.
+
+    Attributes:
+        config: The table; "" of a file without.
+        split: The split; "" likewise.
+        audit: The audit.
+    """
+
+    config: str
+    split: str
+    audit: Audited
+
+    @property
+    def title(self) -> str:
+        """Name table, split and part."""
+        return ", ".join(filter(None, (self.config, self.split, self.audit.part)))
+
+
+@dataclass(frozen=True, eq=False)
+class Audit(Result):
+    """What blind guessers get right.
+
+    Attributes:
+        audits: An audit of each table, split and part.
+        about: What they are of, and what the intervals are.
+        notes: What was left out.
+        written: The folder, if the audit was written.
+    """
+
+    audits: tuple[Titled, ...]
+    about: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return what every guesser gets right, the highest of each audit first, and what each cue is worth."""
+        figures: list[tuple[Cell, ...]] = []
+        worth: list[tuple[Cell, ...]] = []
+        for one in self.audits:
+            place = (one.config, one.split, one.audit.part)
+            for figure in sorted(one.audit.figures, key=lambda figure: -figure.share.value):
+                row = (figure.guesser, figure.family, one.audit.chance, figure.share, figure.balanced, figure.meaning)
+                figures.append((*place, *row))
+            worth += [(*place, cue.cue, cue.alone, cue.lost) for cue in one.audit.worth]
+        asked = ("config", "split", "part")
+        right = ("guesser", "family", "chance", "right [95 % interval]", "balanced subset", "what it does")
+        cues = ("cue", "alone", "lost without")
+        title = f"What is right without the video: {self.about['name']}"
+        return (
+            Table("guessers", title, asked + right, tuple(figures)),
+            Table("worth", "What each cue is worth", asked + cues, tuple(worth)),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the content of `audit.json`."""
+        return {"version": VERSION, **self.about, "audits": [_audit_json(one) for one in self.audits]}
+
+    def __str__(self) -> str:
+        """Write the highest figures, and the best guessers of each audit."""
+        tables = [headline(self.audits), *(figures_table(one, SHOWN) for one in self.audits)]
+        lines = ["\n\n".join(map(text_table, tables))]
+        for reason, names in _left_out(self.audits).items():
+            lines.append(f"left out: {', '.join(names)} ({reason})")
+        return "\n".join([*lines, "", interval_line(self.about["interval"])])
+
+    def as_markdown(self) -> str:
+        """Return the content of `audit.md`."""
+        interval = interval_line(self.about["interval"])
+        lines = [f"# What is right without the video: {as_text(self.about['name'])}", "", interval, ""]
+        lines += ["![Guessers](audit.png)", "", markdown_table(headline(self.audits)), ""]
+        for one in self.audits:
+            lines += [markdown_table(figures_table(one)), ""]
+            if one.audit.worth:
+                lines += [markdown_table(worth_table(one)).replace("## ", "### ", 1), ""]
+        lines += [f"* Left out: {', '.join(names)}: {reason}." for reason, names in _left_out(self.audits).items()]
+        return "\n".join(lines).rstrip() + "\n"
+
+
+def percent(share: Estimate | float | None) -> str:
+    """Write a share as per cent, with its interval where it has one; a dash if it is not defined."""
+    if share is None:
+        return "–"
+    if isinstance(share, Estimate):
+        interval = f" [{100 * share.low:.1f}, {100 * share.high:.1f}]" if share.low == share.low else ""
+        return percent(share.value) + interval
+    return f"{100 * share:.1f}" if share == share else "–"
+
+
+def headline(audits: Sequence[Titled]) -> Table:
+    """Put the highest figure of every audit into a table."""
+    subsets = any(one.audit.best_balanced for one in audits)
+    rows: list[tuple[Cell, ...]] = []
+    for one in audits:
+        audit = one.audit
+        row: list[Cell] = [
+            one.title,
+            f"{len(audit.ids):,}",
+            percent(audit.chance),
+            percent(audit.best.share),
+            audit.best.guesser,
+            percent(audit.elsewhere.value),
+        ]
+        if subsets:
+            best = audit.best_balanced
+            row += [
+                f"{audit.num_balanced or 0:,}",
+                percent(best.balanced if best else None),
+                best.guesser if best else "",
+            ]
+        rows.append(tuple(row))
+    headings = ("asked", "questions", "chance", "highest, % [95 % interval]", "guesser", "best elsewhere")
+    more = ("balanced subset", "highest there", "guesser there")
+    return Table("highest", "What is right without the video", headings + more * subsets, tuple(rows))
+
+
+def figures_table(one: Titled, most: int | None = None) -> Table:
+    """Put what the guessers of an audit get right into a table, the highest first."""
+    audit = one.audit
+    ranked = sorted(audit.figures, key=lambda figure: -figure.share.value)
+    subset = audit.num_balanced is not None
+    rows = tuple(
+        (figure.guesser, percent(figure.share), *([percent(figure.balanced)] if subset else []), figure.meaning)
+        for figure in ranked[:most]
+    )
+    learnt = (
+        f"trained on {audit.learnt:,} questions of train"
+        if audit.learnt
+        else "trained ones learn from the other source videos"
+    )
+    title = f"{one.title}: {len(audit.ids):,} questions, chance {percent(audit.chance)} %; {learnt}"
+    headings = ("guesser", "right, % [95 % interval]", *(["balanced subset"] if subset else []), "what it does")
+    more = f"{len(ranked) - most} more guessers get less." if most and len(ranked) > most else ""
+    return Table("guessers", title, headings, rows, more)
+
+
+def worth_table(one: Titled) -> Table:
+    """Put what each cue is worth into a table."""
+    rows = tuple((worth.cue, percent(worth.alone), f"{100 * worth.lost:+.1f}") for worth in one.audit.worth)
+    note = "Conditional logits, cross-fitted: on one cue alone, and on all less that on all others."
+    return Table("worth", f"{one.title}: what each cue is worth", ("cue", "alone, %", "to all, points"), rows, note)
+
+
+def _audit_json(one: Titled) -> dict[str, Any]:
+    audit = one.audit
+    best = audit.best_balanced
+    choices = {name: made.tolist() for name, made in audit.choices.items()}
+    return {
+        "config": one.config,
+        "split": one.split,
+        "part": audit.part,
+        "questions": len(audit.ids),
+        "sources": audit.sources,
+        "chance": audit.chance,
+        "learnt_from_train": audit.learnt,
+        "highest": {"guesser": audit.best.guesser, **cell_json(audit.best.share)},
+        "best_elsewhere": cell_json(audit.elsewhere),
+        "balanced": None
+        if best is None
+        else {"questions": audit.num_balanced, "guesser": best.guesser, **cell_json(best.balanced)},
+        "guessers": [_figure_json(figure) for figure in audit.figures],
+        "worth": [vars(worth) for worth in audit.worth],
+        "left_out": dict(audit.left_out),
+        "choices": {
+            name: [{"guesser": guesser, "choice": made[row]} for guesser, made in choices.items()]
+            for row, name in enumerate(audit.ids)
+        },
+    }
+
+
+def _figure_json(figure: Figure) -> dict[str, Any]:
+    return {
+        "guesser": figure.guesser,
+        "meaning": figure.meaning,
+        "family": figure.family,
+        "right": cell_json(figure.share),
+        "right_balanced": cell_json(figure.balanced),
+    }
+
+
+def _left_out(audits: Sequence[Titled]) -> dict[str, list[str]]:
+    """Name the guessers that could not guess, by the reason."""
+    found: dict[str, list[str]] = {}
+    for one in audits:
+        for name, reason in one.audit.left_out.items():
+            if name not in found.setdefault(reason, []):
+                found[reason].append(name)
+    return found

@@ -1,0 +1,200 @@
+"""Guessers that learn from questions with known answers: networks, and two families of another kind.
+
+Networks see embeddings and cues. `ngrams` sees the characters of options and `trees` the cues; no search for wrong
+options should ever steer by these two, so that they can judge what was steered by others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.extras import import_extra
+from ...core.seeds import rng_for
+from .asked import Arranged, Asked, Embed, Embedded, Floats, Vectors, arrange, embedded
+from .cues import ASKING, TRAINING, cues
+from .logit import features, fit
+from .network import Inputs, learn_and_score
+
+CHARACTERS = (2, 5)
+ENCODER = "needs a sentence encoder: pip install 'stressreel[sbert]'"
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Questions as trained guessers see them.
+
+    Attributes:
+        rows: The questions.
+        vectors: Their embeddings; None without a sentence encoder.
+        cues: Their cues.
+        embed: Embeds more texts; None likewise.
+    """
+
+    rows: Arranged
+    vectors: Embedded | None
+    cues: Mapping[str, Floats]
+    embed: Embed | None
+
+    def take(self, chosen: NDArray[np.int64]) -> Seen:
+        """Return some of the questions."""
+        vectors = self.vectors and Embedded(self.vectors.questions[chosen], self.vectors.options[chosen])
+        some = {name: values[chosen] for name, values in self.cues.items()}
+        return Seen(self.rows.take(chosen), vectors, some, self.embed)
+
+    def weighed(self, *names: str) -> Floats:
+        """Return the features (`logit.features`) of some cues, shape (questions, most options, features)."""
+        there = [name for name in names if name in self.cues]
+        empty = np.zeros((*self.rows.there.shape, 0))
+        return np.concatenate([empty, *(features(self.rows.there, self.cues[name]) for name in there)], axis=2)
+
+    @property
+    def of_options(self) -> tuple[str, ...]:
+        """The cues that see options alone."""
+        return tuple(name for name in self.cues if name not in (*ASKING, *TRAINING))
+
+
+def seen(rows: Arranged, embed: Embed | None) -> Seen:
+    """Measure what trained guessers see of questions."""
+    vectors = embedded(rows, embed) if embed else None
+    return Seen(rows, vectors, cues(rows, vectors), embed)
+
+
+Guesser = Callable[[Seen, Seen, int, str], Floats]
+"""Learns from questions and scores the options of others; takes a seed, and a key of the draws."""
+
+
+def option_logit(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
+    """Score options by a conditional logit on their cues, without the question."""
+    weights = fit(learnt.weighed(*learnt.of_options), learnt.rows.there, learnt.rows.right)
+    scores: Floats = asked.weighed(*learnt.of_options) @ weights
+    return scores
+
+
+def option_network(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
+    """Score options by a network that sees embeddings and cues of options, without the question."""
+    return _network(learnt, asked, learnt.of_options, False, seed, "option", key)
+
+
+def question_network(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
+    """Score options by a network that compares them with the question, by embeddings and cues."""
+    return _network(learnt, asked, ASKING, True, seed, "question", key)
+
+
+def full_network(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
+    """Score options by a network that sees all: the question, and the options as a set."""
+    return _network(learnt, asked, (*ASKING, *learnt.of_options), True, seed, "full", key)
+
+
+def random_judge(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
+    """Score options by `question_network`, trained to tell right options from random other right ones.
+
+    It never sees the wrong options: it knows what an answer to the question looks like.
+    """
+    drawn = _against_random(learnt.rows, seed, key)
+    if not drawn:  # all right options are alike
+        return np.zeros(asked.rows.there.shape)
+    return question_network(seen(arrange(drawn), learnt.embed), asked, seed, key)
+
+
+def _against_random(rows: Arranged, seed: int, key: str) -> list[Asked]:
+    """Return every question with random right options of others as its wrong options, all different."""
+    rights = [one.options[one.right] for one in rows.asked]
+    keys = rows.keys[np.arange(len(rows.right)), rows.right].tolist()
+    found = []
+    for place, one in enumerate(rows.asked):
+        taken = {keys[place]: one.options[one.right]}
+        for other in rng_for(seed, "blind", "random", key, one.id).integers(0, len(rights), 10 * len(one.options)):
+            if len(taken) < len(one.options):
+                taken.setdefault(keys[other], rights[other])
+        if len(taken) > 1:
+            found.append(Asked(one.id, one.question, tuple(taken.values()), 0, one.source))
+    return found
+
+
+def ngrams(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
+    """Score options by a logistic regression on their characters: TF-IDF of 2 to 5 in a row, without the question."""
+    text = import_extra("sklearn.feature_extraction.text", what="a trained guesser")
+    linear = import_extra("sklearn.linear_model", what="a trained guesser")
+    known = [option for texts in learnt.rows.texts() for option in texts]
+    weigh = text.TfidfVectorizer(
+        analyzer="char_wb", ngram_range=CHARACTERS, lowercase=False, min_df=2, sublinear_tf=True
+    )
+    try:
+        bags = weigh.fit_transform(known)
+    except ValueError:  # no characters are there twice
+        return np.zeros(asked.rows.there.shape)
+    with one_thread():
+        model = linear.LogisticRegression(solver="liblinear", random_state=0).fit(bags, _labels(learnt.rows))
+    scores = model.decision_function(weigh.transform([option for texts in asked.rows.texts() for option in texts]))
+    return _placed(asked.rows, scores)
+
+
+def trees(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
+    """Score options by gradient-boosted trees on all cues."""
+    ensemble = import_extra("sklearn.ensemble", what="a trained guesser")
+    names = (*ASKING, *learnt.of_options)
+    model = ensemble.HistGradientBoostingClassifier(
+        max_iter=150, learning_rate=0.06, max_leaf_nodes=15, min_samples_leaf=40, random_state=0
+    )
+    with one_thread():
+        model.fit(_flat(learnt, names), _labels(learnt.rows))
+        return _placed(asked.rows, model.decision_function(_flat(asked, names)))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let scikit-learn, and what it calls, use one thread: then sums are the same on every machine of a kind."""
+    control = import_extra("threadpoolctl", what="a trained guesser")
+    with control.threadpool_limits(1):
+        yield
+
+
+GUESSERS: dict[str, tuple[Guesser, str]] = {
+    "option_logit": (option_logit, "trained on cues of the options alone (conditional logit)"),
+    "option_network": (option_network, "trained on embeddings and cues of the options alone (network)"),
+    "question_network": (question_network, "trained on question and options, compared one by one (network)"),
+    "full_network": (full_network, "trained on question, options and the options as a set (network)"),
+    "random_judge": (random_judge, "trained to tell right answers from random ones (network)"),
+    "ngrams": (ngrams, "trained on the characters of options (TF-IDF, logistic regression); held out"),
+    "trees": (trees, "trained on all cues (gradient-boosted trees); held out"),
+}
+EMBEDDING = ("option_network", "question_network", "full_network", "random_judge")
+"""Those that need a sentence encoder."""
+COMPARING = ("question_network", "full_network", "random_judge")
+"""Those that need a question."""
+NO_QUESTION = "nothing is asked beside the options"
+
+
+def _network(learnt: Seen, asked: Seen, names: Sequence[str], compares: bool, seed: int, *key: str) -> Floats:
+    return learn_and_score(_inputs(learnt, names, compares), _inputs(asked, names, compares), *key, seed=seed)
+
+
+def _inputs(given: Seen, names: Sequence[str], compares: bool) -> Inputs:
+    if given.vectors is None:
+        raise ValueError("a network needs embeddings")
+    besides: Vectors = given.weighed(*names).astype(np.float32)
+    return Inputs(given.rows, given.vectors, besides, compares)
+
+
+def _flat(given: Seen, names: Sequence[str]) -> Floats:
+    values = [given.cues[name][:, :, None] for name in names if name in given.cues]
+    found: Floats = np.concatenate([*values, given.weighed(*names)], axis=2)[given.rows.there]
+    return found
+
+
+def _labels(rows: Arranged) -> NDArray[Any]:
+    right = np.zeros(rows.there.shape, np.int64)
+    right[np.arange(len(rows.right)), rows.right] = 1
+    return right[rows.there]
+
+
+def _placed(rows: Arranged, scores: Floats) -> Floats:
+    found = np.zeros(rows.there.shape)
+    found[rows.there] = scores
+    return found

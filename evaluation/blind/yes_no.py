@@ -1,0 +1,168 @@
+"""Guessers of yes or no, from the words of questions alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core.extras import MissingExtraError, import_extra
+from . import question_only
+from .asked import Arranged, Asked, Embed, arrange
+from .figures import Guess
+from .folds import folds
+from .question_only import Read
+from .trained import CHARACTERS, ENCODER, one_thread
+
+Answers = Callable[[Sequence[Read], Sequence[Read], Embed | None], Sequence[str]]
+MEANINGS = {
+    "text": "what most questions of the same words are answered",
+    "words": "what most questions with the same set of words are answered",
+    "naive_bayes": "trained on words and pairs of words (naive Bayes)",
+    "regression": "trained on words and pairs of words (logistic regression)",
+}
+
+
+def _guessers(kinds: bool) -> dict[str, tuple[Answers, str]]:
+    found: dict[str, tuple[Answers, str]] = {"majority": (_majority, "the answer that is right most often")}
+    if kinds:
+        found["kind"] = (_by_kind(_majority), "the answer that is right most often for the kind of question")
+    for name, meaning in MEANINGS.items():
+        plain = _reading(question_only.GUESSERS[name])
+        found[name] = (plain, meaning)
+        if kinds and name in ("naive_bayes", "regression"):
+            found[f"{name}_by_kind"] = (_by_kind(plain), f"{meaning}, each kind of question on its own")
+    found["embedding"] = (_embedding, "trained on the embedding of the question (SBERT, logistic regression)")
+    found["ngrams"] = (_ngrams, "trained on characters (TF-IDF, logistic regression); held out")
+    return found
+
+
+def _reading(guess: Callable[[Sequence[Read], Sequence[Read]], list[str]]) -> Answers:
+    return lambda learnt, asked, embed: guess(learnt, asked)
+
+
+def _majority(learnt: Sequence[Read], asked: Sequence[Read], embed: Embed | None) -> list[str]:
+    return [question_only.commonest(learnt)] * len(asked)
+
+
+def _by_kind(answer: Answers) -> Answers:
+    """Let a guesser learn and answer each kind of question on its own; of a kind it has not seen, the commonest."""
+
+    def answers(learnt: Sequence[Read], asked: Sequence[Read], embed: Embed | None) -> list[str]:
+        usual = question_only.commonest(learnt)
+        said = [usual] * len(asked)
+        for kind in sorted({one.kind for one in asked}):
+            rows = [row for row, one in enumerate(asked) if one.kind == kind]
+            known = [one for one in learnt if one.kind == kind]
+            if known:
+                found = answer(known, [asked[row] for row in rows], embed)
+                for row, text in zip(rows, found, strict=True):
+                    said[row] = text
+        return said
+
+    return answers
+
+
+def _embedding(learnt: Sequence[Read], asked: Sequence[Read], embed: Embed | None) -> Sequence[str]:
+    if embed is None:
+        return _majority(learnt, asked, embed)
+    return _logistic(learnt, embed([one.text for one in learnt]), embed([one.text for one in asked]))
+
+
+def _ngrams(learnt: Sequence[Read], asked: Sequence[Read], embed: Embed | None) -> Sequence[str]:
+    text = import_extra("sklearn.feature_extraction.text", what="a trained guesser")
+    weigh = text.TfidfVectorizer(analyzer="char_wb", ngram_range=CHARACTERS, sublinear_tf=True)
+    try:
+        bags = weigh.fit_transform([one.text for one in learnt])
+    except ValueError:  # questions without any character
+        return _majority(learnt, asked, embed)
+    return _logistic(learnt, bags, weigh.transform([one.text for one in asked]))
+
+
+def _logistic(learnt: Sequence[Read], known: Any, asked: Any) -> Sequence[str]:
+    """Answer by a logistic regression on features of questions."""
+    linear = import_extra("sklearn.linear_model", what="a trained guesser")
+    answers = [one.answer for one in learnt]
+    if len(set(answers)) < 2:
+        return [answers[0]] * int(asked.shape[0])
+    with one_thread():
+        model = linear.LogisticRegression(solver="liblinear", random_state=0).fit(known, answers)
+        return [str(answer) for answer in model.predict(asked)]
+
+
+def guess_yes_no(
+    asked: Sequence[Asked], train: Sequence[Asked], embed: Embed | None, seed: int
+) -> tuple[Arranged, list[Guess], dict[str, str]]:
+    """Let every guesser answer every question.
+
+    Args:
+        asked: Yes/no questions.
+        train: Questions to learn from; without, guessers learn from the other source videos of `asked`.
+        embed: Embeds texts; without, guessers that need embeddings are left out.
+        seed: Seed of all draws.
+
+    Returns:
+        The questions by id, what is guessed, and which guessers could not, with the reason.
+    """
+    rows = arrange(asked)
+    reads = [_read(one) for one in rows.asked]
+    learnt = [_read(one) for one in arrange(train).asked]
+    divided = folds(rows, seed)
+    if not learnt and not divided:
+        return rows, [], {"all": "there is a single source video, and no train split"}
+    guesses, left_out = [], {}
+    guessers = _guessers(len({one.kind for one in reads}) > 1)
+    if embed is None:
+        left_out["embedding"] = ENCODER
+        del guessers["embedding"]
+    for name, (answer, meaning) in guessers.items():
+        said = [""] * len(reads)
+        try:
+            if learnt:
+                said = list(answer(learnt, reads, embed))
+            else:
+                for known, others in divided:
+                    found = answer([reads[row] for row in known], [reads[row] for row in others], embed)
+                    for row, text in zip(others.tolist(), found, strict=True):
+                        said[row] = text
+        except MissingExtraError as error:
+            left_out[name] = str(error)
+            continue
+        numbers = [
+            next((at for at, option in enumerate(one.options) if option.casefold() == text), 0)
+            for one, text in zip(rows.asked, said, strict=True)
+        ]
+        right = np.array([float(number == one.right) for number, one in zip(numbers, rows.asked, strict=True)])
+        guesses.append(Guess(name, meaning, "trained", np.array(numbers, np.int64), right))
+    return rows, guesses, left_out
+
+
+def on_pairs(
+    rows: Arranged, guesses: Sequence[Guess], pairs: Sequence[tuple[str, str]]
+) -> tuple[Arranged, list[Guess]]:
+    """Return what is guessed of pairs of questions, such as a question and its complement: both right, or not.
+
+    Args:
+        rows: The questions.
+        guesses: What is guessed of them.
+        pairs: Ids of questions; pairs of which one is not asked are left out.
+    """
+    place = {one.id: row for row, one in enumerate(rows.asked)}
+    there = sorted((f"{one}+{other}", place[one], place[other]) for one, other in pairs if {one, other} <= place.keys())
+    first, second = (np.array([pair[at] for pair in there], np.int64) for at in (1, 2))
+    taken = rows.take(first)
+    named = tuple(replace(one, id=name) for one, (name, _, _) in zip(taken.asked, there, strict=True))
+    return replace(taken, asked=named), [
+        replace(
+            guess,
+            choices=np.stack([guess.choices[first], guess.choices[second]], axis=1),
+            right=guess.right[first] * guess.right[second],
+        )
+        for guess in guesses
+    ]
+
+
+def _read(one: Asked) -> Read:
+    return Read(one.question, one.options[one.right].casefold(), one.kind)

@@ -1,0 +1,58 @@
+"""Tasks made of items alone: what a benchmark without tasks of its own gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..core.errors import InputError
+from ..core.output import FinishedOutput
+from ..core.schema import Config
+from .metrics.items import Items
+from .tasks import Task, one_split
+
+
+def item_tasks(
+    output: FinishedOutput,
+    read_items: Callable[[FinishedOutput, str, str], Items],
+    tables: Sequence[str],
+    configs: Sequence[Config],
+    split: str | None,
+) -> list[Task]:
+    """Ask the items of every table with questions: a task for each, whose documents hold what is asked.
+
+    Args:
+        output: The output.
+        read_items: Reads the items of a table and split.
+        tables: The tables with questions.
+        configs: All tables; the videos are in the first that has some, named by its first column.
+        split: The split to ask; by default test where there is one.
+
+    Raises:
+        InputError: There are no videos, no such split, or items without options.
+    """
+    shown = next((config for config in configs if any(column.kind == "video" for column in config.columns)), None)
+    if shown is None:
+        raise InputError(f"{output.path} holds no videos, and a harness has to show some. Build it with them.")
+    found = []
+    for table in tables:
+        chosen = one_split(output, table, split)
+        items = read_items(output, table, chosen)
+        if (items.truth < 0).any():
+            raise InputError(f"{output.path}, table {table}: its items have no right option to judge by.")
+        docs = [
+            {
+                "id": name,
+                "config": table,
+                "table": shown.name,
+                "key": shown.columns[0].name,
+                "video": video,
+                "question": text,
+                "options": list(options),
+                "answer_index": int(right),
+            }
+            for name, video, text, options, right in zip(
+                items.ids, items.videos, items.texts, items.options, items.truth, strict=True
+            )
+        ]
+        found.append(Task(table, table, chosen, "item", docs=docs))
+    return found

@@ -1,0 +1,515 @@
+"""Scores of answers to graphs of sub-questions.
+
+AGQA-Decomp (Gandhi et al. 2022): accuracy, compositional accuracy (CA), right for the wrong reasons (RWR)
+and internal consistency (IC), exactly as in the authors' released scorer but for what `question_graphs` states of its
+two ways of reading. Compositional precision, recall and F1 are those of VA³ (Liao et al. 2024, arXiv 2407.03008).
+
+* **Accuracy** of a group: mean over right answers of the accuracy on the questions that have them, so that a group
+  where nine of ten answers are yes is not won by yes. Overall is one more group, of all questions.
+* **CA**: accuracy on parents all of whose children are answered right. **RWR**: on those with a wrong one; **RWR-n**
+  with n wrong ones. **Delta** = RWR − CA. Children without a right answer and of banned kinds are not looked at; a
+  parent without other children is not counted. By rule each (parent, rule) counts, by group of the parent each parent,
+  with the children of all its rules; CA, RWR and Delta without a name are those over all rules.
+* **IC** of a rule: mean of its two counters; of a group: mean of the counters of its rules; overall: mean of all 18. It
+  is not defined where a counter never counted. Ours is "IC (defined)": the mean of those counters that did.
+* **cP**: with A "the parent is right" and B "all its children are", cP = P(B | A), cR = P(A | B), c-F1 their harmonic
+  mean; cP⁻, cR⁻ and c-F1⁻ are the same of not A and not B. Parents and children are those of CA, so cR is CA by
+  parents.
+* **Correlation**: Pearson's, over graphs, of the share of consistent (parent, rule) and the share of right answers.
+
+All are shares from 0 to 1, Delta from −1 to 1; NaN is what the scorer calls N/A. A question counts once a video, where
+it is first asked, except that the correlation takes each graph by itself.
+
+A question without a prediction is left out of all of them: it is neither right nor wrong, and a parent is not counted
+by CA, RWR, c-F1 and IC if one of the children that they look at has none. To look at the others alone would take
+parents for right in all their children of which nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.errors import InputError
+from ...core.results import Cell, Estimate, Table
+from .bootstrap import Floats, Means, Measure, Tally
+from .internal_consistency import CONSISTENCY, CONSISTENCY_OF_GROUP, COUNTERS, consistency, once
+from .question_graphs import (
+    AFTER,
+    ANSWERED_YES_NO,
+    BANNED,
+    BEFORE,
+    GROUP_OF,
+    NO,
+    OVERALL,
+    RULES,
+    SCORED_GROUPS,
+    SHOWN,
+    YES,
+    Answers,
+    Node,
+    VideoGraphs,
+    check_graph,
+    comparable,
+    read_answers,
+)
+
+BINARY = frozenset({YES, NO, BEFORE, AFTER})
+BY_RULE, BY_GROUP = "rule", "group"
+MOST_WRONG = 5
+"""Children of one parent that tables tell apart."""
+SLICES = ("all", "main", "sub", "binary", "open")
+ALMOST_CONSTANT = 1e-12
+"""Variance below which a share is the same in all graphs."""
+
+Name = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked and not answered.
+
+    Attributes:
+        questions: Questions that are scored.
+        missing: Keys of the first that have no prediction, and the number of all; they are left out.
+        unreadable: The same of those whose prediction is no answer.
+        graphs: Graphs of more than one question.
+        isolated: Graphs of one.
+    """
+
+    questions: int
+    missing: tuple[tuple[str, ...], int]
+    unreadable: tuple[tuple[str, ...], int]
+    graphs: int
+    isolated: int
+
+
+class _Sums:
+    """Sums and counts of one video's cells."""
+
+    def __init__(self) -> None:
+        self.sums = defaultdict[Name, float](float)
+        self.counts = defaultdict[Name, int](int)
+
+    def add(self, name: Name, value: float) -> None:
+        self.sums[name] += value
+        self.counts[name] += 1
+
+
+def count(
+    videos: Iterable[VideoGraphs],
+    predictions: Mapping[str, str],
+    *,
+    released: bool = False,
+    left_out: Collection[str] = (),
+) -> tuple[Tally, Asked]:
+    """Sum what is right and what is consistent by video.
+
+    One video is held at a time, and of each that is done its sums.
+
+    Args:
+        videos: The graphs, each video once.
+        predictions: Answers by key; a question without one is left out.
+        released: Count as the released scorer does; see `question_graphs`.
+        left_out: Groups that do not count for accuracy, as those of `alike`.
+
+    Returns:
+        The sums, and what was not answered. Cells are parts joined by "|":
+        "accuracy|<group>|<answer>"; "CA", "RWR" and "RWR-<n>" of "rule|<rule>" or "group|<group>";
+        "IC|rule|<rule>|<counter>" and "IC|group|<group>|<rule>|<counter>", 1 if consistent; "cP", "cR", "cP⁻" and "cR⁻"
+        of a slice ("cP|all", main, sub, binary, open); and the moments of both shares of a graph, "graph|IC",
+        "graph|accuracy", "graph|IC²", "graph|accuracy²", "graph|IC·accuracy".
+
+    Raises:
+        InputError: A graph cannot be used (`question_graphs.check_graph`), a video comes twice, or there are no graphs.
+    """
+    found: dict[str, _Sums] = {}
+    numbers: dict[Name, None] = {}
+    missing, unreadable = list[str](), list[str]()
+    totals = dict.fromkeys(("questions", "missing", "unreadable", "graphs", "isolated"), 0)
+    for video in videos:
+        if video.video_id in found:
+            raise InputError(f"video {video.video_id!r} comes twice. Give all graphs about a video together.")
+        used = dict.fromkeys(key for graph in video.graphs for key in graph.nodes)
+        for graph in video.graphs:
+            check_graph(graph, video.nodes)
+        answers = read_answers((video.nodes[key] for key in used), predictions, released=released)
+        found[video.video_id] = _count_video(video, answers, {key: place for place, key in enumerate(used)})
+        _sum_accuracy(found[video.video_id], left_out)
+        numbers |= dict.fromkeys(found[video.video_id].counts)
+        totals["questions"] += sum(node.kind not in BANNED for node in answers.nodes)
+        totals["missing"] += len(answers.missing)
+        totals["unreadable"] += len(answers.unreadable)
+        totals["graphs"] += sum(bool(graph.edges) for graph in video.graphs)
+        totals["isolated"] += sum(not graph.edges for graph in video.graphs)
+        missing += answers.missing[: SHOWN - len(missing)]
+        unreadable += answers.unreadable[: SHOWN - len(unreadable)]
+    if not totals["graphs"] + totals["isolated"]:
+        raise InputError("there are no question graphs to score. Give the graphs of at least one video.")
+    if not numbers:
+        raise InputError(
+            "nothing of these question graphs can be scored: no question that is scored has a right answer, and no "
+            "answer can be held against another. Give graphs with right answers, and answers to their questions."
+        )
+    return _tally(found, list(numbers)), Asked(
+        totals["questions"],
+        (tuple(missing), totals["missing"]),
+        (tuple(unreadable), totals["unreadable"]),
+        totals["graphs"],
+        totals["isolated"],
+    )
+
+
+def alike(nodes: Iterable[Node]) -> tuple[str, ...]:
+    """Name the groups of yes/no questions that all have the same right answer: who always gives it is right in them."""
+    truths = defaultdict[str, set[str | None]](set)
+    for node in nodes:
+        if node.kind in ANSWERED_YES_NO and node.answer is not None:
+            truths[GROUP_OF[node.kind]].add(comparable(node.answer, node.kind))
+    return tuple(group for group in SCORED_GROUPS if len(truths[group]) == 1)
+
+
+def _sum_accuracy(sums: _Sums, left_out: Collection[str]) -> None:
+    """Leave groups out of accuracy, and sum the others as that of all questions."""
+    for name in [name for name in sums.counts if name[0] == "accuracy"]:
+        _, group, truth = name
+        if group in left_out:
+            del sums.sums[name], sums.counts[name]
+        else:
+            sums.sums["accuracy", OVERALL, truth] += sums.sums[name]
+            sums.counts["accuracy", OVERALL, truth] += sums.counts[name]
+
+
+def _tally(found: Mapping[str, _Sums], names: list[Name]) -> Tally:
+    names.sort()
+    column = {name: number for number, name in enumerate(names)}
+    sources = sorted(found)
+    sums = np.zeros((len(sources), len(names)))
+    counts = np.zeros_like(sums)
+    for row, source in enumerate(sources):
+        mine = found[source]
+        for name, number in mine.counts.items():
+            sums[row, column[name]], counts[row, column[name]] = mine.sums[name], number
+    return Tally(tuple(sources), tuple("|".join(name) for name in names), sums, counts).answered()
+
+
+def _count_video(video: VideoGraphs, answers: Answers, place: Mapping[str, int]) -> _Sums:
+    """Sum what is right and consistent in the graphs of one video."""
+    sums = _Sums()
+    asked, composed, checked = set[str](), set[str](), set[str]()
+    roots = {place[graph.root] for graph in video.graphs}
+    for graph in video.graphs:
+        at = [place[key] for key in graph.nodes]
+        # The released scorer keeps isolated questions in a file of their own, and counts all of them.
+        apart = answers.released and not graph.edges
+        for node in at:
+            if answers.right[node] is None or (not apart and answers.names[node] in asked):
+                continue
+            if not apart:
+                asked.add(answers.names[node])
+            right, truth = float(answers.right[node] or 0), answers.truths[node] or ""
+            sums.add(("accuracy", GROUP_OF[answers.nodes[node].kind], truth), right)
+        rules: dict[int, dict[str, tuple[int, ...]]] = {}
+        for parent, rule, children in graph.edges:
+            rules.setdefault(at[parent], {})[rule] = tuple([at[child] for child in children])
+        held = consistent = 0
+        for parent, by_rule in rules.items():
+            if answers.nodes[parent].kind in BANNED:
+                continue
+            name, group = answers.names[parent], GROUP_OF[answers.nodes[parent].kind]
+            if answers.right[parent] is not None and name not in composed:
+                composed.add(name)
+                _add_composed(sums, answers, parent, by_rule, parent in roots)
+            new = name not in checked
+            checked.add(name)
+            for rule in by_rule:
+                verdict = consistency(answers, rules, parent, rule)
+                if new:
+                    for counter, wrong in zip(CONSISTENCY.get(rule, ()), verdict, strict=False):
+                        if wrong is not None:
+                            sums.add(("IC", BY_RULE, rule, counter), float(not wrong))
+                            sums.add(("IC", BY_GROUP, group, rule, counter), float(not wrong))
+                single = once(verdict, rule, answers.says[parent])
+                held += single is not None
+                consistent += single is False
+        known = [of for node in at if (of := answers.right[node]) is not None]
+        if held and known:
+            _add_graph(sums, consistent / held, sum(known) / len(known))
+    return sums
+
+
+def _add_composed(
+    sums: _Sums, answers: Answers, parent: int, by_rule: Mapping[str, Sequence[int]], is_main: bool
+) -> None:
+    """Count a parent by how many of its children are wrong."""
+    right = bool(answers.right[parent])
+    every: dict[str, bool] = {}
+    lacking = False
+    for rule, children in by_rule.items():
+        if any(answers.absent[child] and answers.truths[child] is not None for child in children):
+            lacking = True
+            continue
+        counted = [child for child in children if answers.right[child] is not None]
+        every |= {answers.names[child]: bool(answers.right[child]) for child in counted}
+        if counted:
+            _add_bucket(sums, BY_RULE, rule, right, sum(not answers.right[child] for child in counted))
+    if lacking or not every:
+        return
+    wrong = sum(not each for each in every.values())
+    _add_bucket(sums, BY_GROUP, GROUP_OF[answers.nodes[parent].kind], right, wrong)
+    is_binary = answers.truths[parent] in BINARY
+    for part in ("all", "main" if is_main else "sub", "binary" if is_binary else "open"):
+        sums.add(("cP" if right else "cP⁻", part), float((not wrong) == right))
+        sums.add(("cR⁻" if wrong else "cR", part), float((not wrong) == right))
+
+
+def _add_bucket(sums: _Sums, by: str, name: str, right: bool, wrong: int) -> None:
+    for each in (name, OVERALL):
+        if wrong:
+            sums.add(("RWR", by, each), float(right))
+            sums.add((f"RWR-{wrong}", by, each), float(right))
+        else:
+            sums.add(("CA", by, each), float(right))
+
+
+def _add_graph(sums: _Sums, consistent: float, right: float) -> None:
+    for name, value in (
+        ("IC", consistent),
+        ("accuracy", right),
+        ("IC²", consistent * consistent),
+        ("accuracy²", right * right),
+        ("IC·accuracy", consistent * right),
+    ):
+        sums.add(("graph", name), value)
+
+
+def measure(cells: Sequence[str]) -> Measure:
+    """Return the scores as a function of the means of `count`'s cells.
+
+    The scores are "accuracy", "accuracy of <group>", "CA", "RWR", "Delta", "IC", "IC (defined)", "c-F1", "c-F1⁻" and
+    "IC–accuracy correlation", and with a comma behind what they are of: "CA, After", "CA, parents", "CA, Choose
+    parents", the same of RWR and Delta, "IC, After" and "IC, Choose parents". What no cell is about is left out.
+
+    Accuracy and IC are means over cells, which drop out of no resample (`bootstrap.Means.expanded`).
+
+    Args:
+        cells: Names of the cells.
+    """
+    by_group: dict[str, list[str]] = {}
+    for name in cells:
+        if name.startswith("accuracy|"):
+            by_group.setdefault(name.split("|", 2)[1], []).append(name)
+
+    def scores(means: Means) -> dict[str, Floats]:
+        undefined = np.full_like(next(iter(means.values())), np.nan)
+
+        def mean(*name: str) -> Floats:
+            return means.get("|".join(name), undefined)
+
+        def counter(*name: str) -> Floats:
+            return means.expanded.get("|".join(("IC", *name)), undefined)
+
+        found = {
+            "accuracy" if group == OVERALL else f"accuracy of {group}": _mean_of_defined(
+                [means.expanded[of] for of in by_group[group]]
+            )
+            for group in (OVERALL, *SCORED_GROUPS)
+            if group in by_group
+        }
+        for by, names in ((BY_RULE, (OVERALL, *RULES)), (BY_GROUP, (OVERALL, *SCORED_GROUPS))):
+            for name in names:
+                if any(f"{score}|{by}|{name}" in means for score in ("CA", "RWR")):
+                    right, wrong = (mean(score, by, name) for score in ("CA", "RWR"))
+                    behind = _behind(by, name)
+                    found |= {f"CA{behind}": right, f"RWR{behind}": wrong, f"Delta{behind}": wrong - right}
+        counters = [counter(BY_RULE, *each) for each in COUNTERS]
+        if any(name.startswith("IC|") for name in means):
+            found["IC"] = _mean(counters)
+            found["IC (defined)"] = _mean_of_defined(counters)
+        for by, rules in ((BY_RULE, {rule: (rule,) for rule in CONSISTENCY}), (BY_GROUP, CONSISTENCY_OF_GROUP)):
+            for name, allowed in rules.items():
+                within = () if by == BY_RULE else (name,)
+                these = [(by, *within, *each) for each in COUNTERS if each[0] in allowed]
+                if any("|".join(("IC", *each)) in means for each in these):
+                    found[f"IC{_behind(by, name)}"] = _mean([counter(*each) for each in these])
+        for sign in ("", "⁻"):
+            for part in SLICES:
+                if f"cP{sign}|{part}" in means or f"cR{sign}|{part}" in means:
+                    behind = "" if part == "all" else f", {part}"
+                    found[f"c-F1{sign}{behind}"] = _harmonic(mean(f"cP{sign}", part), mean(f"cR{sign}", part))
+        if "graph|IC" in means:
+            found["IC–accuracy correlation"] = _pearson(means)
+        return found
+
+    return scores
+
+
+def _behind(by: str, name: str) -> str:
+    """Name what a score is of, behind its own name."""
+    if by == BY_RULE:
+        return "" if name == OVERALL else f", {name}"
+    return ", parents" if name == OVERALL else f", {name} parents"
+
+
+def _mean_of_defined(values: Sequence[Floats]) -> Floats:
+    """Average shares over those that are defined, in each resample; expanded ones may lie beyond 0 and 1."""
+    stacked = np.stack(values)
+    there = ~np.isnan(stacked)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean: Floats = np.where(there, stacked, 0).sum(axis=0) / there.sum(axis=0)
+    return _share(mean)
+
+
+def _mean(values: Sequence[Floats]) -> Floats:
+    return _share(np.mean(values, axis=0))
+
+
+def _share(values: Floats) -> Floats:
+    bounded: Floats = np.clip(values, 0, 1)
+    return bounded
+
+
+def _harmonic(first: Floats, second: Floats) -> Floats:
+    """Return the harmonic mean; 0 of two zeros, as of a share of nothing right nothing is found."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(first + second == 0, 0.0, 2 * first * second / (first + second))
+
+
+def _pearson(means: Means) -> Floats:
+    """Return the correlation of consistency and accuracy of graphs; NaN where one of them is always the same."""
+    first, second = means["graph|IC"], means["graph|accuracy"]
+    spread = means["graph|IC²"] - first**2, means["graph|accuracy²"] - second**2
+    varied = (spread[0] > ALMOST_CONSTANT) & (spread[1] > ALMOST_CONSTANT)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = (means["graph|IC·accuracy"] - first * second) / np.sqrt(spread[0] * spread[1])
+    bounded: Floats = np.where(varied, np.clip(found, -1, 1), np.nan)
+    return bounded
+
+
+def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Choose the numbers to report first: those over everything, and the accuracy by group."""
+    return {name: value for name, value in scored.items() if ", " not in name}
+
+
+def tables(
+    counted: Tally, scored: Mapping[str, Estimate], constants: Mapping[str, Tally] | None = None
+) -> tuple[Table, ...]:
+    """Return accuracy by group and answer, CA and RWR by rule and by parent, consistency, and compositional F1.
+
+    Args:
+        counted: The sums.
+        scored: The estimates of `measure`'s scores.
+        constants: Sums of constant answers to the same graphs, by name: shown beside the consistency.
+    """
+    means, totals = _whole(counted), counted.totals()
+    return (
+        _accuracies(scored, means, totals),
+        *(_composed(scored, means, totals, by) for by in (BY_RULE, BY_GROUP)),
+        *_consistencies(scored, means, totals, constants or {}),
+        _later(means, totals),
+    )
+
+
+def _whole(counted: Tally) -> dict[str, float]:
+    return {name: float(of[0]) for name, of in counted.means(np.ones((1, len(counted.sources)))).items()}
+
+
+def _accuracies(scored: Mapping[str, Estimate], means: Mapping[str, float], totals: Mapping[str, int]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for group in (*SCORED_GROUPS, OVERALL):
+        mine = {name.split("|", 2)[2]: name for name in totals if name.startswith(f"accuracy|{group}|")}
+        if mine:
+            plain = sum(means[name] * totals[name] for name in mine.values()) / sum(
+                totals[name] for name in mine.values()
+            )
+            score = scored["accuracy" if group == OVERALL else f"accuracy of {group}"]
+            sides = (means.get(f"accuracy|{group}|{answer}") for answer in (YES, NO))
+            rows.append((group, score, plain, *sides, len(mine), sum(totals[name] for name in mine.values())))
+    return Table(
+        "accuracy",
+        "Accuracy by group",
+        ("group", "accuracy", "plain", "on yes", "on no", "answers", "questions"),
+        tuple(rows),
+        "Accuracy is the mean over right answers; plain is that over questions.",
+    )
+
+
+def _composed(scored: Mapping[str, Estimate], means: Mapping[str, float], totals: Mapping[str, int], by: str) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for name in (*(RULES if by == BY_RULE else SCORED_GROUPS), OVERALL):
+        behind = _behind(by, name)
+        both = (scored.get(f"{score}{behind}") for score in ("CA", "RWR", "Delta"))
+        fine = (means.get(f"RWR-{wrong}|{by}|{name}") for wrong in range(1, MOST_WRONG + 1))
+        counts = (totals.get(f"{score}|{by}|{name}", 0) for score in ("CA", "RWR"))
+        rows.append((name, *both, *fine, *counts))
+    what = "rule" if by == BY_RULE else "group of the parent"
+    return Table(
+        f"composition_by_{by}",
+        f"Compositional accuracy by {what}",
+        (what, "CA", "RWR", "Delta", *(f"RWR-{wrong}" for wrong in range(1, MOST_WRONG + 1)), "n CA", "n RWR"),
+        tuple(rows),
+        "Accuracy on parents whose children are all right (CA), and not all (RWR; RWR-n: n of them wrong).",
+    )
+
+
+def _consistencies(
+    scored: Mapping[str, Estimate],
+    means: Mapping[str, float],
+    totals: Mapping[str, int],
+    constants: Mapping[str, Tally],
+) -> tuple[Table, ...]:
+    others = {name: _whole(of) for name, of in constants.items()}
+    of_others = {
+        name: {
+            score: float(value[0])
+            for score, value in measure(of.cells)(of.means(np.ones((1, len(of.sources))))).items()
+        }
+        for name, of in constants.items()
+    }
+    counters = tuple(
+        (rule, counter, means.get(cell), totals.get(cell, 0), *(other.get(cell) for other in others.values()))
+        for rule, counter in COUNTERS
+        for cell in [f"IC|{BY_RULE}|{rule}|{counter}"]
+    )
+    names = [
+        *((f"IC{_behind(BY_RULE, rule)}", f"rule {rule}") for rule in CONSISTENCY),
+        *((f"IC{_behind(BY_GROUP, group)}", f"group {group}") for group in CONSISTENCY_OF_GROUP),
+        ("IC", OVERALL),
+        ("IC (defined)", "Overall, of counters that counted"),
+    ]
+    return (
+        Table(
+            "consistency_counters",
+            "Consistency by counter",
+            ("rule", "counter", "IC", "counted", *(f"IC of {name}" for name in constants)),
+            counters,
+            "Answers that contradict one another can be wrong by both counters of a rule.",
+        ),
+        Table(
+            "consistency",
+            "Internal consistency",
+            ("of", "IC", *(f"IC of {name}" for name in constants)),
+            tuple((label, scored.get(name), *(of.get(name) for of in of_others.values())) for name, label in names),
+            "Who gives the same answer to everything contradicts nothing: compare with constant answers.",
+        ),
+    )
+
+
+def _later(means: Mapping[str, float], totals: Mapping[str, int]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for part in SLICES:
+        values: list[Cell] = []
+        for sign in ("", "⁻"):
+            pair = [means.get(f"{score}{sign}|{part}", np.nan) for score in ("cP", "cR")]
+            values += [*pair, float(_harmonic(np.array(pair[0]), np.array(pair[1])))]
+        rows.append((part, *values, sum(totals.get(f"{score}|{part}", 0) for score in ("cP", "cP⁻"))))
+    return Table(
+        "compositional_f1",
+        "Compositional precision, recall and F1",
+        ("parents", "cP", "cR", "c-F1", "cP⁻", "cR⁻", "c-F1⁻", "n"),
+        tuple(rows),
+        "Main: roots of graphs; sub: their sub-questions. Binary: the right answer is yes, no, before or after.",
+    )

@@ -1,0 +1,156 @@
+"""Distances of complement pairs, by whether a model answered both of the pair rightly.
+
+Rawal et al. 2024, §B.7 and Table 16: mean and variance of the distances between attention maps (`probes` measures
+them), for pairs of which both were answered rightly, and for those of which at least one was not. Intervals over source
+videos are ours, and so is the difference of the two means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...core.errors import InputError
+from ...core.results import Estimate, Table, cell_json
+from .bootstrap import RESAMPLES, Floats, Means, estimates, tally
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Distances of the pairs that were answered alike.
+
+    Attributes:
+        pairs: How many.
+        sources: Source videos that they are from.
+        mean: Mean of the distances; NaN if there is no pair.
+        variance: Their variance, divided by their number.
+    """
+
+    pairs: int
+    sources: int
+    mean: Estimate
+    variance: Estimate
+
+
+@dataclass(frozen=True)
+class DistanceRow:
+    """Distances of one kind of complement.
+
+    Attributes:
+        kind: The kind, such as "video" or "text".
+        right: Pairs of which both were answered rightly.
+        wrong: Pairs of which at least one was not.
+        difference: The mean of `right` minus that of `wrong`, on the same resamples; 0 outside its interval tells them
+            apart.
+    """
+
+    kind: str
+    right: Answered
+    wrong: Answered
+    difference: Estimate
+
+
+def distance_table(
+    distances: ArrayLike,
+    right_first: ArrayLike,
+    right_second: ArrayLike,
+    kinds: Sequence[str],
+    sources: Sequence[str],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> tuple[DistanceRow, ...]:
+    """Compute mean and variance of the distances of complement pairs, answered rightly or not.
+
+    Args:
+        distances: One for each pair, such as `Distance.value`, shape (pairs,).
+        right_first: Whether the first of each pair was answered rightly, booleans of shape (pairs,).
+        right_second: Likewise the second.
+        kinds: What each pair is a complement in, "video" or "text".
+        sources: The source video of each pair; these are drawn for the intervals.
+        seed: Seed of the bootstrap.
+        resamples: Number of resamples.
+
+    Returns:
+        A row for each kind, in the order in which they first occur.
+
+    Raises:
+        InputError: The arguments are not of one length, or a distance is not finite.
+    """
+    values = np.asarray(distances, np.float64)
+    both = np.asarray(right_first, bool) & np.asarray(right_second, bool)
+    lengths = {np.shape(each) for each in (values, right_first, right_second)} | {(len(kinds),), (len(sources),)}
+    if len(lengths) > 1 or values.ndim != 1:
+        raise InputError(
+            "distances, answers, kinds and sources must be of one shape (pairs,), and are of the shapes "
+            f"{', '.join(map(str, sorted(lengths)))}."
+        )
+    if not np.isfinite(values).all():
+        raise InputError(f"{np.count_nonzero(~np.isfinite(values))} of {len(values)} distances are not finite.")
+    of_kind, of_source = np.asarray(kinds, str), np.asarray(sources, str)
+    return tuple(
+        _row(kind, values[chosen], both[chosen], of_source[chosen], seed, resamples)
+        for kind, chosen in ((kind, of_kind == kind) for kind in dict.fromkeys(kinds))
+    )
+
+
+def _row(
+    kind: str, values: Floats, both: NDArray[np.bool_], sources: NDArray[np.str_], seed: int, resamples: int
+) -> DistanceRow:
+    names, where = np.unique(sources, return_inverse=True)
+    middle = values.mean()  # squares of what lies near 0 lose nothing
+    sides = {"right": both, "wrong": ~both}
+    cells = {}
+    for side, chosen in sides.items():
+        off = values[chosen] - middle
+        cells[side] = where[chosen], off
+        cells[f"{side}²"] = where[chosen], off**2
+
+    def measure(means: Means) -> dict[str, Floats]:
+        found = {"difference": means["right"] - means["wrong"]}
+        for side in sides:
+            found[side] = means[side] + middle
+            found[f"{side}²"] = means[f"{side}²"] - means[side] ** 2
+        return found
+
+    scores = estimates(tally(names.tolist(), cells), measure, seed=seed, resamples=resamples)
+    right, wrong = (
+        Answered(int(chosen.sum()), len(set(where[chosen].tolist())), scores[side], scores[f"{side}²"])
+        for side, chosen in sides.items()
+    )
+    return DistanceRow(kind, right, wrong, scores["difference"])
+
+
+def as_table(rows: Sequence[DistanceRow]) -> Table:
+    """Set rows as the paper's Table 16 has them, with intervals and the difference."""
+    lines = tuple(
+        (
+            row.kind,
+            *(cell for part in (row.right, row.wrong) for cell in (part.pairs, part.mean, part.variance)),
+            row.difference,
+        )
+        for row in rows
+    )
+    columns = ("pairs", "mean", "variance")
+    headings = ("complements", *(f"{name}, {which}" for which in ("both right", "not both") for name in columns))
+    note = "Divided by the root of the number of tokens, 0 to 1.41. The difference: mean of both right - of not both."
+    title = "Distances between attention maps of complements [95 % interval]"
+    return Table("distances", title, (*headings, "difference"), lines, note)
+
+
+def row_json(row: DistanceRow) -> dict[str, Any]:
+    """Return a row as JSON values."""
+    parts = {
+        name: {
+            "pairs": part.pairs,
+            "sources": part.sources,
+            "mean": cell_json(part.mean),
+            "variance": cell_json(part.variance),
+        }
+        for name, part in (("both_right", row.right), ("not_both", row.wrong))
+    }
+    return {"complements": row.kind, **parts, "difference": cell_json(row.difference)}

@@ -1,0 +1,114 @@
+"""What a model loses when features are permuted, by the modality that questions need.
+
+Park et al. 2025, "Assessing Modality Bias in Video Question Answering Benchmarks with Multimodal Large Language
+Models", section 4.4 and Table 3: accuracy as asked (Orig.), with the text and with the video of another item (SP, VP),
+over the sets of `stressreel permute`, for the questions of each category of modality importance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import InputError
+from ...core.results import Cell, Table
+from .items import Items
+from .model_table import Value, spread
+from .predictions import ID_NAMES, Joined, Predictions, column, join, of_output
+
+Right = NDArray[np.bool_]
+ALL_QUESTIONS = "all"
+
+
+def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[str, dict[str, Joined]]:
+    """Join the answers to permuted sets with the items.
+
+    Args:
+        given: Rows with `permuted` (whose features are another item's), `seed`, `id` and an answer.
+        items: The items.
+        first: Number of the first option in answers that are numbers.
+
+    Returns:
+        The answers by what is permuted and by seed.
+
+    Raises:
+        InputError: A row says no set, or a set lacks ids, has them twice or has unknown ones.
+    """
+    _look_for(given, "permuted", "seed")
+    kept = of_output(given, items.config, items.fingerprint) if items.config else given
+    groups: dict[tuple[str, str], list[dict[str, object]]] = {}
+    for number, row in enumerate(kept.rows, 1):
+        kind, seed = (str("" if row.get(name) is None else row[name]).strip() for name in ("permuted", "seed"))
+        if not kind or not seed:
+            raise InputError(
+                f"{given.path}: row {number} has no `permuted` or no `seed`. Answer the rows that `stressreel permute` "
+                "wrote and keep these columns."
+            )
+        groups.setdefault((kind, seed), []).append(row)
+    found: dict[str, dict[str, Joined]] = {}
+    for (kind, seed), rows in groups.items():
+        place = given.path.with_name(f"{given.path.name} ({kind} permuted, seed {seed})")
+        joined = join(Predictions(place, rows), items.ids, items.options, others=items.others, first=first)
+        found.setdefault(kind, {})[seed] = joined
+    return found
+
+
+def categories_of(given: Predictions, items: Items) -> list[str]:
+    """Read the category of each item, as `stressreel score modalities --items` writes them.
+
+    Raises:
+        InputError: An item has none.
+    """
+    name = column(given, ID_NAMES) or ""
+    _look_for(given, "category")
+    found = {str(row.get(name)).strip(): str(row.get("category") or "").strip() for row in given.rows}
+    missing = [item for item in items.ids if not found.get(item)]
+    if missing:
+        raise InputError(
+            f"{given.path}: {len(missing):,} of {len(items.ids):,} items have no category ({', '.join(missing[:5])}). "
+            "Give what `stressreel score modalities --items FILE` wrote for the same questions."
+        )
+    return [found[item] for item in items.ids]
+
+
+def _look_for(given: Predictions, *names: str) -> None:
+    """Refuse a file that lacks a column."""
+    seen = {name for row in given.rows for name in row}
+    for name in names:
+        if name not in seen:
+            raise InputError(f"{given.path} has no column {name!r}; it has {', '.join(sorted(map(str, seen)))}.")
+
+
+def permutation_table(
+    categories: Sequence[str], original: Sequence[Right], permuted: Mapping[str, Mapping[str, Right]]
+) -> Table:
+    """Return accuracies by category, mean ± standard deviation (n - 1), and what permuting takes away.
+
+    Args:
+        categories: The category of each item; none for all of them as one.
+        original: Whether each item was answered right as it is: one array a run.
+        permuted: The same by what was permuted and by seed.
+    """
+    kinds = np.asarray(categories, dtype=object)
+    every = np.ones(len(original[0]), np.bool_)
+    heads = [head for kind in permuted for head in (f"{kind} permuted", f"Δ {kind}")]
+    rows: list[tuple[Cell, ...]] = []
+    for name in (*sorted({*categories}), ALL_QUESTIONS):
+        there = every if name == ALL_QUESTIONS else kinds == name
+        base = spread([Value(float(right[there].mean())) for right in original])
+        cells: list[Cell] = [name, int(there.sum()), base]
+        for sets in permuted.values():
+            found = spread([Value(float(right[there].mean())) for right in sets.values()])
+            cells += [found, found.mean - base.mean]
+        rows.append(tuple(cells))
+    runs = f"{len(original)} run{'s' * (len(original) != 1)} as asked"
+    sets_of = ", ".join(f"{len(sets)} sets with {kind} permuted" for kind, sets in permuted.items())
+    return Table(
+        "permuted",
+        "Accuracy after feature permutation (the paper's Table 3)",
+        ("category", "questions", "original", *heads),
+        tuple(rows),
+        f"Mean ± standard deviation (n - 1) over {runs}, {sets_of}.",
+    )

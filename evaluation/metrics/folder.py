@@ -1,0 +1,207 @@
+"""The folder that a score is written to, and read from for comparisons."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...core.documents import parse_json, read_own, shortened
+from ...core.errors import InputError, UsageError
+from ...core.files import write_atomic
+from ...core.results import dump
+from ...core.shards import PARQUET_FAULTS, open_shard, whole
+from .bootstrap import Tally
+from .scores import Scores, as_markdown
+
+FIGURE = re.compile(r"[^\x00-\x1f]+\.png")
+SCORES, REPORT, SUMS = "scores.json", "scores.md", "per_source.parquet"
+COMPARED = (  # what two scores must have in common, and their names
+    ("benchmark",),
+    ("config",),
+    ("split",),
+    ("output", "fingerprint"),
+    ("answers", "scored_sha256"),
+    ("predictions", "file"),
+)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A score read back.
+
+    Attributes:
+        name: What to call it.
+        about: The content of `scores.json`.
+        tally: The sums by source video.
+    """
+
+    name: str
+    about: dict[str, Any]
+    tally: Tally
+
+
+def write_scores(
+    folder: Path,
+    scores: Scores,
+    figures: Mapping[str, bytes],
+    *,
+    beside: bool = False,
+    force: bool = False,
+) -> None:
+    """Write a score: JSON, Markdown, figures, and the sums by source video.
+
+    Args:
+        folder: Where to: new, empty, or with an earlier score of the same predictions.
+        scores: The score, with what it is about.
+        figures: Pictures by file name.
+        beside: Whether the folder belongs to the predictions, so that these are the same if their name is.
+        force: Whether to write over the score of other predictions too.
+
+    Raises:
+        InputError: The folder holds something else, or the scores of something else.
+        OutputError: The folder cannot be written.
+    """
+    earlier = _earlier_figures(folder, scores.as_json(), beside=beside, force=force)
+    for name in set(earlier) - set(figures):
+        (folder / name).unlink(missing_ok=True)
+    for name, picture in figures.items():
+        write_atomic(folder / name, picture)
+    write_atomic(folder / REPORT, as_markdown(scores, list(figures)))
+    write_atomic(folder / SUMS, _parquet(scores.tally))
+    write_atomic(folder / SCORES, dump(scores.as_json()))
+
+
+def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool) -> list[str]:
+    """Name the pictures of an earlier score of the same predictions, in whose place this one goes."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return []
+    try:
+        earlier = parse_json(read_own(folder / SCORES))
+        figures = [name for name in earlier["figures"] if name == Path(name).name and FIGURE.fullmatch(name)]
+        mine, theirs = (_of_what(each, by_name=beside) for each in (scored, earlier))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{folder} holds something that is no score; it stays as it is. Give another folder with --out."
+        ) from error
+    if mine != theirs and not force:
+        raise InputError(
+            f"{folder} holds the scores of {theirs}, not of {mine}; it stays as it is. Give another folder with --out, "
+            "or --force to write over it."
+        )
+    return figures
+
+
+def _of_what(scored: Mapping[str, Any], *, by_name: bool) -> str:
+    """Describe what a score is of; files of the same name may have other content."""
+    given, output = scored["predictions"], scored["output"]["fingerprint"][:16]
+    content = f" ({given['sha256'][:16]})" if "sha256" in given and not by_name else ""
+    return f"{given['file']}{content} on {scored['benchmark']} {scored['config']} {scored['split']} ({output})"
+
+
+def _parquet(tally: Tally) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns: dict[str, Any] = {"source_id": list(tally.sources)}
+    for number, cell in enumerate(tally.cells):
+        columns[f"sum: {cell}"] = tally.sums[:, number]
+        columns[f"count: {cell}"] = tally.counts[:, number].astype(np.int32)
+    target = io.BytesIO()
+    pq.write_table(pa.table(columns), target, compression="zstd")
+    return target.getvalue()
+
+
+def read_scores(path: Path) -> Scored:
+    """Read what `write_scores` wrote.
+
+    Args:
+        path: The folder, or its `scores.json`.
+
+    Raises:
+        InputError: It is no such folder, or it is damaged.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no {path}. Give a folder that `stressreel score` wrote, or with --on OUT a file.")
+    folder = path.parent if path.name == SCORES else path
+    if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
+        raise InputError(
+            f"{path} is no folder of scores: it has no {SCORES} and {SUMS}. Give what `stressreel score` wrote, "
+            "or two predictions files and --on OUT."
+        )
+    try:
+        about = parse_json(read_own(folder / SCORES))
+        for keys in COMPARED:
+            _text_at(about, keys)
+        with open_shard(folder / SUMS) as file:
+            table = whole(file)
+        cells = tuple(name.removeprefix("sum: ") for name in table.column_names if name.startswith("sum: "))
+        sums, counts = (
+            np.array([table.column(f"{kind}: {cell}").to_numpy() for cell in cells], np.float64).T
+            for kind in ("sum", "count")
+        )
+        sources = tuple(table.column("source_id").to_pylist())
+        if sums.shape != (len(sources), len(cells)) or not (np.isfinite(sums).all() and np.isfinite(counts).all()):
+            raise ValueError(f"{SUMS} lacks numbers")
+        return Scored(about["predictions"]["file"], about, Tally(sources, cells, sums, counts))
+    except PARQUET_FAULTS as error:
+        raise InputError(f"{folder} is damaged ({type(error).__name__}: {error}). Score again.") from error
+
+
+def _text_at(about: Any, keys: Sequence[str]) -> None:
+    """Look whether there is a text.
+
+    Raises:
+        KeyError, TypeError: There is none.
+    """
+    for key in keys:
+        about = about[key]
+    if not isinstance(about, str):
+        raise TypeError(f"{'.'.join(keys)} is {shortened(about)}, no text")
+
+
+def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
+    """Bring two scores to the cells that both have; of two tables if these ask the same questions, by their ids.
+
+    Returns:
+        The two tallies, and what a reader has to know.
+
+    Raises:
+        InputError: They are not of the same questions.
+    """
+    for key in ("benchmark", "split"):
+        if one.about[key] != other.about[key]:
+            raise InputError(
+                f"{one.name} and {other.name} cannot be compared: one is of {key} {one.about[key]}, the other of "
+                f"{other.about[key]}."
+            )
+    prints = [scored.about["output"]["fingerprint"] for scored in (one, other)]
+    if prints[0] != prints[1]:
+        raise InputError(
+            f"{one.name} and {other.name} are scored on different outputs (fingerprints {prints[0][:16]} and "
+            f"{prints[1][:16]}). Score both on the same one."
+        )
+    tables = [scored.about["config"] for scored in (one, other)]
+    if one.about["answers"]["scored_sha256"] != other.about["answers"]["scored_sha256"]:
+        why = "one was scored with --partial?" if tables[0] == tables[1] else f"tables {tables[0]} and {tables[1]}"
+        raise InputError(
+            f"{one.name} and {other.name} answer different questions ({why}). Paired differences need the same "
+            "questions in both."
+        )
+    shared = [cell for cell in one.tally.cells if cell in set(other.tally.cells)]
+    first, second = _cut(one.tally, shared), _cut(other.tally, shared)
+    alone = len(set(one.tally.cells) ^ set(other.tally.cells))
+    notes = [f"{alone} cells are in one of the two only, and left out."] * bool(alone)
+    if tables[0] != tables[1]:
+        notes.append(f"A is of table {tables[0]}, B of {tables[1]}: the same questions, paired by id.")
+    return first, second, notes
+
+
+def _cut(tally: Tally, cells: Sequence[str]) -> Tally:
+    places = [tally.cells.index(cell) for cell in cells]
+    return Tally(tally.sources, tuple(cells), tally.sums[:, places], tally.counts[:, places])

@@ -1,0 +1,285 @@
+"""Items for modality importance: of an output, or of a user's own questions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.documents import parse_json, shortened
+from ...core.errors import InputError, UsageError
+from ...core.output import FinishedOutput, reading
+from .answers import NUMBER, YES_NO, read_answer
+from .inputs import ALL, read_columns
+from .predictions import ID_NAMES, Joined, Predictions, column, join, of_output, read_predictions
+
+SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id", "vid_name")
+VIDEOS = ("video_id", "video", "clip_id", "vid_name", "source_id", "source", "episode")
+TEXTS = ("question", "text", "caption", "q")
+INDEX = "answer_index"  # counts from 0, as all tables of ours do
+GOLD = ("answer", INDEX, "correct_answer", "answer_idx")  # the last: TVQA's, which counts from 0 as well
+
+
+@dataclass(frozen=True)
+class Items:
+    """Questions, in order.
+
+    Attributes:
+        ids: Their ids.
+        sources: Source video of each; its own id where none is known.
+        videos: Video shown with each; "" where none is known.
+        texts: Text asked with each; "" where none is known.
+        options: Options of each.
+        truth: Number of the right option; -1 where none is known.
+        split: The split, "all" of a file.
+        config: The output's table; "" of a file.
+        fingerprint: The output's; "" of a file.
+        others: Ids of items of other splits.
+    """
+
+    ids: list[str]
+    sources: list[str]
+    videos: list[str]
+    texts: list[str]
+    options: list[Sequence[str]]
+    truth: NDArray[np.int64]
+    split: str = ALL
+    config: str = ""
+    fingerprint: str = ""
+    others: frozenset[str] = frozenset()
+
+
+OfOutput = Callable[[FinishedOutput, str | None, str | None], Items]
+"""Reads the items of an output, for a table and a split that the user may have named."""
+
+
+def read_items(
+    path: Path,
+    of_output: OfOutput,
+    config: str | None = None,
+    split: str | None = None,
+    *,
+    first: int = 0,
+    judged: bool = True,
+) -> Items:
+    """Read the items of an output, or of a file of questions.
+
+    Args:
+        path: The output of a build; or a CSV, JSON, JSON-lines or Parquet file with `id` and, where they are needed,
+            `answer`, `options`, `video_id`, `source_id`, `question`; or with TVQA's columns.
+        of_output: Reads those of an output.
+        config: For an output: the table, by default the first.
+        split: For an output: a split or "all"; by default test where there is one.
+        first: For a file: number of the first option in right answers that are numbers.
+        judged: Whether right answers are needed; if not, a file's `answer` and `options` are not looked at.
+
+    Raises:
+        InputError: It is neither, or something in it cannot be read.
+    """
+    if path.is_dir():
+        with reading(path) as output:
+            items = of_output(output, config, split)
+    elif not path.exists():
+        raise UsageError(f"there is no {path}. Give the output of a build, or a file of your own questions.")
+    elif config is not None or split not in (None, ALL):
+        raise InputError(f"{path} is a file: it has no tables and splits. Leave --config and --split out.")
+    else:
+        items = _of_file(path, first, judged)
+    if not items.ids:
+        raise InputError(f"{path} has no items in table {items.config}, split {items.split}.")
+    if judged and (items.truth < 0).any():
+        looked = "its items have none" if items.config else f"it has none of the columns {', '.join(GOLD)}"
+        raise InputError(f"{path} has no right answers to judge by: {looked}.")
+    return items
+
+
+def _of_file(path: Path, first: int, judged: bool) -> Items:
+    given = read_predictions(path)
+    ids = _names(given, ID_NAMES, needed=True)
+    if "" in ids:
+        raise InputError(f"{path}: row {ids.index('') + 1} has no id.")
+    twice = [name for name, count in Counter(ids).items() if count > 1]
+    if twice:
+        raise InputError(f"{path} has ids more than once: {', '.join(twice[:5])}.")
+    sources = _names(given, SOURCES)
+    if "" in sources and any(sources):
+        name = column(given, SOURCES)
+        raise InputError(
+            f"{path}: {ids[sources.index('')]!r} has no {name}. Give it in every row, or in none: then each question "
+            "counts as a source video of its own."
+        )
+    options: list[Sequence[str]] = [()] * len(ids)
+    truth = [-1] * len(ids)
+    gold = column(given, GOLD, needed=False)
+    if judged and gold:
+        options = [options_of(given_options(row), path, name) for row, name in zip(given.rows, ids, strict=True)]
+        for at, row in enumerate(given.rows):
+            named = [name for name in GOLD if row.get(name) is not None] or [gold]
+            found = {right_option(row, name, options[at], f"{path}: {ids[at]!r}", first=first) for name in named}
+            if len(found) > 1:
+                raise InputError(
+                    f"{path}: {' and '.join(named)} of {ids[at]!r} name different options. `{INDEX}` counts from 0, "
+                    f"numbers in others from {first}. Keep one of them."
+                )
+            (truth[at],) = found
+    return Items(
+        ids,
+        sources if any(sources) else ids,
+        _names(given, VIDEOS),
+        _names(given, TEXTS),
+        options,
+        np.array(truth, np.int64),
+    )
+
+
+def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) -> list[str]:
+    """Take a column of texts by the names allowed for it; "" where there is nothing."""
+    name = column(given, allowed, needed=needed)
+    values = [row.get(name) if name else None for row in given.rows]
+    odd = next((value for value in values if isinstance(value, dict | list | bytes)), None)
+    if odd is not None:
+        raise InputError(f"{given.path}: column {name!r} holds {type(odd).__name__}; expected texts or numbers.")
+    return ["" if value is None else str(value).strip() for value in values]
+
+
+def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], what: str, *, first: int = 0) -> int:
+    """Read which option a row says is right.
+
+    Args:
+        row: The row.
+        column: Where it says so: `answer_index` counts from 0, numbers in others from `first`.
+        options: The options.
+        what: What the row is called in an error.
+        first: Number of the first option.
+
+    Raises:
+        InputError: It says no option, or one that can be read in two ways.
+    """
+    value = row.get(column)
+    if column.endswith(("_index", "_idx")):
+        text = str(value).strip()
+        right = int(text) if NUMBER.fullmatch(text) and int(text) < len(options) else None
+    else:
+        right = read_answer(value, options, first=first)
+    if right is None:
+        raise InputError(
+            f"{what} has {column} {value!r}, which is none of its options, or not clearly one ({', '.join(options)}). "
+            f"`{INDEX}` counts from 0, numbers in others from {first}; options that begin with numbers are named by "
+            "letter or text. Without `options` answers are yes or no."
+        )
+    return right
+
+
+def given_options(row: Mapping[str, Any]) -> Any:
+    """Take what a row gives as its options: `options`, or TVQA's columns a0, a1 and on; None if neither is there."""
+    if row.get("options") not in (None, "") or "a0" not in row:
+        return row.get("options")
+    named = [row[name] for number in range(len(row)) if (name := f"a{number}") in row]
+    return [value for value in named if value not in (None, "")]
+
+
+def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
+    """Take the options of a question: a list, or the JSON of one as a cell of a CSV has it; without any yes and no.
+
+    Raises:
+        InputError: They are something else.
+    """
+    try:
+        found = parse_json(value or "[]") if isinstance(value, str) else value
+    except ValueError:
+        found = value
+    if value is None or found == []:
+        return YES_NO
+    if not isinstance(found, list) or not all(
+        isinstance(x, str | int | float) and not isinstance(x, bool) for x in found
+    ):
+        raise InputError(
+            f"{path}: the options of {name!r} are {shortened(value)}; expected a list of texts or numbers, in a CSV "
+            'as JSON: ["red", "blue"]. Without options answers are yes or no.'
+        )
+    return tuple(str(int(x) if isinstance(x, float) and x.is_integer() else x) for x in found)
+
+
+def items_of(
+    output: FinishedOutput,
+    config: str,
+    split: str,
+    *,
+    id_column: str,
+    ids: list[str],
+    sources: list[str],
+    videos: list[str],
+    texts: list[str],
+    options: list[Sequence[str]],
+    truth: Sequence[int],
+) -> Items:
+    """Put together the items of an output's table; see `Items` for the arguments.
+
+    Args:
+        output: The output.
+        config: The table.
+        split: The split that they are of, or "all".
+        id_column: The column of the table with their ids.
+        ids: Their ids.
+        sources: Source videos.
+        videos: Videos shown.
+        texts: Texts asked.
+        options: Options.
+        truth: Numbers of the right options; -1 where none is right.
+    """
+    elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
+    others = frozenset(
+        str(name) for other in elsewhere for name in read_columns(output, config, (id_column,), other)[0][id_column]
+    )
+    fingerprint = output.info["fingerprint"]
+    return Items(ids, sources, videos, texts, options, np.array(truth, np.int64), split, config, fingerprint, others)
+
+
+def annotations_of(path: Path, items: Items, name: str) -> list[str]:
+    """Read a column of the questions, such as the type that their authors annotated; "" where there is nothing.
+
+    Args:
+        path: The output or file that the items were read from.
+        items: The items.
+        name: The column.
+
+    Raises:
+        UsageError: There is no such column.
+        InputError: It holds something else than texts, numbers, and yes and no.
+    """
+    if path.is_dir():
+        with reading(path) as output:
+            rows = list(output.whole(items.config, None, None if items.split == ALL else items.split))
+    else:
+        rows = read_predictions(path).rows
+    seen = {key: None for row in rows for key in row}
+    if name not in seen:
+        raise UsageError(f"{path} has no column {name!r}. It has: {', '.join(seen)}.")
+    ids = next(key for key in (*ID_NAMES, "clip_id") if key in seen)
+    found = {str(row.get(ids)).strip(): row.get(name) for row in rows}
+    odd = next((value for value in found.values() if isinstance(value, dict | list | bytes)), None)
+    if odd is not None:
+        raise UsageError(f"{path}: column {name!r} holds {type(odd).__name__}; expected texts or numbers.")
+    return ["" if found[item] is None else str(found[item]).strip() for item in items.ids]
+
+
+def judge(items: Items, path: Path, *, first: int = 0) -> Joined:
+    """Read a predictions file for items; which are right is `Joined.picks == Items.truth`.
+
+    Args:
+        items: The items.
+        path: The file.
+        first: Number of the first option in answers that are numbers.
+
+    Raises:
+        InputError: It cannot be read, was made on another output, or ids are missing, doubled or unknown.
+    """
+    predictions = read_predictions(path, expected=len(items.ids) + len(items.others))
+    if items.config:
+        predictions = of_output(predictions, items.config, items.fingerprint)
+    return join(predictions, items.ids, items.options, others=items.others, first=first)

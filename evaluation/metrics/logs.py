@@ -1,0 +1,162 @@
+"""What harnesses log of the tasks that `stressreel export` writes, as rows: which files are logs, and what is in them.
+
+lmms-eval writes a JSON line for each answer. inspect-ai writes a ZIP archive (`.eval`) with a JSON file for each
+sample, compressed with Zstandard, or all of it as one JSON file; both are read without inspect-ai. Read at lmms-eval
+0.7.3 and inspect-ai 0.3.285.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from ...core.documents import once, parse_json
+from ...core.errors import InputError
+
+LOGGED = "stressreel"  # in every line or score of our tasks: see exports/harness.py
+LOGS = ("*_samples_*.jsonl", "*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*.json")
+"""Names of logs: those of lmms-eval, and both of inspect-ai."""
+
+SAMPLE = re.compile(r"samples/.+_epoch_\d+(?:/sample)?\.json", re.DOTALL)  # of one file, or of several
+ABOUT = ("header.json", "_journal/start.json")  # every `.eval` file has one, the latter from its beginning
+ZIP_ZSTANDARD = 93  # Python's own zipfile knows it from 3.14
+LOCAL_HEADER = struct.Struct("<4s22xHH")
+LARGEST_SAMPLE = 100_000_000  # bytes
+LEAST_ROOM, EXPANSION = 500_000_000, 50  # bytes of all samples, unpacked: at least, and by the file's size
+ZIP_FAULTS = (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError, struct.error, zlib.error)
+
+
+def sample_logs(folder: Path) -> list[Path]:
+    """List the logs of harnesses in a folder."""
+    return sorted(path for pattern in LOGS for path in folder.rglob(pattern) if path.is_file())
+
+
+def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Take predictions out of what harnesses logged.
+
+    What several tasks ask about one item (its answer, its explanation) becomes one row. The same asked twice stays two
+    rows: which run counts is not guessed.
+
+    Raises:
+        InputError: A line or sample is not of a task that `stressreel export` wrote.
+    """
+    rows: list[dict[str, Any]] = []
+    by_item: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for line in lines:
+        found = line.get(LOGGED)
+        if not isinstance(found, dict) or "id" not in found:
+            raise InputError(
+                f"{path}: a line or sample has no {LOGGED!r}: it is of another task than those of `stressreel export`. "
+                "Give the folder or the logs of these alone."
+            )
+        item = tuple(str(found.get(name)) for name in ("config", "setting", "id"))
+        row = by_item.get(item)
+        if row is None or any(name in row for name in found if name in ("answer", "explanation")):
+            rows.append(row := {})
+            by_item.setdefault(item, row)
+        row.update(found)
+    return rows
+
+
+def eval_log(path: Path) -> Iterator[dict[str, Any]]:
+    """Read the scored samples of an `.eval` file, one at a time.
+
+    Raises:
+        InputError: It is no such file, damaged, or unpacks to far more than such files do.
+    """
+    try:
+        with ZipFile(path) as archive:
+            if not any(name in archive.NameToInfo for name in ABOUT):
+                raise InputError(f"{path} is no log of inspect-ai: it has no {ABOUT[0]}.")
+            samples = [info for name, info in archive.NameToInfo.items() if SAMPLE.fullmatch(name)]
+            size, packed = sum(info.file_size for info in samples), path.stat().st_size
+            if size > max(LEAST_ROOM, EXPANSION * packed) or any(info.file_size > LARGEST_SAMPLE for info in samples):
+                raise InputError(
+                    f"{path} unpacks to {size:,} bytes, or to a sample of more than {LARGEST_SAMPLE:,}. Run inspect "
+                    "eval with --no-log-images, which leaves pictures and videos out of its logs."
+                )
+            for info in samples:
+                place = f"{path}, {info.filename}"
+                try:
+                    sample = parse_json(_unpacked(archive, info, packed).decode(), once)
+                except ValueError as error:
+                    raise InputError(f"{place}: not JSON ({error}).") from error
+                yield from _scored(sample, place)
+    except ZIP_FAULTS as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"{path} cannot be read as a log of inspect-ai ({type(error).__name__}: {error}). If inspect-ai can read "
+            "it, `inspect log convert --to json` writes it as JSON."
+        ) from error
+
+
+def _unpacked(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
+    """Read a file of an archive of `packed` bytes, never more than the archive says it has.
+
+    Raises:
+        BadZipFile: It is compressed otherwise, damaged, or has another size.
+    """
+    if info.compress_type in (ZIP_STORED, ZIP_DEFLATED):
+        with archive.open(info) as file:
+            content = file.read(info.file_size + 1)
+    elif info.compress_type == ZIP_ZSTANDARD:
+        content = _zstandard(archive, info, packed)
+    else:
+        raise BadZipFile(f"{info.filename} is compressed by method {info.compress_type}, which is not read")
+    if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
+        raise BadZipFile(f"{info.filename} is damaged")
+    return content
+
+
+def _zstandard(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
+    import pyarrow as pa
+
+    file = archive.fp
+    if file is None or info.flag_bits & 1 or info.header_offset + info.compress_size > packed:
+        raise BadZipFile(f"{info.filename} is damaged or encrypted")
+    file.seek(info.header_offset)
+    start, name, extra = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
+    if start != b"PK\x03\x04":
+        raise BadZipFile(f"{info.filename} is not where the archive says")
+    file.seek(name + extra, 1)
+    with pa.CompressedInputStream(pa.py_buffer(file.read(info.compress_size)), "zstd") as stream:
+        content: bytes = stream.read(info.file_size + 1)
+    return content
+
+
+def is_json_log(content: Any) -> bool:
+    """Return whether JSON is a log of inspect-ai."""
+    return isinstance(content, dict) and {"eval", "samples"} <= set(content)
+
+
+def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Take the scored samples out of a log of inspect-ai as JSON.
+
+    Raises:
+        InputError: It has no list of samples.
+    """
+    if not isinstance(content["samples"], list):
+        raise InputError(f"{path}: a log of inspect-ai whose samples are no list. Write it with its samples.")
+    for number, sample in enumerate(content["samples"], 1):
+        yield from _scored(sample, f"{path}, sample {number}")
+
+
+def _scored(sample: Any, place: str) -> Iterator[dict[str, Any]]:
+    """Yield what a sample logged, once if several scorers logged the same; nothing of a sample that failed.
+
+    Raises:
+        InputError: It is no sample.
+    """
+    scores = (sample.get("scores") or {}) if isinstance(sample, dict) else None
+    if not isinstance(scores, dict):
+        raise InputError(f"{place}: expected a sample of inspect-ai, with its scores.")
+    about = [score.get("metadata") for score in scores.values() if isinstance(score, dict)]
+    found = [metadata[LOGGED] for metadata in about if isinstance(metadata, dict) and LOGGED in metadata]
+    if scores:
+        yield from ({LOGGED: one} for number, one in enumerate(found or [None]) if one not in found[:number])

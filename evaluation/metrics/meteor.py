@@ -1,0 +1,94 @@
+"""METEOR: version 1.5, a Java program (Denkowski and Lavie 2014), and NLTK's (Banerjee and Lavie 2005).
+
+The two are different scores. 1.5 is what captioning reports: it matches paraphrases too, weighs function words less,
+and its parameters are fitted to people's judgements. NLTK's is mostly higher, so a name says which is meant.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ...core.errors import InputError
+from ...core.extras import import_extra, named
+from ...language.wordnet import load_wordnet
+
+JAVA = "METEOR 1.5"
+NLTK = "METEOR (NLTK)"
+MEMORY = ("-Xmx2G",)
+SEGMENT = re.compile(r"^Segment \d+ score:\s+(\S+)$", re.M)
+
+
+class _Remembered:
+    """A method of another object that remembers its answers: METEOR stems and looks up the same words all the time."""
+
+    def __init__(self, method: str, of: Any):
+        setattr(self, method, lru_cache(maxsize=1 << 16)(getattr(of, method)))
+
+
+@cache
+def _helpers() -> dict[str, Any]:
+    return {
+        "stemmer": _Remembered("stem", import_extra("nltk.stem.porter").PorterStemmer()),
+        "wordnet": _Remembered("synsets", load_wordnet().reader),
+    }
+
+
+def nltk_meteor(words: Sequence[str], reference: Sequence[str]) -> float:
+    """Score the words of a text against those of one reference: 0 to 1, a little below 1 for equal ones.
+
+    Raises:
+        InputError: WordNet is missing.
+    """
+    score = import_extra("nltk.translate.meteor_score", what="METEOR").single_meteor_score
+    return float(score(list(reference), list(words), **_helpers()))
+
+
+def java_found() -> bool:
+    """Look whether there is a Java program, which METEOR 1.5 needs."""
+    return shutil.which("java") is not None
+
+
+def java_meteor(texts: Sequence[str], references: Sequence[str]) -> list[float]:
+    """Score texts against one reference each with the METEOR 1.5 that pycocoevalcap brings: 0 to 1, 1 for equal ones.
+
+    Called as pycocoevalcap does, in English with `-norm`, but with all texts in files: its own wrapper talks to the
+    program line by line and leaves it running.
+
+    Args:
+        texts: Words between spaces.
+        references: The right ones, in the same order.
+
+    Raises:
+        InputError: pycocoevalcap or Java is missing, or the program failed.
+    """
+    try:
+        package = find_spec("pycocoevalcap.meteor")
+    except ModuleNotFoundError as error:
+        raise named(error, JAVA) from error
+    folder = Path(next(iter((package and package.submodule_search_locations) or ())))
+    advice = "Install a Java runtime (Debian: default-jre-headless), or take NLTK's with --meteor nltk."
+    java = shutil.which("java")
+    if java is None:
+        raise InputError(f"{JAVA} needs Java, which is not here. {advice}")
+    with TemporaryDirectory() as place:
+        files = [Path(place) / name for name in ("texts", "references")]
+        for file, side in zip(files, (texts, references), strict=True):
+            file.write_text("".join(f"{' '.join(text.split())}\n" for text in side), encoding="utf-8")
+        command = [java, *MEMORY, "-jar", str(folder / "meteor-1.5.jar"), *map(str, files), "-l", "en", "-norm"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace")
+    scores = [float(score) for score in SEGMENT.findall(done.stdout)]
+    if done.returncode or len(scores) != len(texts):
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise InputError(
+            f"{JAVA} failed (exit code {done.returncode}, {len(scores):,} of {len(texts):,} texts scored"
+            f"{': ' + said[-1][:200] if said else ''}). {advice}"
+        )
+    return scores

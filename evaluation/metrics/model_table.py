@@ -1,0 +1,259 @@
+"""Several models in one table: the mean of each score over a model's runs, and its standard deviation.
+
+What the papers set side by side: CLAVI's Tables 3 and 15 (mean ± over three runs), the robustness paper's Tables 2 to 4
+and 8 to 16 (± over settings; in 4, 10, 11, 14 and 15 those of several models), CausalChaos's Tables 1 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan, sqrt
+from statistics import fmean, stdev
+from typing import Any
+
+from ...core.errors import InputError, UsageError
+from ...core.results import Cell, Result, Spread, Table, cell_json
+from .folder import Scored
+
+HEADLINE = "headline"
+STD, SETTINGS = " std", "settings"
+GREATEST = 1e6
+FAULTS = (LookupError, TypeError, ValueError, AttributeError)
+
+Label = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A score of one run.
+
+    Attributes:
+        value: The score; NaN if it is not defined.
+        std: Its standard deviation over the settings that it is the mean of; NaN where it is no such mean.
+        settings: Their number.
+    """
+
+    value: float
+    std: float = nan
+    settings: int = 1
+
+
+def values_of(scored: Scored, of: str) -> dict[Label, Value]:
+    """Read a table of a score.
+
+    Args:
+        scored: The score.
+        of: "headline" or the name of a table.
+
+    Returns:
+        For every score of it its labels, such as ("R@5", "text", "bias", "γr"), and its value. The labels are the
+        columns before the first that holds scores, and the name of the score's column; counts are left out.
+
+    Raises:
+        UsageError: There is no such table.
+        InputError: `scores.json` is damaged.
+    """
+    try:
+        if of == HEADLINE:
+            return {(name,): Value(_number(value)) for name, value in scored.about[HEADLINE].items()}
+        tables = scored.about["tables"]
+        if of in tables:
+            return _rows(tables[of])
+        known = ", ".join((HEADLINE, *tables))
+    except FAULTS as error:
+        raise InputError(f"{scored.name} is damaged ({type(error).__name__}: {error}). Score again.") from error
+    raise UsageError(f"{scored.name} has no table {of!r}. Tables: {known}.")
+
+
+def _rows(rows: Sequence[Mapping[str, Any]]) -> dict[Label, Value]:
+    names = list(rows[0]) if rows else []
+    scores = [name for name in names if all(_is_score(row[name]) for row in rows)]
+    labels = names[: names.index(scores[0])] if scores else names
+    found: dict[Label, Value] = {}
+    for row in rows:
+        at = tuple(str(row[name]) for name in labels)
+        for name in scores:
+            if name.endswith(STD) and name.removesuffix(STD) in scores:
+                continue
+            spread = (_number(row[name + STD]), int(row[SETTINGS])) if name + STD in scores else ()
+            found[(*at, name)] = Value(_number(row[name]), *spread)
+    return found
+
+
+def _is_score(cell: Any) -> bool:
+    return cell is None or isinstance(cell, float | dict)
+
+
+def _number(cell: Any) -> float:
+    value = cell["value"] if isinstance(cell, dict) else cell
+    if value is None:
+        return nan
+    if not abs(value) < GREATEST:
+        raise ValueError(f"{value} is no score")
+    return float(value)
+
+
+def spread(values: Sequence[Value]) -> Spread:
+    """Return the mean of a model's runs and the standard deviation to report with it.
+
+    Of means over settings it is the standard deviation over the settings of all runs, as in the robustness tables:
+    the mean of the runs' variances and of their squared distances from the mean, by numbers of settings. Otherwise it
+    is that of the runs, with n - 1; NaN for one run.
+    """
+    means = [each.value for each in values]
+    mean = fmean(means)
+    if not any(isnan(each.std) for each in values):
+        total = sum(each.settings for each in values)
+        squares = sum(each.settings * (each.std**2 + (each.value - mean) ** 2) for each in values)
+        return Spread(mean, sqrt(squares / total) if total else nan, len(values))
+    return Spread(mean, stdev(means) if len(means) > 1 and not isnan(mean) else nan, len(values))
+
+
+@dataclass(frozen=True)
+class ModelTable(Result):
+    """Scores of several models.
+
+    Attributes:
+        title: What they are of.
+        models: Names of the models.
+        scores: Names of the scores.
+        cells: By score and model; None where a model has no such score.
+        over_settings: Whether ± is over settings; otherwise it is over runs.
+        transposed: Whether models are shown in rows.
+        written: Lines that say which files were written.
+    """
+
+    title: str
+    models: tuple[str, ...]
+    scores: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Spread | None]
+    over_settings: bool
+    transposed: bool = False
+    written: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the scores with their numbers of runs."""
+        rows = [
+            {"model": model, "score": score, **(cell_json(cell) or {"mean": None, "std": None, "runs": 0})}
+            for (score, model), cell in self.cells.items()
+        ]
+        return {"title": self.title, "std": SETTINGS if self.over_settings else "runs", "rows": rows}
+
+    @property
+    def note(self) -> str:
+        """Describe what ± is."""
+        runs = {cell.runs for cell in self.cells.values() if cell}
+        if self.over_settings:
+            return "± is the standard deviation over all settings" + ", of all runs of a model" * (runs != {1}) + "."
+        if runs == {1}:
+            return "One run of each model: no ±."
+        counts = f"{min(runs)}" if len(runs) == 1 else f"{min(runs)} to {max(runs)}"
+        return f"Mean ± standard deviation (n - 1) over {counts} runs of a model."
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the table as it is shown: models in columns, or in rows."""
+        rows: list[tuple[Cell, ...]]
+        if self.transposed:
+            headings = ("model", *self.scores)
+            rows = [(model, *(self.cells[score, model] for score in self.scores)) for model in self.models]
+        else:
+            headings = ("score", *self.models)
+            rows = [(score, *(self.cells[score, model] for model in self.models)) for score in self.scores]
+        return (Table("models", self.title, headings, tuple(rows), self.note),)
+
+
+def model_table(models: Mapping[str, Sequence[Scored]], of: str = HEADLINE, only: Sequence[str] = ()) -> ModelTable:
+    """Put scores of several models into one table.
+
+    Args:
+        models: The runs of each model; several tables of one output are told apart in the names of scores.
+        of: "headline" or a table of the scores.
+        only: Labels and columns to keep, such as "R@5" and "γr"; a label is kept if none of its column is named.
+
+    Raises:
+        UsageError: There is no such table, label or column.
+        InputError: The scores are not of the same output and questions, or a model has one score twice as often as
+            another.
+    """
+    runs = [(model, scored) for model, several in models.items() for scored in several]
+    check_alike([scored for _, scored in runs])
+    configs = list(dict.fromkeys(str(scored.about["config"]) for _, scored in runs))
+    found: dict[Label, dict[str, list[Value]]] = {}
+    for model, scored in runs:
+        for label, value in values_of(scored, of).items():
+            whole = (str(scored.about["config"]), *label)
+            found.setdefault(whole, {}).setdefault(model, []).append(value)
+    if len({len(label) for label in found}) != 1:
+        raise InputError(
+            f"{', '.join(dict.fromkeys(scored.name for _, scored in runs))}: table {of!r} has no scores, or not the "
+            "same columns in all. Score again."
+        )
+    kept, shared = chosen(list(found), only)
+    spreads = {
+        (" ".join(part for part in name if part), model): spread(found[label][model]) if model in found[label] else None
+        for label, name in kept.items()
+        for model in models
+    }
+    first = runs[0][1].about
+    subject = [str(first["benchmark"]), configs[0] if len(configs) == 1 else "", str(first["split"])]
+    title = ", ".join(filter(None, [*subject, *(part for part in shared if part and part not in configs)]))
+    over_settings = any(not isnan(value.std) for label in kept for values in found[label].values() for value in values)
+    names = tuple(dict.fromkeys(score for score, _ in spreads))
+    return ModelTable(title, tuple(models), names, spreads, over_settings)
+
+
+def chosen(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[Label, Label], Label]:
+    """Keep labels that have the named parts, and leave out of their names what all of them share.
+
+    Args:
+        labels: All labels, of one length.
+        only: The named parts: of the parts at one place those are kept that are named, or all if none is.
+
+    Returns:
+        For every label that is kept its name, and the parts that all share.
+
+    Raises:
+        UsageError: A part is in no label, or nothing is left.
+    """
+    places = [list(dict.fromkeys(parts)) for parts in zip(*labels, strict=True)]
+    unknown = [part for part in only if not any(part in parts for parts in places)]
+    if unknown:
+        known = "; ".join(", ".join(filter(None, parts)) for parts in places if len(parts) > 1)
+        raise UsageError(f"--only {unknown[0]}: no label or column of the table. It has: {known or 'one score'}.")
+    wanted = [{part for part in parts if part in only} or {*parts} for parts in places]
+    kept = [label for label in labels if all(part in parts for part, parts in zip(label, wanted, strict=True))]
+    if not kept:
+        raise UsageError(f"--only {', '.join(only)}: no score has all of these.")
+    varies = [len({label[at] for label in kept}) > 1 for at in range(len(places))]
+    if not any(varies):
+        varies[-1] = True
+    names = {label: tuple(part for part, own in zip(label, varies, strict=True) if own) for label in kept}
+    return names, tuple(part for part, own in zip(kept[0], varies, strict=True) if not own)
+
+
+def check_alike(scored: Sequence[Scored]) -> None:
+    """Refuse scores that do not belong in one table: of other outputs, splits or questions.
+
+    Raises:
+        InputError: They do not.
+    """
+    first = scored[0]
+    questions: dict[str, Scored] = {}
+    for each in scored:
+        for what, one, other in (
+            ("benchmark", first.about["benchmark"], each.about["benchmark"]),
+            ("split", first.about["split"], each.about["split"]),
+            ("output", first.about["output"]["fingerprint"], each.about["output"]["fingerprint"]),
+        ):
+            if one != other:
+                raise InputError(
+                    f"{first.name} and {each.name} do not belong in one table: one is of {what} {one[:16]}, the other "
+                    f"of {other[:16]}."
+                )
+        like = questions.setdefault(each.about["config"], each)
+        if like.about["answers"]["scored_sha256"] != each.about["answers"]["scored_sha256"]:
+            raise InputError(
+                f"{like.name} and {each.name} answer different questions of table {each.about['config']} (one was "
+                "scored with --partial?). A table needs the same questions in all."
+            )

@@ -1,0 +1,268 @@
+"""Open-ended answers against their references.
+
+CausalChaos (Parmar et al. 2024), section 4 and Table 3. BLEU, METEOR 1.5, ROUGE-L, CIDEr and SPICE are pycocoevalcap's,
+SBERT is the cosine of sentence embeddings. Words are split by NLTK's Penn-Treebank tokenizer, lower-cased, and
+punctuation is dropped: what pycocoevalcap's own PTBTokenizer does by way of Java, so scores can differ from its in the
+third decimal. METEOR 1.5 and SPICE need Java; SPICE downloads Stanford CoreNLP at first use. Without Java METEOR is
+NLTK's, another score, and it and the sums that hold it are named so.
+
+All scores are functions of sums over questions, which is what their intervals are drawn from: the mean over questions
+for METEOR, ROUGE-L, SPICE, CIDEr and SBERT; for BLEU the matches and counts of n-grams and the lengths, of the whole
+corpus. CIDEr's document frequencies are those of all references in every resample.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import redirect_stdout
+from functools import reduce
+from io import StringIO
+from operator import add
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import InputError
+from ...core.extras import import_extra, named
+from ...core.results import Estimate
+from .bootstrap import Floats, Means, Tally
+from .meteor import JAVA, NLTK, java_found, java_meteor, nltk_meteor
+
+Encode = Callable[[Sequence[str]], NDArray[np.floating]]
+"""Turns texts into unit vectors, one a row."""
+
+NAME = "open-ended"
+SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", JAVA, "ROUGE-L", "SPICE", "CIDEr", "SBERT")
+WITH_NLTK = tuple(NLTK if name == JAVA else name for name in SCORES)
+CAPSMIX, NORMALISED, OTHER_METEOR = "CapsMIX", "normalised mean", " (NLTK METEOR)"
+BEST = {name: 10.0 if name == "CIDEr" else 1.0 for name in (*SCORES, NLTK)}
+"""The theoretical best of each: CIDEr-D is a similarity from 0 to 1 times 10."""
+ASKED = ("A", "E")
+GRAMS = (1, 2, 3)
+NO_GRAMS = 1e-6
+"""The package's precision of n-grams where there are none: 1e-15 / 1e-9."""
+PUNCTUATION = frozenset(["''", "'", "``", "`", *'()[]{}.?!,:;-"', "--", "..."])
+TYPOGRAPHIC = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": " -- ", "—": " -- ", "…": " ... "})
+LOOSE_MARKS = re.compile(r"[.!?]+(?=[\s\"')\]]|$)|(?<!\S)'(?=\w)")  # the tokenizer splits the last sentence's only
+NO_WORDS = ("-", "--")
+"""What stands for a text, and for a reference, without words: the packages cannot take an empty one; they differ."""
+
+Number = TypeVar("Number", float, Floats)
+
+
+def words(text: str) -> str:
+    """Split a text into words between spaces, in lower case and without punctuation."""
+    tokenizer = import_extra("nltk.tokenize", what="splitting texts into words").TreebankWordTokenizer()
+    plain = LOOSE_MARKS.sub(" ", text.translate(TYPOGRAPHIC)).lower()
+    return " ".join(word for word in tokenizer.tokenize(plain) if word not in PUNCTUATION)
+
+
+def per_text(
+    texts: Sequence[str],
+    references: Sequence[str],
+    *,
+    encode: Encode | None = None,
+    spice: bool = False,
+    meteor: str | None = None,
+) -> dict[str, tuple[Floats, Floats]]:
+    """Score texts against one reference each.
+
+    Args:
+        texts: What was generated.
+        references: What is right, in the same order.
+        encode: Sentence embeddings for SBERT; without it SBERT is left out.
+        spice: Whether to compute SPICE.
+        meteor: `meteor.JAVA` or `meteor.NLTK`; by default version 1.5 where Java is found.
+
+    Returns:
+        For each part of a score a sum and a count for every text: "1-grams" to "3-grams" (matches of so many),
+        "length" (words of so many in the reference), and the scores that are means, of 1 each.
+
+    Raises:
+        InputError: A package is not installed, or Java or its models for SPICE cannot be had.
+    """
+    try:
+        from pycocoevalcap.bleu.bleu_scorer import BleuScorer
+        from pycocoevalcap.cider.cider import Cider
+        from pycocoevalcap.rouge.rouge import Rouge
+    except ModuleNotFoundError as error:
+        raise named(error, "score open-ended") from error
+    if not texts:
+        raise InputError("there are no texts to score.")
+    found = {number: [words(text) or NO_WORDS[0]] for number, text in enumerate(texts)}
+    right = {number: [words(text) or NO_WORDS[1]] for number, text in enumerate(references)}
+    bleu = BleuScorer(n=len(GRAMS))
+    for number in found:
+        bleu += (found[number][0], right[number])
+    with redirect_stdout(StringIO()):  # the packages print what they compute
+        _, rouge = Rouge().compute_score(right, found)
+        _, cider = Cider().compute_score(right, found)
+    pairs = [(right[number][0].split(), found[number][0].split()) for number in found]
+    parts: dict[str, tuple[Any, Any]] = {
+        f"{size}-grams": (
+            [text["correct"][size - 1] for text in bleu.ctest],
+            [text["guess"][size - 1] for text in bleu.ctest],
+        )
+        for size in GRAMS
+    }
+    parts["length"] = ([len(text) for _, text in pairs], [len(reference) for reference, _ in pairs])
+    ones = np.ones(len(pairs))
+    meteor = meteor or (JAVA if java_found() else NLTK)
+    if meteor == JAVA:
+        scored = java_meteor(*([each[0] for each in side.values()] for side in (found, right)))
+        aligned = [0.0 if found[number] == [NO_WORDS[0]] else score for number, score in enumerate(scored)]
+    else:
+        aligned = [nltk_meteor(said, reference) for reference, said in pairs]
+    parts |= {
+        meteor: (aligned, ones),
+        "ROUGE-L": (rouge, ones),
+        "CIDEr": (cider, ones),
+    }
+    if spice:
+        parts["SPICE"] = (_spice(right, found), ones)
+    if encode is not None:
+        vectors = encode([*texts, *references])
+        parts["SBERT"] = (np.sum(vectors[: len(texts)] * vectors[len(texts) :], axis=1), ones)
+    return {name: (np.asarray(sums, np.float64), np.asarray(of, np.float64)) for name, (sums, of) in parts.items()}
+
+
+def _spice(right: dict[int, list[str]], found: dict[int, list[str]]) -> list[float]:
+    if shutil.which("java") is None:
+        raise InputError("SPICE needs Java, which is not here. Leave --spice out, or install a Java runtime.")
+    try:
+        from pycocoevalcap.spice.spice import Spice
+
+        scorer: Any = Spice()
+        _, each = scorer.compute_score(right, found)
+    except Exception as error:  # a download, a Java process and its JSON: each fails in its own way
+        raise InputError(
+            f"SPICE failed ({type(error).__name__}: {error}). It needs Java 8 or later and, once, the network for "
+            "Stanford CoreNLP. Leave --spice out to score without it."
+        ) from error
+    return [float(scores["All"]["f"]) for scores in each]
+
+
+def count(
+    sources: Sequence[str],
+    generated: Mapping[str, Sequence[str]],
+    references: Mapping[str, Sequence[str]],
+    *,
+    encode: Encode | None = None,
+    spice: bool = False,
+    meteor: str | None = None,
+) -> Tally:
+    """Sum the parts of all scores by source video.
+
+    Args:
+        sources: The source video of each question.
+        generated: Under "A" the answers, under "E" the explanations, where there are any.
+        references: The right texts under the same letters.
+        encode: Sentence embeddings for SBERT.
+        spice: Whether to compute SPICE.
+        meteor: See `per_text`.
+
+    Returns:
+        Cells such as "A METEOR 1.5" and "E 2-grams"; see `per_text`.
+
+    Raises:
+        InputError: See `per_text`.
+    """
+    names = sorted(set(sources))
+    position = {name: number for number, name in enumerate(names)}
+    where = np.array([position[name] for name in sources], np.intp)
+    cells = {
+        f"{letter} {part}": values
+        for letter, texts in generated.items()
+        for part, values in per_text(texts, references[letter], encode=encode, spice=spice, meteor=meteor).items()
+    }
+    sums, counts = (
+        np.array([np.bincount(where, weights=values[kind], minlength=len(names)) for values in cells.values()]).T
+        for kind in (0, 1)
+    )
+    return Tally(tuple(names), tuple(cells), sums, counts).answered()
+
+
+def measure(means: Means) -> dict[str, Floats]:
+    """Return the scores of answers ("A BLEU-1") and of explanations ("E BLEU-1"), CapsMIX and the normalised mean.
+
+    CapsMIX and the normalised mean need all eight scores of both. With NLTK's METEOR they are named so: the paper's are
+    with another.
+    """
+    scores: dict[str, Floats] = {}
+    names = wanted(means)
+    for letter in ASKED:
+        if f"{letter} length" not in means:
+            continue
+        found = {f"BLEU-{size}": value for size, value in zip(GRAMS, _bleu(letter, means), strict=True)}
+        found |= {name: means[f"{letter} {name}"] for name in names if f"{letter} {name}" in means}
+        scores |= {f"{letter} {name}": found[name] for name in names if name in found}
+    both = [{name: scores[f"{letter} {name}"] for name in names if f"{letter} {name}" in scores} for letter in ASKED]
+    if all(len(found) == len(names) for found in both):
+        suffix = OTHER_METEOR if NLTK in names else ""
+        scores |= {CAPSMIX + suffix: capsmix(*both), NORMALISED + suffix: normalised_mean(*both)}
+    return scores
+
+
+def wanted(found: Collection[str]) -> tuple[str, ...]:
+    """Name the eight scores, with NLTK's METEOR if that is what was found."""
+    return WITH_NLTK if f"{ASKED[0]} {NLTK}" in found else SCORES
+
+
+def _bleu(letter: str, means: Means) -> list[Floats]:
+    """Return BLEU of the corpus: the package's, to 1e-5, from the means that a resample has."""
+    precisions = [np.nan_to_num(means[f"{letter} {size}-grams"], nan=NO_GRAMS) for size in GRAMS]
+    brevity = np.exp(np.minimum(0.0, 1 - 1 / means[f"{letter} length"]))
+    return [np.prod(precisions[:size], axis=0) ** (1 / size) * brevity for size in GRAMS]
+
+
+def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
+    """Describe which METEOR it is if not 1.5, and why there is no CapsMIX if there is none."""
+    names = wanted(headline)
+    found = (
+        [
+            f"{NLTK} is not {JAVA}: it is higher on most texts, and so is a CapsMIX with it. Compare neither "
+            "with the paper's Table 3. Version 1.5 needs Java."
+        ]
+        if NLTK in names
+        else []
+    )
+    missing = [name for name in names if f"A {name}" not in headline]
+    missing += ["those of explanations"] * ("E BLEU-1" not in headline)
+    if missing:
+        found.append(f"{CAPSMIX} needs all eight scores of answers and of explanations; missing: {', '.join(missing)}.")
+    return tuple(found)
+
+
+def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
+    """CapsMIX: the plain sum of the 16 scores, as the paper's Table 3 has it.
+
+    The text says "after normalizing them to their theoretical best values"; the table's sums have CIDEr as it is
+    printed. See `normalised_mean` for the text's reading.
+
+    Args:
+        answers: The eight scores of `SCORES`, or of `WITH_NLTK`.
+        explanations: The same for explanations.
+
+    Raises:
+        KeyError: A score is missing.
+    """
+    names = WITH_NLTK if NLTK in answers else SCORES
+    return reduce(add, [scores[name] for scores in (answers, explanations) for name in names])
+
+
+def normalised_mean(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
+    """Mean of the 16 scores, each divided by its theoretical best (CIDEr by 10): from 0 to 1.
+
+    Args:
+        answers: The eight scores of `SCORES`, or of `WITH_NLTK`.
+        explanations: The same for explanations.
+
+    Raises:
+        KeyError: A score is missing.
+    """
+    names = WITH_NLTK if NLTK in answers else SCORES
+    parts = [scores[name] / BEST[name] for scores in (answers, explanations) for name in names]
+    return reduce(add, parts) / len(parts)

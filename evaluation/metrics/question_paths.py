@@ -1,0 +1,214 @@
+"""Where the answer to one question goes wrong: its graph of sub-questions, with verdicts and contradictions.
+
+AGQA-Decomp (Gandhi et al. 2022), Figure 1: the error path, in pink there, leads from a wrong answer down through wrong
+answers to sub-questions; contradictions, in blue, are answers to a parent and to its children that cannot all hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...core.errors import InputError
+from .internal_consistency import consistency
+from .question_graphs import BANNED, Edge, Node, VideoGraphs, check_graph, read_answers
+
+RIGHT, WRONG, UNKNOWN, UNASKED = "right", "wrong", "right answer not known", "not scored"
+UNANSWERED = "not answered"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A question of a graph and what became of it.
+
+    Attributes:
+        node: The question.
+        prediction: What was answered, as it was given; None if nothing was.
+        verdict: "right", "wrong", "right answer not known", "not answered", or "not scored" for kinds that are not.
+        on_path: Whether it is on the error path.
+    """
+
+    node: Node
+    prediction: str | None
+    verdict: str
+    on_path: bool
+
+
+@dataclass(frozen=True)
+class QuestionPath:
+    """A question's graph with the answers to it.
+
+    Attributes:
+        root: Key of the question.
+        steps: All questions of the graph, children before parents, the root last.
+        edges: The rules, by position in `steps`.
+        error_edges: Those pairs of a parent and a child that the error path runs along. It starts at the root if that
+            is wrong, and goes on to every child that is wrong, or that is not judged and has such a child.
+        contradictions: Parents, with the rule, whose answer contradicts those to its children.
+    """
+
+    root: str
+    steps: tuple[Step, ...]
+    edges: tuple[Edge, ...]
+    error_edges: frozenset[tuple[int, int]]
+    contradictions: frozenset[tuple[int, str]]
+
+    @property
+    def origins(self) -> tuple[int, ...]:
+        """Positions of wrong answers where the error path ends: no question below them is wrong."""
+        going_on = {parent for parent, _ in self.error_edges}
+        return tuple(place for place, step in enumerate(self.steps) if step.on_path and place not in going_on)
+
+
+def question_path(
+    video: VideoGraphs, root: str, predictions: Mapping[str, str], *, released: bool = False
+) -> QuestionPath:
+    """Judge every answer in the graph of one question.
+
+    Args:
+        video: The graphs of its video.
+        root: Key of the question.
+        predictions: Answers by key.
+        released: Read answers as the released scorer does; see `question_graphs`.
+
+    Raises:
+        InputError: The question has no graph there, or one that cannot be used.
+    """
+    graph = next((each for each in video.graphs if each.root == root), None)
+    if graph is None:
+        known = ", ".join(repr(each.root) for each in video.graphs[:5]) + ", …" * (len(video.graphs) > 5)
+        raise InputError(
+            f"question {root!r} is the root of no graph of video {video.video_id!r}; it has {len(video.graphs)}: "
+            f"{known or 'none'}. Give the key of a root."
+        )
+    check_graph(graph, video.nodes)
+    nodes = [video.nodes[key] for key in graph.nodes]
+    answers = read_answers(nodes, predictions, released=released)
+    rules: dict[int, dict[str, tuple[int, ...]]] = {}
+    for parent, rule, children in graph.edges:
+        rules.setdefault(parent, {})[rule] = tuple(children)
+    contradictions = frozenset(
+        (parent, rule)
+        for parent, by_rule in rules.items()
+        if nodes[parent].kind not in BANNED
+        for rule in by_rule
+        if True in consistency(answers, rules, parent, rule)
+    )
+    verdicts = [
+        UNANSWERED if absent else _verdict(node, right)
+        for node, right, absent in zip(nodes, answers.right, answers.absent, strict=True)
+    ]
+    below = [{child for children in rules.get(place, {}).values() for child in children} for place in range(len(nodes))]
+    leads: list[bool] = []
+    for verdict, under in zip(verdicts, below, strict=True):
+        passes = verdict in (UNKNOWN, UNASKED, UNANSWERED) and any(leads[child] for child in under)
+        leads.append(verdict == WRONG or passes)
+    on_path = [False] * len(nodes)
+    on_path[-1] = verdicts[-1] == WRONG
+    error_edges = set[tuple[int, int]]()
+    for place in reversed(range(len(nodes))):
+        if on_path[place]:
+            for child in below[place]:
+                if leads[child]:
+                    on_path[child] = True
+                    error_edges.add((place, child))
+    return QuestionPath(
+        root=root,
+        steps=tuple(
+            Step(node, predictions.get(node.key), verdict, on)
+            for node, verdict, on in zip(nodes, verdicts, on_path, strict=True)
+        ),
+        edges=tuple(Edge(*edge) for edge in graph.edges),
+        error_edges=frozenset(error_edges),
+        contradictions=contradictions,
+    )
+
+
+def _verdict(node: Node, right: bool | None) -> str:
+    if node.kind in BANNED:
+        return UNASKED
+    return UNKNOWN if right is None else RIGHT if right else WRONG
+
+
+def question_path_json(path: QuestionPath) -> dict[str, Any]:
+    """Return a question's graph with verdicts and contradictions as JSON values; edges are by place in `nodes`."""
+    contradictory = {parent for parent, _ in path.contradictions}
+    return {
+        "root": path.root,
+        "nodes": [
+            {
+                "key": step.node.key,
+                "question": step.node.text,
+                "kind": step.node.kind,
+                "answer": step.node.answer,
+                "prediction": step.prediction,
+                "verdict": step.verdict,
+                "contradictory": place in contradictory,
+                "on_error_path": step.on_path,
+            }
+            for place, step in enumerate(path.steps)
+        ],
+        "edges": [
+            {
+                "parent": parent,
+                "rule": rule,
+                "children": list(children),
+                "contradictory": (parent, rule) in path.contradictions,
+            }
+            for parent, rule, children in path.edges
+        ],
+        "goes_wrong_at": [path.steps[place].node.key for place in path.origins],
+    }
+
+
+def step_text(step: Step) -> str:
+    """Describe in one line what was asked, what was answered and what is right."""
+    if step.prediction is None:
+        judged = step.verdict
+    elif step.verdict == WRONG:
+        judged = f"{step.prediction!r}, wrong: {step.node.answer}"
+    else:
+        judged = f"{step.prediction!r}, {step.verdict}"
+    return f"{step.node.text} [{step.node.kind}] → {judged}"
+
+
+def question_path_text(path: QuestionPath) -> str:
+    """Write a question's graph as a tree: what was answered, where it went wrong, and what contradicts itself.
+
+    A question that several parents share is written out below the first, and named below the others. "✗" marks the
+    error path, "↯" a rule by which the parent's answer contradicts its children's.
+    """
+    rules: dict[int, list[tuple[str, tuple[int, ...]]]] = {}
+    for parent, rule, children in path.edges:
+        rules.setdefault(parent, []).append((rule, children))
+    lines: list[str] = []
+    written = set[int]()
+    # Each entry waits with the place in the tree that it is written at; an explicit stack, as graphs can be deep.
+    waiting: list[tuple[int, str, str, tuple[int, int] | None]] = [(len(path.steps) - 1, "", "", None)]
+    while waiting:
+        place, before, behind, edge = waiting.pop()
+        if place < 0:
+            lines.append(before)
+            continue
+        marked = path.steps[place].on_path if edge is None else edge in path.error_edges
+        again = " (see above)" if place in written and place in rules else ""
+        lines.append(f"{before}{'✗ ' if marked else ''}{step_text(path.steps[place])}{again}")
+        if place in written:
+            continue
+        written.add(place)
+        mine = rules.get(place, [])
+        entries: list[tuple[int, str, str, tuple[int, int] | None]] = []
+        for number, (rule, children) in enumerate(mine):
+            last = number == len(mine) - 1
+            sign = " ↯ contradicts these answers" if (place, rule) in path.contradictions else ""
+            entries.append((-1, f"{behind}{'└' if last else '├'}─ {rule}{sign}", "", None))
+            inner = behind + ("   " if last else "│  ")
+            for at, child in enumerate(children):
+                final = at == len(children) - 1
+                deeper = inner + ("   " if final else "│  ")
+                entries.append((child, f"{inner}{'└' if final else '├'}─ ", deeper, (place, child)))
+        waiting.extend(reversed(entries))
+    if path.origins:
+        lines += ["", "Goes wrong at:", *(f"  {path.steps[place].node.text}" for place in path.origins)]
+    return "\n".join(lines)

@@ -1,0 +1,75 @@
+"""Text-to-video retrieval: recall at 1, 5 and 10 from similarities or from ranked lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import InputError
+from .bootstrap import Floats
+
+CUTS = (1, 5, 10)
+
+
+def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts: Sequence[int] = CUTS) -> Floats:
+    """Return, for each caption, the chance that its clip is among the first K.
+
+    Equal similarities are in random order, so a matrix without information scores chance and not 1: with g clips above
+    the right one and e others equal to it, the chance is (K - g) / (e + 1), from 0 to 1.
+
+    Args:
+        similarity: Shape (clips, captions), greater is more alike.
+        target: Row of the right clip for each caption.
+        cuts: The values of K.
+
+    Returns:
+        Shape (captions, cuts).
+
+    Raises:
+        InputError: The shape does not fit or a value is NaN.
+    """
+    if similarity.ndim != 2 or similarity.shape[1] != len(target):
+        raise InputError(
+            f"a similarity matrix has shape {similarity.shape}; expected clips x captions, with {len(target)} captions."
+        )
+    right = similarity[target, np.arange(len(target))]
+    if np.isnan(similarity).any():
+        raise InputError("a similarity matrix holds NaN.")
+    above = np.count_nonzero(similarity > right, axis=0)
+    equal = np.count_nonzero(similarity == right, axis=0)
+    share: Floats = (np.asarray(cuts, np.float64)[None, :] - above[:, None]) / equal[:, None]
+    return np.minimum(np.maximum(share, 0.0), 1.0)
+
+
+def ranked_hits(
+    ranked: Mapping[str, Sequence[str]], captions: Sequence[str], clips: Sequence[str], cuts: Sequence[int] = CUTS
+) -> Floats:
+    """Return, for each caption, whether its clip is among the first K of a ranked list.
+
+    Args:
+        ranked: Clip ids by caption id, the best first, at least the greatest K of them (or all clips).
+        captions: Ids of the captions.
+        clips: The right clip of each.
+        cuts: The values of K.
+
+    Returns:
+        Shape (captions, cuts).
+
+    Raises:
+        InputError: A caption has no list, a list is too short or names a clip twice.
+    """
+    hits = np.zeros((len(captions), len(cuts)))
+    most = min(max(cuts), len(set(clips)))
+    for number, (caption, clip) in enumerate(zip(captions, clips, strict=True)):
+        if caption not in ranked:
+            raise InputError(f"caption {caption!r} has no ranked list; every caption needs one.")
+        best = list(ranked[caption])[: max(cuts)]
+        if len(best) < most:
+            raise InputError(f"the list of caption {caption!r} names {len(best)} clips; at least {most} are needed.")
+        if len(set(best)) < len(best):
+            raise InputError(f"the list of caption {caption!r} names a clip more than once.")
+        if clip in best:
+            hits[number] = [best.index(clip) < cut for cut in cuts]
+    return hits

@@ -1,0 +1,231 @@
+"""Robustness to perturbations.
+
+Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visual and Language Perturbations" (arXiv
+2207.02159), section 5.2: absolute robustness γa = 1 − (R_clean − R_pert) and relative robustness
+γr = 1 − (R_clean − R_pert) / R_clean, with R from 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...core.results import Cell, Estimate, Table
+from .bootstrap import Floats, Means, Tally
+
+CLEAN = "clean"
+
+
+@dataclass(frozen=True, order=True)
+class Setting:
+    """What was shown: a visual perturbation at a severity, a text perturbation, both, or neither.
+
+    Attributes:
+        visual: Name of the visual perturbation, or "".
+        severity: 1 to 5; 0 without a visual perturbation.
+        text: Name of the text perturbation, or "".
+    """
+
+    visual: str = ""
+    severity: int = 0
+    text: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name as files and cells have it: `clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`."""
+        parts = [f"{self.visual}-{self.severity}"] * bool(self.visual) + [self.text] * bool(self.text)
+        return "+".join(parts) or CLEAN
+
+    @property
+    def modality(self) -> str:
+        """Return "clean", "video", "text" or "multimodal"."""
+        return {(0, 0): "clean", (1, 0): "video", (0, 1): "text"}.get(
+            (bool(self.visual), bool(self.text)), "multimodal"
+        )
+
+
+def gamma_absolute(clean: Floats, perturbed: Floats) -> Floats:
+    """Absolute robustness."""
+    return 1 - (clean - perturbed)
+
+
+def gamma_relative(clean: Floats, perturbed: Floats) -> Floats:
+    """Relative robustness; NaN where the clean score is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(clean > 0, 1 - (clean - perturbed) / clean, np.nan)
+
+
+def cell(setting: Setting, score: str) -> str:
+    """Name the cell of a score under a setting."""
+    return f"{setting.name} {score}"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What was measured.
+
+    Attributes:
+        settings: The settings, clean first.
+        scores: Names of the scores, such as "R@1".
+        families: Family of each perturbation.
+        kinds: Kind of each text perturbation: natural, machine or synthetic (the paper's Table 16).
+    """
+
+    settings: tuple[Setting, ...]
+    scores: tuple[str, ...]
+    families: Mapping[str, str]
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    def groups(self) -> dict[tuple[str, str], dict[str, list[Setting]]]:
+        """Group settings: by (modality, family), then by perturbation. Pairs of both modalities are one family."""
+        found: dict[tuple[str, str], dict[str, list[Setting]]] = {}
+        for setting in self.settings:
+            if setting.modality == "clean":
+                continue
+            name = setting.visual or setting.text
+            both = setting.modality == "multimodal"
+            family = "pairs" if both else self.families[name]
+            members = found.setdefault((setting.modality, family), {})
+            members.setdefault(setting.name if both else name, []).append(setting)
+        return found
+
+    def by_kind(self) -> dict[str, list[Setting]]:
+        """Group the settings with text alone by kind, and all that are not synthetic (Table 4) together."""
+        found: dict[str, list[Setting]] = {}
+        for setting in self.settings:
+            if setting.modality == "text" and setting.text in self.kinds:
+                found.setdefault(self.kinds[setting.text], []).append(setting)
+        rest = [setting for kind, settings in found.items() if kind != SYNTHETIC for setting in settings]
+        return found | ({NOT_SYNTHETIC: rest} if rest and SYNTHETIC in found else {})
+
+
+SYNTHETIC, NOT_SYNTHETIC = "synthetic", "not synthetic"
+GAMMAS = {"γa": gamma_absolute, "γr": gamma_relative}
+PAIRS = "pairs"
+
+
+def measure(suite: Suite, means: Means) -> dict[str, Floats]:
+    """Return each score's clean value and its robustness by modality, family and, of text, kind.
+
+    Robustness is averaged over severities, then over the perturbations of the family (of the modality, of the kind).
+
+    Args:
+        suite: What was measured.
+        means: Means of the cells (`cell`).
+    """
+    result: dict[str, Floats] = {}
+    groups = suite.groups()
+    for score in suite.scores:
+        clean = means[cell(Setting(), score)]
+        result[f"{score} clean"] = clean
+        for kind, gamma in GAMMAS.items():
+            by_modality: dict[str, list[Floats]] = {}
+            by_family: dict[str, Floats] = {}
+            for (modality, family), members in groups.items():
+                of_each = [
+                    np.mean([gamma(clean, means[cell(setting, score)]) for setting in settings], axis=0)
+                    for settings in members.values()
+                ]
+                by_modality.setdefault(modality, []).extend(of_each)
+                if family != PAIRS:
+                    by_family[f"{score} {kind} {modality}, {family}"] = np.mean(of_each, axis=0)
+            for modality, of_each in by_modality.items():
+                result[f"{score} {kind} {modality}"] = np.mean(of_each, axis=0)
+            result |= by_family
+            for group, settings in suite.by_kind().items():
+                found = [gamma(clean, means[cell(setting, score)]) for setting in settings]
+                result[f"{score} {kind} text, {group}"] = np.mean(found, axis=0)
+    return result
+
+
+def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Choose the numbers to report first: clean, and both robustnesses of each modality; families are in a table."""
+    return {name: value for name, value in scored.items() if ", " not in name}
+
+
+def _gammas(means: Mapping[str, float], score: str, settings: Sequence[Setting], kind: str) -> list[float]:
+    found = np.array([means[cell(setting, score)] for setting in settings])
+    return [float(x) for x in GAMMAS[kind](np.full(len(found), means[cell(Setting(), score)]), found)]
+
+
+def tables(
+    suite: Suite, counted: Tally, scored: Mapping[str, Estimate], changed: Mapping[str, float] | None = None
+) -> tuple[Table, ...]:
+    """Return the robustness by family, by perturbation, by kind of text perturbation, and every setting.
+
+    Args:
+        suite: What was measured.
+        counted: The sums.
+        scored: The estimates of `measure`'s scores.
+        changed: The share of captions that each text perturbation changes.
+    """
+    changed = changed or {}
+    means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
+    groups = suite.groups()
+    families: list[tuple[Cell, ...]] = []
+    kinds: list[tuple[Cell, ...]] = []
+    single: list[tuple[Cell, ...]] = []
+    every: list[tuple[Cell, ...]] = []
+    for score in suite.scores:
+        wholes: dict[tuple[str, str], list[Setting]] = {}
+        for (modality, family), members in groups.items():
+            for name, settings in members.items():
+                wholes.setdefault((modality, family), []).extend(settings)
+                found = [_gammas(means, score, settings, kind) for kind in GAMMAS]
+                moments = (float(x) for values in found for x in (np.mean(values), np.std(values)))
+                share = changed.get(settings[0].text) if settings[0].text else None
+                single.append((score, modality, family, name, *moments, len(settings), share))
+        for modality in dict.fromkeys(modality for modality, _ in groups):
+            of_it = [setting for setting in suite.settings if setting.modality == modality]
+            wholes.setdefault((modality, PAIRS if modality == "multimodal" else "all"), of_it)
+
+        def row(key: str, settings: Sequence[Setting], score: str = score) -> list[Cell]:
+            both = (
+                (scored[f"{score} {kind} {key}"], float(np.std(_gammas(means, score, settings, kind))))
+                for kind in GAMMAS
+            )
+            return [*(x for pair in both for x in pair), len(settings)]
+
+        for (modality, family), settings in wholes.items():
+            key = modality if family in (PAIRS, "all") else f"{modality}, {family}"
+            families.append((score, modality, family, *row(key, settings)))
+        for group, settings in suite.by_kind().items():
+            kinds.append((score, group, *row(f"text, {group}", settings)))
+        for setting in suite.settings:
+            of_setting = (_gammas(means, score, [setting], kind)[0] for kind in GAMMAS)
+            value = means[cell(setting, score)]
+            every.append((score, setting.visual, setting.severity, setting.text, value, *of_setting))
+    heads = ("γa", "γa std", "γr", "γr std", "settings")
+    by_kind = Table(
+        "kinds",
+        "Robustness by kind of text perturbation (the paper's Table 16)",
+        ("score", "kind", *heads),
+        tuple(kinds),
+        "Kinds as in the released list of perturbations, where the two swaps of synonyms are synthetic, beside what "
+        "drops and moves words. What is not synthetic is the text of the paper's Table 4.",
+    )
+    return (
+        Table(
+            "families",
+            "Robustness by family",
+            ("score", "modality", "family", *heads),
+            tuple(families),
+            "Mean over severities, then over perturbations; std over all settings, divided by their number.",
+        ),
+        Table(
+            "perturbations",
+            "Robustness by perturbation",
+            ("score", "modality", "family", "perturbation", *heads, "captions changed"),
+            tuple(single),
+            "Mean and std over severities. A caption that a perturbation leaves as it is scores as it does clean.",
+        ),
+        Table(
+            "settings",
+            "Every setting",
+            ("score", "visual", "severity", "text", "value", "γa", "γr"),
+            tuple(every),
+        ),
+        *([by_kind] if kinds else []),
+    )

@@ -1,0 +1,133 @@
+"""What scoring gives: headline numbers with intervals, tables, and the sums that they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...core.markdown import as_code, as_text
+from ...core.results import Estimate, Result, Table, cell_json, markdown_table, rows_json, text_table
+from .bootstrap import FEW, FEWEST, Tally
+
+SHOWN_ROWS = 40
+
+
+@dataclass(frozen=True)
+class Scores(Result):
+    """The scores of one predictions file on one output.
+
+    Attributes:
+        benchmark: The builder's name.
+        split: The split scored, or "all".
+        answers: Counts of what was read, missing, unreadable; see `predictions.Joined.summary`.
+        headline: The numbers to report, with intervals.
+        tables: Everything else.
+        tally: The sums by source video, for comparisons.
+        footnotes: What a reader has to know.
+        about: What was scored: config, output, predictions, interval, names of figures.
+        written: Lines that say where the scores were written.
+    """
+
+    benchmark: str
+    split: str
+    answers: dict[str, Any]
+    headline: dict[str, Estimate]
+    tables: tuple[Table, ...]
+    tally: Tally
+    footnotes: tuple[str, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+    written: tuple[str, ...] = ()
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the headline numbers, then the other tables."""
+        return (headline_table(self), *self.tables)
+
+    def __str__(self) -> str:
+        """Write what was read, the tables that are not too long, and what the intervals are."""
+        lines = [answers_line(self)]
+        for counts in (self.answers, self.answers.get("explanations", {})):
+            for row in counts.get("unreadable_first", [])[:5]:
+                lines.append(f"  cannot read {row['id']}: {row['answer']!r}")
+        for table in self.as_tables():
+            long = f"{table.title}: {len(table.rows)} rows, in scores.md and scores.json"
+            lines += ["", long if len(table.rows) > SHOWN_ROWS else text_table(table)]
+        return "\n".join([*lines, "", *self.footnotes, interval_line(self.about["interval"])])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the content of `scores.json`."""
+        return {
+            "benchmark": self.benchmark,
+            "split": self.split,
+            **self.about,
+            "answers": self.answers,
+            "headline": {name: cell_json(estimate) for name, estimate in self.headline.items()},
+            "tables": {table.name: rows_json(table) for table in self.tables},
+            "notes": list(self.footnotes),
+        }
+
+
+def headline_table(scores: Scores) -> Table:
+    """Put the headline numbers into a table."""
+    rows = tuple((name, estimate) for name, estimate in scores.headline.items())
+    title = f"{scores.benchmark}, {scores.split}"
+    return Table("headline", title, ("score", "value [95 % interval]"), rows)
+
+
+def as_markdown(scores: Scores, pictures: Sequence[str]) -> str:
+    """Return the content of `scores.md`."""
+    about = scores.about
+    output, predictions = about["output"], about["predictions"]
+    lines = [
+        f"# Scores: {scores.benchmark}, {about['config']}, {scores.split}",
+        "",
+        f"Predictions {as_code(predictions['file'])} on "
+        + (f"version {output['dataset_version']}" if "dataset_version" in output else as_code(output["file"]))
+        + f", fingerprint `{output['fingerprint'][:16]}`.",
+        answers_line(scores),
+        interval_line(about["interval"]),
+        "",
+        *(line for picture in pictures for line in (f"![{picture.removesuffix('.png')}]({picture})", "")),
+    ]
+    for table in scores.as_tables():
+        lines += [markdown_table(table), ""]
+    for note in scores.footnotes:
+        lines += [f"* {as_text(note)}"]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def answers_line(scores: Scores) -> str:
+    """Describe what was read and what was not: a line, and one for explanations if they are asked."""
+    explanations = scores.answers.get("explanations")
+    lines = [counts_line(scores.answers, "answers")] + (
+        [counts_line(explanations, "explanations")] if explanations else []
+    )
+    return "\n".join(lines)
+
+
+def counts_line(counts: Mapping[str, Any], what: str) -> str:
+    """Describe in one line what was read of a file; see `predictions.Joined.summary`."""
+    parts = [f"{counts['scored']:,} {what} scored"]
+    for key, words in (
+        ("unreadable", "unreadable (count as wrong)"),
+        ("empty", "empty"),
+        ("missing", "missing (left out)"),
+        ("doubled", "given more than once (the first counts)"),
+        ("unknown", "not in this output (left out)"),
+        ("of_other_splits", "of other splits (left out)"),
+    ):
+        if counts.get(key):
+            parts.append(f"{counts[key]:,} {words}")
+    return ", ".join(parts) + "."
+
+
+def interval_line(interval: Mapping[str, Any]) -> str:
+    """Describe what the intervals are, and why there are none or not to trust them."""
+    sources: int = interval["sources"]
+    if sources < FEWEST:
+        return f"No intervals: {sources} source video{'s' * (sources != 1)}, at least {FEWEST} are needed."
+    few = f" With fewer than {FEW} source videos intervals are too narrow." * (sources < FEW)
+    return (
+        f"Intervals: 95 %, paired bootstrap over {sources:,} source videos, {interval['resamples']:,} resamples, "
+        f"seed {interval['seed']}.{few} A dash, or no interval: not defined, or not in more than 5 % of the resamples."
+    )

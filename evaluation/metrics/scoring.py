@@ -1,0 +1,151 @@
+"""From an output and predictions to scores."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import InputError, UsageError
+from ...core.output import FinishedOutput
+from ...core.results import Result
+from .bootstrap import Measure, estimates, tally
+from .inputs import ScoreOptions, choose_split
+from .items import Items
+from .predictions import MISSING, Predictions, join, of_output
+from .scores import Scores
+
+ReadItems = Callable[[FinishedOutput, str, str], Items]
+"""Reads the items of a table and split."""
+
+
+@dataclass(frozen=True)
+class Explanation(Result):
+    """How one question was answered.
+
+    Attributes:
+        text: For a terminal.
+        content: The same for machines.
+        picture: As a PNG.
+        written: Says where the picture was written.
+    """
+
+    text: str
+    content: Mapping[str, Any]
+    picture: bytes
+    written: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for machines."""
+        return dict(self.content)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the picture."""
+        return (
+            f'<img alt="how the question was answered" src="data:image/png;base64,{b64encode(self.picture).decode()}">'
+        )
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How predictions on a benchmark are scored.
+
+    Attributes:
+        answers: Scores answers on a table of an output; its split is in the options.
+        measure: Returns the scores as a function of the means of a tally's cells, which it may read from their names.
+        similarity: Scores a folder of similarities instead; None if that makes no sense.
+        figures: Draws the pictures of a score besides those that all have.
+        by_table: Whether its tables are scored apart, so that commands name them.
+        released: Whether it can score as the published scorer does (`ScoreOptions.released`).
+        explain: Explains how one question was answered; None if there is no more to say than right or wrong.
+    """
+
+    answers: Callable[[FinishedOutput, str, Predictions, ScoreOptions], Scores]
+    measure: Callable[[Sequence[str]], Measure]
+    similarity: Callable[[FinishedOutput, Path, ScoreOptions], Scores] | None = None
+    figures: Callable[[Scores], Mapping[str, bytes]] | None = None
+    by_table: bool = False
+    released: bool = False
+    explain: Callable[[FinishedOutput, str, Predictions], Explanation] | None = None
+
+
+def score(
+    output: FinishedOutput,
+    scoring: Scoring,
+    config: str,
+    predictions: Predictions | None,
+    similarity: Path | None,
+    split: str | None,
+    options: ScoreOptions,
+) -> Scores:
+    """Score predictions on an output.
+
+    Args:
+        output: The output.
+        scoring: How its benchmark is scored.
+        config: The table.
+        predictions: Answers.
+        similarity: A folder of similarities instead.
+        split: What the user asked for.
+        options: How to score; its split is chosen here.
+
+    Raises:
+        InputError: What was given cannot be scored.
+    """
+    options = replace(options, split=choose_split(output, config, split))
+    if options.released and not scoring.released:
+        raise UsageError(f"--released: {output.info['builder']} has no published scorer that differs from ours.")
+    if similarity is not None:
+        if scoring.similarity is None:
+            raise InputError(
+                f"{output.path} is an output of build-{output.info['builder']}, which has no retrieval to score by "
+                "similarities. Give --predictions."
+            )
+        return scoring.similarity(output, similarity, options)
+    if predictions is None:
+        raise InputError(
+            "there is nothing to score: give --predictions FILE, or --similarity DIR where retrieval is scored."
+        )
+    return scoring.answers(output, config, of_output(predictions, config, output.info["fingerprint"]), options)
+
+
+def accuracy_scoring(read_items: ReadItems) -> Scoring:
+    """Score by accuracy alone: what a benchmark without scores of its own gets.
+
+    Args:
+        read_items: Reads its items.
+    """
+
+    def answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
+        items = read_items(output, config, options.split)
+        joined = join(
+            predictions,
+            items.ids,
+            items.options,
+            others=items.others,
+            partial=options.partial,
+            first=options.first,
+        )
+        there = joined.picks != MISSING
+        names = sorted(set(items.sources))
+        place = {name: number for number, name in enumerate(names)}
+        where = np.array([place[name] for name in items.sources], np.intp)
+        counted = tally(names, {"accuracy": (where[there], (joined.picks == items.truth)[there].astype(np.float64))})
+        return Scores(
+            benchmark=output.info["builder"],
+            split=options.split,
+            answers=joined.summary(),
+            headline=estimates(counted, dict, seed=options.seed, resamples=options.resamples),
+            tables=(),
+            tally=counted,
+        )
+
+    return Scoring(answers=answers, measure=lambda cells: dict)

@@ -1,0 +1,322 @@
+"""How far text perturbations move captions from their originals: BLEU-4, METEOR, ROUGE-L, perplexity.
+
+Schiappa et al. 2022 (arXiv 2207.02159), appendix A.3, Table 7 and Figure 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache, lru_cache
+from importlib.metadata import version
+from math import exp, fsum
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ...core.documents import parse_json, read_own
+from ...core.errors import InputError
+from ...core.extras import named
+from ...language.hub import model_files, quiet
+from ...language.wordnet import load_wordnet
+from ...language.words import tokenize
+from .meteor import nltk_meteor
+
+FILE = "text_shift.json"
+"""Where an output keeps its numbers, beside `build.json`."""
+
+METRICS = ("bleu4", "meteor", "rouge_l")
+OUTLIER = 500
+"""Perplexity above which the paper's Figure 11 takes a caption for an outlier."""
+
+TOKENS = 8192
+"""Tokens in a batch of the language model, padding included."""
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """Perplexities of captions.
+
+    Attributes:
+        mean: Over all.
+        mean_without_outliers: Over those of at most 500; 0 if there is none.
+        outliers: Share of the others.
+    """
+
+    mean: float
+    mean_without_outliers: float
+    outliers: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Perplexity:
+        """Measure one caption or more."""
+        inner = [value for value in values if value <= OUTLIER]
+        return cls(_mean(values), _mean(inner) if inner else 0.0, 1 - len(inner) / len(values))
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How far the captions of one perturbation are from their originals, on average; 1 for equal ones.
+
+    Attributes:
+        captions: Their number, unchanged ones included.
+        changed: Share of those that differ.
+        bleu4: BLEU-4 of a caption against its original, 0 to 1.
+        meteor: METEOR, 0 to 1; a little below 1 for equal captions, as it is defined.
+        rouge_l: F1 of ROUGE-L, 0 to 1.
+        perplexity: If a language model was given.
+    """
+
+    captions: int
+    changed: float
+    bleu4: float
+    meteor: float
+    rouge_l: float
+    perplexity: Perplexity | None = None
+
+
+Judge = Callable[[Sequence[str]], list[float]]
+"""Gives the perplexity of each text."""
+
+
+def measure_shift(pairs: Iterable[tuple[str, str]], judge: Judge | None = None) -> Shift:
+    """Measure how far captions are from their originals.
+
+    Args:
+        pairs: Each caption and its original, one pair or more.
+        judge: Gives perplexities.
+
+    Raises:
+        InputError: A package or WordNet is missing.
+    """
+    pairs = list(pairs)
+    bleu, meteor, rouge = zip(*(similarity(caption, original) for caption, original in pairs), strict=True)
+    return Shift(
+        captions=len(pairs),
+        changed=sum(caption != original for caption, original in pairs) / len(pairs),
+        bleu4=_mean(bleu),
+        meteor=_mean(meteor),
+        rouge_l=_mean(rouge),
+        perplexity=Perplexity.of(judge([caption for caption, _ in pairs])) if judge else None,
+    )
+
+
+def family_means(shifts: Mapping[str, Shift], families: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """Average over the perturbations of each family, each with the same weight, as Table 7 does.
+
+    Args:
+        shifts: By perturbation.
+        families: The family of each.
+
+    Returns:
+        `METRICS` by family, and "perturbations", their number.
+    """
+    members: dict[str, list[Shift]] = {}
+    for name, shift in shifts.items():
+        members.setdefault(families[name], []).append(shift)
+    return {
+        family: {
+            "perturbations": len(found),
+            **{metric: _mean([getattr(shift, metric) for shift in found]) for metric in METRICS},
+        }
+        for family, found in members.items()
+    }
+
+
+@cache
+def table7() -> dict[str, dict[str, dict[str, float]]]:
+    """Return Table 7 of the paper: data set ("msrvtt", "youcook2"), family, metric."""
+    table = yaml.safe_load((Path(__file__).parent / "table7.yaml").read_text(encoding="utf-8"))
+    return {name: table[name] for name in ("msrvtt", "youcook2")}
+
+
+@lru_cache(maxsize=1 << 14)
+def similarity(caption: str, original: str) -> tuple[float, float, float]:
+    """Compare a caption with its original.
+
+    BLEU-4 is sacrebleu's for sentences, with exponential smoothing and effective order, so that a caption of fewer than
+    four words that did not change has 1. METEOR is NLTK's with WordNet and takes the perturbed caption for the
+    reference: that gives Table 7's numbers, where words that were added lower it (recall weighs nine times as much as
+    precision). ROUGE-L is that of rouge-score without stemming.
+    BLEU and METEOR see this package's tokens, of which [UNK] is one as it stands for one word; sacrebleu's own would
+    make three of it. Capitals count in BLEU alone.
+
+    Returns:
+        BLEU-4, METEOR and the F1 of ROUGE-L, each 0 to 1.
+    """
+    bleu, rouge = _scorers()
+    if caption == original and not any(character.isalnum() for character in original):
+        return 1.0, 1.0, 1.0  # emoji alone: METEOR and ROUGE-L see no word
+    words = [[token.text for token in tokenize(text)] for text in (original, caption)]
+    return (
+        bleu.sentence_score(" ".join(words[1]), [" ".join(words[0])]).score / 100,
+        nltk_meteor(words[0], words[1]),
+        float(rouge.score(original, caption)["rougeL"].fmeasure),
+    )
+
+
+@cache
+def _scorers() -> tuple[Any, Any]:
+    try:
+        from rouge_score.rouge_scorer import RougeScorer
+        from sacrebleu.metrics.bleu import BLEU
+    except ModuleNotFoundError as error:
+        raise named(error, "score text-shift") from error
+    return BLEU(effective_order=True, tokenize="none"), RougeScorer(["rougeL"], use_stemmer=False)
+
+
+def scorer_versions() -> dict[str, str]:
+    """Name what decides the numbers: packages and WordNet."""
+    _scorers()
+    versions = {name: version(name) for name in ("sacrebleu", "nltk", "rouge-score")}
+    return {**versions, "wordnet": load_wordnet().name}
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A causal language model that gives perplexities.
+
+    Attributes:
+        name: Name or folder, and revision or hash of the weights, for records.
+        tokenizer: Its tokenizer.
+        model: The model, in evaluation mode.
+    """
+
+    name: str
+    tokenizer: Any
+    model: Any
+
+    def perplexities(self, texts: Sequence[str]) -> list[float]:
+        """Return the perplexity of each text: exp of the mean loss of its tokens.
+
+        A text begins with the tokenizer's mark of beginning (or of end, as GPT-2's), so that its first word counts;
+        a tokenizer without one predicts from the first token on, and a text of one token then has none: 1.
+        """
+        known: dict[str, float] = {}
+        waiting = sorted({*texts}, key=lambda text: (len(text), text))
+        batch: list[tuple[str, list[int]]] = []
+        for text in waiting:
+            ids = self._ids(text)
+            if batch and (len(batch) + 1) * max(len(ids), len(batch[-1][1])) > TOKENS:
+                known |= self._batch(batch)
+                batch = []
+            batch.append((text, ids))
+        if batch:
+            known |= self._batch(batch)
+        return [known[text] for text in texts]
+
+    def _ids(self, text: str) -> list[int]:
+        first = self.tokenizer.bos_token_id
+        first = self.tokenizer.eos_token_id if first is None else first
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        limit = getattr(self.model.config, "max_position_embeddings", None) or len(ids) + 1
+        return [*([] if first is None else [first]), *ids][:limit]
+
+    def _batch(self, batch: Sequence[tuple[str, list[int]]]) -> dict[str, float]:
+        import torch
+
+        longest = max(len(ids) for _, ids in batch)
+        ids = torch.zeros((len(batch), longest), dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for row, (_, own) in enumerate(batch):  # padded behind, where a causal model does not look
+            ids[row, : len(own)] = torch.tensor(own)
+            mask[row, : len(own)] = 1
+        ids, mask = ids.to(self.model.device), mask.to(self.model.device)
+        with torch.inference_mode():
+            logits = self.model(input_ids=ids, attention_mask=mask).logits.float()
+            losses = torch.nn.functional.cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none")
+            counted = mask[:, 1:]
+            means = (losses * counted).sum(1) / counted.sum(1).clamp(min=1)
+        return {text: exp(loss) for (text, _), loss in zip(batch, means.double().tolist(), strict=True)}
+
+
+def load_language_model(name: str) -> LanguageModel:
+    """Load a causal language model, on a GPU where there is one.
+
+    Args:
+        name: A folder, or a name on the hub.
+
+    Raises:
+        InputError: transformers is not installed, or there is no such model.
+    """
+    advice = "Give --lm the folder of a causal language model of transformers, or its name on the hub."
+    try:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+    except ModuleNotFoundError as error:
+        raise named(error, "--lm") from error
+    files = model_files(name, "", advice)
+    try:
+        with quiet():
+            tokenizer = AutoTokenizer.from_pretrained(files.folder, local_files_only=True)
+            model = AutoModelForCausalLM.from_pretrained(files.folder, local_files_only=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{name} cannot be loaded as a causal language model: {error} {advice}") from error
+    found = files.identity()
+    title = f"{Path(name).name if not files.revision else name} {files.revision or found['weights'][:12]}"
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    evaluated: Any = model
+    return LanguageModel(title, tokenizer, evaluated.eval().to(device))
+
+
+def shift_report(
+    tables: Mapping[str, Sequence[tuple[str, str]]],
+    families: Mapping[str, str],
+    *,
+    fingerprint: str,
+    paper: str | None = None,
+    model: LanguageModel | None = None,
+    each: Callable[[str], None] = lambda name: None,
+) -> dict[str, Any]:
+    """Measure all perturbations of an output.
+
+    Args:
+        tables: Pairs of caption and original by perturbation.
+        families: The family of each perturbation.
+        fingerprint: Of the output.
+        paper: The data set of Table 7 that the captions are of.
+        model: For perplexity.
+        each: Told the name of each perturbation that is done.
+
+    Returns:
+        JSON values: "fingerprint", "tools", "originals", "perturbations", "families" and "paper".
+    """
+    judge = model.perplexities if model else None
+    shifts: dict[str, Shift] = {}
+    for name, pairs in tables.items():
+        shifts[name] = measure_shift(pairs, judge)
+        each(name)
+    originals = list({original: None for pairs in tables.values() for _, original in pairs})
+    return {
+        "fingerprint": fingerprint,
+        "tools": scorer_versions() | ({"language model": model.name} if model else {}),
+        "originals": {
+            "different": len(originals),
+            "perplexity": asdict(Perplexity.of(judge(originals))) if judge else None,
+        },
+        "perturbations": {name: {"family": families[name], **asdict(shift)} for name, shift in shifts.items()},
+        "families": family_means(shifts, families),
+        "paper": table7()[paper] if paper else {},
+    }
+
+
+def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
+    """Read what `stressreel score text-shift` left in an output; None if it did not, or for another content.
+
+    Args:
+        folder: The output.
+        fingerprint: Of its content.
+    """
+    file = folder / FILE
+    if not file.is_file():
+        return None
+    try:
+        report: dict[str, Any] = parse_json(read_own(file))
+        return report if report["fingerprint"] == fingerprint else None
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{file} is damaged ({type(error).__name__}: {error}). Score again, or remove it.") from error
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fsum(values) / len(values)

@@ -1,0 +1,206 @@
+"""Answers of a model: the predictions that are written, and what is told of them; or what would be asked."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import BuildError, VideoError
+from ...core.files import write_json
+from ...core.progress import Progress
+from ...core.results import Result, Table
+from ..metrics.answers import read_answer
+from .clips import Clips
+from .journal import Journal
+from .models import Model, Reply
+from .questions import Asked
+from .run import Call, How, Usage, ask, by_clip, write_predictions
+
+CHARACTERS_PER_TOKEN = 4
+SHOWN = {"video": "video", "text": "text", "both": "video+text"}  # as `score modalities` names them
+FAILED_SHOWN = 5
+Prices = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Answers(Result):
+    """Answers of a model; of a dry run, what would be asked.
+
+    Attributes:
+        table: A row for each choice of modalities: the file, and how many answers it has; of a dry run, the counts.
+        record: What is written beside the predictions: the model, how it was asked, requests and tokens; of a dry run,
+            the counts.
+        lines: What the command prints.
+        files: The predictions, by what was shown; empty for a dry run.
+        commands: Command lines that score them.
+        notes: What is not asked, and why.
+    """
+
+    table: Table
+    record: Mapping[str, Any]
+    lines: tuple[str, ...]
+    files: Mapping[str, Path]
+    commands: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_tables(self) -> tuple[Table, ...]:
+        """Return the table."""
+        return (self.table,)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record."""
+        return dict(self.record)
+
+    def __str__(self) -> str:
+        """Write what was answered, and the commands that score it."""
+        return "\n".join([*self.lines, *([""] if self.commands else []), *self.commands])
+
+
+def plan(asked: Asked, calls: Sequence[Call], clips: Clips | None, how: How, prices: Prices | None = None) -> Answers:
+    """Count what would be asked: requests, pictures and about how many tokens; nothing is sent.
+
+    Args:
+        asked: Where the questions are from.
+        calls: What would be asked.
+        clips: Where frames come from; None if nothing is shown.
+        how: How it would be asked.
+        prices: Of a million tokens, sent and answered.
+    """
+    text = sum(len(call.text) for call in calls) // CHARACTERS_PER_TOKEN
+    shown = [call for call in calls if call.clip is not None]
+    num_clips = len({call.clip for call in shown})
+    lines = [f"{len(calls):,} requests, {num_clips:,} clips"]
+    seen = pictures = 0
+    if shown and clips is not None and how.whole:
+        lines.append(f"{len(shown):,} videos sent whole; how many tokens they are depends on the model")
+    elif shown and clips is not None:
+        first = next(clip for clip, _ in by_clip(shown) if clip is not None)
+        pictures = how.sampling.frames * len(shown)
+        try:
+            view = clips.view(first, how.sampling, whole=False)
+            seen = view.tokens * len(shown)
+            size = f", those of the first clip {view.pictures[0].shape[1]} x {view.pictures[0].shape[0]} pixels"
+        except VideoError as error:
+            size = f"; the first clip cannot be decoded: {error}"
+        lines.append(f"{pictures:,} pictures{size}")
+    longest = sum(how.max_tokens or call.question.most_tokens for call in calls)
+    lines.append(
+        f"about {text:,} tokens of text (4 characters each) and {seen:,} of pictures (28 x 28 pixels each, if all are "
+        f"as large); answers of {longest:,} tokens at most"
+    )
+    counts: dict[str, int | float] = {
+        "requests": len(calls),
+        "clips": num_clips,
+        "pictures": pictures,
+        "tokens of text": text,
+        "tokens of pictures": seen,
+        "tokens of answers": longest,
+    }
+    if prices:
+        counts["cost"] = ((text + seen) * prices[0] + longest * prices[1]) / 1e6
+        lines.append(f"at most about {counts['cost']:,.2f} at the given prices")
+    table = Table("plan", "What would be asked, at most", tuple(counts), (tuple(counts.values()),))
+    return Answers(table, counts, tuple(lines), {}, notes=asked.remarks)
+
+
+def answer(
+    asked: Asked,
+    calls: Sequence[Call],
+    model: Model,
+    clips: Clips | None,
+    how: How,
+    files: Mapping[str, Path],
+    journal_path: Path,
+    *,
+    prices: Prices | None = None,
+    partial: bool = False,
+    fresh: bool = False,
+    progress: bool = True,
+) -> Answers:
+    """Ask, and write predictions and the record.
+
+    Args:
+        asked: Where the questions are from.
+        calls: What is asked.
+        model: Whom.
+        clips: Where frames come from; None if nothing is shown.
+        how: How it is asked.
+        files: The predictions to write, by modalities.
+        journal_path: Keeps every answer as it comes.
+        prices: Of a million tokens, sent and answered.
+        partial: Whether to write the predictions there are, where some questions got no answer.
+        fresh: Whether to throw away what the journal has.
+        progress: Whether to show progress.
+
+    Raises:
+        BuildError: Questions got no answer.
+    """
+    about = {**asked.identity, **model.about, **how.as_json()}
+    with Journal(journal_path, about, fresh=fresh) as journal:
+        with Progress("asking", len(calls), "question", shown=progress) as shown:
+            failures = ask(calls, model, clips, how, journal, progress=shown.advance)
+        replies = {call.key: journal.replies[call.key] for call in calls if call.key in journal.replies}
+        usage = Usage.of(list(replies.values()))
+        if failures and not (partial and replies):
+            reasons = "; ".join(f"{each.key}: {each.reason}" for each in failures[:FAILED_SHOWN])
+            raise BuildError(
+                f"{len(failures):,} of {len(calls):,} requests got no answer ({reasons}). The other answers are kept "
+                f"in {journal_path}: run the same command again to ask these, or with --partial to write what there is."
+            )
+        for name, file in files.items():
+            write_predictions(file, [call for call in calls if call.modalities == name], journal, asked.fingerprint)
+        cost = usage.cost(prices)
+        record = {
+            **about,
+            "modalities": list(files),
+            "asked": len(asked.questions),
+            "requests": {"answered": usage.answers, "failed": len(failures), "cut": usage.cut},
+            "tokens": {"sent": usage.input_tokens, "answered": usage.output_tokens, "uncounted": usage.uncounted},
+            "models": list(usage.models),
+            **({"prices": list(prices), "cost": cost} if prices and cost is not None else {}),
+        }
+        write_json(journal_path.with_suffix(".json"), record)
+    unreadable = [call for call in calls if call.key in replies and not _read(call, replies[call.key])]
+    lines = [
+        f"{usage.answers:,} answers, {len(unreadable):,} of them unreadable, {usage.cut:,} cut short; "
+        f"{usage.input_tokens:,} tokens sent, {usage.output_tokens:,} answered"
+        + (f", cost {cost:,.4f}" if cost is not None else "")
+    ]
+    if failures:
+        lines.append(f"{len(failures):,} requests got no answer; their questions are left out (score --partial).")
+    rows = []
+    for name, file in files.items():
+        found = [replies.get(call.key) for call in calls if call.modalities == name]
+        there = [reply for reply in found if reply is not None]
+        odd = sum(call.modalities == name for call in unreadable)
+        rows.append((name, str(file), len(there), odd, sum(reply.cut for reply in there), len(found) - len(there)))
+    headings = ("modalities", "file", "answers", "unreadable", "cut short", "no answer")
+    commands = score_commands(asked, files, partial=bool(failures) or asked.part)
+    table = Table("answers", f"Answers to {asked.path}", headings, tuple(rows))
+    return Answers(table, record, tuple(lines), files, tuple(commands), asked.remarks)
+
+
+def _read(call: Call, reply: Reply) -> bool:
+    """Return whether an answer can be read: whether it chooses one of the options, or says anything in words."""
+    options = call.question.options
+    return read_answer(reply.text, options) is not None if options else bool(reply.text.strip())
+
+
+def score_commands(asked: Asked, files: Mapping[str, Path], *, partial: bool) -> list[str]:
+    """Return the commands that score the predictions."""
+    out = shlex.quote(str(asked.path))
+    if files.keys() >= SHOWN.keys() and not partial:
+        given = " ".join(f"{shown}={shlex.quote(str(files[name]))}" for name, shown in SHOWN.items())
+        return [f"stressreel score modalities {out} {given}"]
+    flags = " --partial" * partial
+    found = []
+    for file in files.values():
+        for each in asked.tables:
+            kind = "score open-ended" if each.written else "score"
+            config = f" --config {each.config}" if each.config and not each.written else ""
+            given = f"--predictions {shlex.quote(str(file))}{config}"
+            found.append(f"stressreel {kind} {out} {given} --split {each.split}{flags}")
+    return found

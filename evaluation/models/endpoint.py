@@ -1,0 +1,250 @@
+"""A model behind an OpenAI-compatible endpoint; retries and time-outs are those of the `openai` package."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from ...core.documents import parse_json, printable, shortened
+from ...core.errors import InputError, UsageError
+from ...core.extras import import_extra
+from ..tasks import prompts
+from .models import AnswerError, Reply, Request
+
+TEMPERATURE = 0
+MOST_TEXT = 100_000  # characters of an answer
+MOST_NAME = 200  # of what a model calls itself
+MOST_TOKENS = 10**12  # that are believed
+OURS = ("model", "messages", "stream", "n")
+"""Fields of a request that `--request` may not change."""
+
+
+@dataclass
+class Endpoint:
+    """A model behind an endpoint.
+
+    Attributes:
+        url: Its base, such as "http://localhost:8000/v1".
+        model: The model's name there.
+        seed: Sent with every request.
+        at_once: How many requests run at once.
+        per_minute: How many begin in a minute at most; 0: no limit.
+        retries: How often a request is sent again after an error that may pass.
+        timeout: Seconds until a request has failed, each time that it is sent: from the connection to the last byte.
+        key_variable: The environment variable with the key.
+        request: Further fields of each request; None takes one of ours away.
+    """
+
+    url: str
+    model: str
+    seed: int = 0
+    at_once: int = 8
+    per_minute: int = 0
+    retries: int = 5
+    timeout: float = 120.0
+    key_variable: str = "OPENAI_API_KEY"
+    request: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Open the client; nothing is sent.
+
+        Raises:
+            UsageError: The address is none, or holds a secret.
+            InputError: The package is not installed.
+        """
+        check_address(self.url)
+        openai = import_extra("openai", what="--endpoint")
+        from .bounded import BoundedClient
+
+        self._errors = openai
+        self._key = os.environ.get(self.key_variable, "").strip()
+        if not (self._key.isascii() and self._key.isprintable()) or " " in self._key:
+            raise UsageError(f"the key in {self.key_variable} holds what no key does: spaces, or other than ASCII.")
+        self._client = openai.AsyncOpenAI(
+            base_url=self.url,
+            api_key=self._key or "none",
+            max_retries=self.retries,
+            timeout=self.timeout,
+            http_client=BoundedClient(self.timeout),
+        )
+        self._next = 0.0
+        self._answered = False
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What decides its answers."""
+        parts = urlsplit(self.url)
+        return {
+            "endpoint": f"{parts.scheme}://{parts.netloc}{parts.path}",
+            "model": self.model,
+            "temperature": TEMPERATURE,
+            "seed": self.seed,
+            "request": dict(self.request),
+        }
+
+    async def reply(self, request: Request) -> Reply:
+        """Send a request; see `Model.reply`."""
+        await self._turn()
+        fields: dict[str, Any] = {
+            "max_tokens": request.max_tokens,
+            "temperature": TEMPERATURE,
+            "seed": self.seed,
+            **self.request,
+        }
+        openai = self._errors
+        try:
+            sent = await self._client.chat.completions.with_raw_response.create(
+                model=self.model,
+                messages=[{"role": "user", "content": await asyncio.to_thread(content_of, request)}],
+                extra_body={name: value for name, value in fields.items() if value is not None},
+            )
+        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+            if self._answered:  # then it is about this request alone
+                raise AnswerError(self._plain(error)) from None
+            given = f"the key in {self.key_variable}" if self._key else f"no key, since {self.key_variable} is not set"
+            raise InputError(
+                f"{self.about['endpoint']} refuses {given} ({self._plain(error)}). Set {self.key_variable} in the "
+                "environment, or name another variable with --key-variable."
+            ) from None
+        except openai.NotFoundError as error:
+            if self._answered:
+                raise AnswerError(self._plain(error)) from None
+            raise InputError(
+                f"{self.about['endpoint']} does not know the model {self.model!r}, or has no chat completions "
+                f"({self._plain(error)}). Check --endpoint, which mostly ends in /v1, and --model."
+            ) from None
+        except openai.OpenAIError as error:
+            if moved := self._redirect(error):
+                raise (AnswerError if self._answered else InputError)(moved) from None
+            raise AnswerError(self._plain(error)) from None
+        try:
+            found = parse_json(sent.content.decode())
+        except ValueError as error:
+            raise AnswerError(f"the answer is not what an endpoint sends: {self._plain(error)}") from None
+        reply = self._read(found)
+        self._answered = True
+        return reply
+
+    async def close(self) -> None:
+        """Close connections."""
+        await self._client.close()
+
+    async def _turn(self) -> None:
+        """Wait until a request may begin."""
+        if self.per_minute:
+            now = time.monotonic()
+            start = max(now, self._next)
+            self._next = start + 60 / self.per_minute
+            await asyncio.sleep(start - now)
+
+    def _redirect(self, error: Any) -> str:
+        """Say where a request was sent on to; "" if it was not. It is not followed, as it takes the key along."""
+        response = getattr(error, "response", None)
+        if response is None or not response.is_redirect:
+            return ""
+        there = self._plain(response.headers.get("location", "nowhere"))
+        return (
+            f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {there}, which is not "
+            "followed, since it would get the key and the questions. If it is to have them, name it with --endpoint."
+        )
+
+    def _read(self, found: Any) -> Reply:
+        """Take the answer out of what came; nothing is guessed."""
+        choices = _part(found, "choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = _part(choice, "message")
+        said, refusal, ended = _part(message, "content"), _part(message, "refusal"), _part(choice, "finish_reason")
+        refusal = refusal if isinstance(refusal, str) else ""
+        if message is None or not (said is None or isinstance(said, str)):
+            raise AnswerError(f"the answer is not what an endpoint sends: {self._plain(found)}")
+        if not said and not refusal and ended not in ("stop", "length", None):
+            raise AnswerError(f"it ended without an answer: finish_reason {self._plain(ended)}")
+        text = said or refusal
+        if len(text) > MOST_TEXT:
+            raise AnswerError(f"the answer has {len(text):,} characters, more than {MOST_TEXT:,}")
+        usage, named = _part(found, "usage"), _part(found, "model")
+        counts = [_part(usage, name) for name in ("prompt_tokens", "completion_tokens")]
+        first, second = (value if type(value) is int and 0 <= value < MOST_TOKENS else None for value in counts)
+        return Reply(
+            text=text,
+            cut=ended == "length",
+            input_tokens=first,
+            output_tokens=second,
+            model=printable(named[:MOST_NAME]) if isinstance(named, str) else "",
+        )
+
+    def _plain(self, error: object) -> str:
+        """Return an error's words, never with the key."""
+        text = " ".join(str(error).split()) or type(error).__name__
+        cause = getattr(error, "__cause__", None)
+        if cause is not None and str(cause) and str(cause) not in text:
+            text = f"{text} ({' '.join(str(cause).split())})"
+        return shortened(text.replace(self._key, "<key>") if self._key else text)
+
+
+def _part(of: Any, name: str) -> Any:
+    """Take a value out of an object; None if it is none, or has it not."""
+    return of.get(name) if isinstance(of, dict) else None
+
+
+def check_address(url: str) -> None:
+    """Refuse what is no address, and what holds a secret.
+
+    Raises:
+        UsageError: It is either.
+    """
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 -- reading it checks it
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(
+            "--endpoint is no address. Give the base of an OpenAI-compatible one: http://localhost:8000/v1."
+        )
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise UsageError(
+            "--endpoint holds more than an address (a user, a password or a query), which would be written into the "
+            "record. Keys are taken from the environment: see --key-variable."
+        )
+
+
+def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
+    """Read `--request`, a JSON object or its text.
+
+    Raises:
+        UsageError: It is no JSON object, or names what is not for it to say.
+    """
+    try:
+        found = parse_json(given) if isinstance(given, str) else given
+    except ValueError as error:
+        raise UsageError(f"--request is not JSON ({error}). Such as '{{\"max_completion_tokens\": 64}}'.") from None
+    if not isinstance(found, dict):
+        raise UsageError("--request must be a JSON object, such as '{\"max_completion_tokens\": 64}'.")
+    if taken := sorted(set(found) & set(OURS)):
+        raise UsageError(f"--request may not say {', '.join(taken)}: these follow from the questions.")
+    return found
+
+
+def content_of(request: Request) -> list[dict[str, Any]]:
+    """Return the parts of a message: what is shown, then what is asked."""
+    parts: list[dict[str, Any]] = []
+    if request.view is not None and request.view.video is not None:
+        parts.append({"type": "video_url", "video_url": {"url": _data_url("video/mp4", request.view.video)}})
+    elif request.view is not None:
+        parts.append({"type": "text", "text": prompts()["frames"]})
+        parts += [
+            {"type": "image_url", "image_url": {"url": _data_url("image/jpeg", picture)}}
+            for picture in request.view.jpegs
+        ]
+    return [*parts, {"type": "text", "text": request.text}]
+
+
+def _data_url(kind: str, content: bytes) -> str:
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"

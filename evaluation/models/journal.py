@@ -1,0 +1,162 @@
+"""The journal of answers: each is written down when it comes, so that none is asked for twice."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import NoneType, TracebackType
+from typing import Any, BinaryIO
+
+from filelock import FileLock, Timeout
+
+from ...core.documents import parse_json
+from ...core.errors import InputError, MismatchError, OutputError
+from ...core.files import regular
+from ...core.progress import keep
+from .models import Reply
+
+VERSION = 1
+
+
+class Journal:
+    """Answers by what they are known by, in a file that grows a line at a time.
+
+    The first line says what decides the answers. A last line that a killed writer left unfinished is cut off.
+    """
+
+    def __init__(self, path: Path, about: Mapping[str, Any], *, fresh: bool = False):
+        """Name the file and what decides its answers; nothing is touched before the block begins.
+
+        Args:
+            path: The file.
+            about: What decides the answers.
+            fresh: Throw away what the file holds.
+        """
+        self.path = path
+        self._fresh = fresh
+        self.about = {"journal": VERSION, **parse_json(json.dumps(about))}
+        self.replies: dict[str, Reply] = {}
+        self._lock = FileLock(path.with_name(path.name + ".lock"))
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> Journal:
+        """Read what is there, and open it for more.
+
+        Raises:
+            OutputError: It cannot be written, or another run is writing it.
+            InputError: It is no journal.
+            MismatchError: Its answers are to other questions, or of another model.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise OutputError(f"another run is writing {self.path}. Wait for it, or give another --to.") from None
+        except OSError as error:
+            raise OutputError(f"cannot write {self.path}: {error.strerror or error}. Give another --to.") from error
+        try:
+            self._open()
+        except OSError as error:
+            self._lock.release()
+            raise OutputError(f"cannot write {self.path}: {error.strerror or error}. Give another --to.") from error
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file."""
+        try:
+            if self._file is not None:
+                with suppress(OSError):  # a full disk, which `add` has told of
+                    self._file.close()
+        finally:
+            self._lock.release()
+
+    def add(self, key: str, reply: Reply) -> None:
+        """Write an answer down.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        self.replies[key] = reply
+        self._write({"key": key, **reply.as_json()})
+        keep("answer")
+
+    def _write(self, content: Mapping[str, Any]) -> None:
+        if self._file is None:
+            raise ValueError("answers are added within the journal's block")
+        try:
+            self._file.write((json.dumps(content, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
+            self._file.flush()
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {self.path}: {error.strerror or error}. Make room and run the same command again; "
+                "answers so far are kept."
+            ) from error
+
+    def _open(self) -> None:
+        if self._fresh:
+            self.path.unlink(missing_ok=True)
+        lines = regular(self.path).read_bytes().split(b"\n") if self.path.exists() else [b""]
+        unfinished = len(lines.pop())
+        for number, line in enumerate(lines, 1):
+            content = self._parsed(line, number)
+            if number == 1:
+                self._check(content)
+            else:
+                self._take(content, number)
+        if unfinished:
+            os.truncate(self.path, self.path.stat().st_size - unfinished)
+        self._file = open(self.path, "ab")  # noqa: SIM115 -- closed by __exit__
+        if not lines:
+            self._write(self.about)
+        keep("answer", len(self.replies))
+
+    def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            content = parse_json(line.decode())
+        except ValueError:
+            content = None
+        if not isinstance(content, dict):
+            raise self._odd(number)
+        return content
+
+    def _check(self, found: Mapping[str, Any]) -> None:
+        if found.get("journal") != VERSION:
+            raise self._odd(1)
+        names = sorted({*found, *self.about})
+        differing = [name for name in names if found.get(name) != self.about.get(name)]
+        if differing:
+            was, now = ({name: each.get(name) for name in differing} for each in (found, self.about))
+            raise MismatchError(
+                f"{self.path} holds answers that were asked otherwise: {_shown(was)}; now: {_shown(now)}. Give another "
+                "--to, or --fresh to ask all again."
+            )
+
+    def _take(self, content: Mapping[str, Any], number: int) -> None:
+        fields = {name: value for name, value in content.items() if name != "key"}
+        try:
+            reply = Reply(**fields)
+        except TypeError:
+            raise self._odd(number) from None
+        counts = (reply.input_tokens, reply.output_tokens)
+        texts = (content.get("key"), reply.text, reply.model)
+        odd = not all(isinstance(text, str) for text in texts) or type(reply.cut) is not bool
+        if odd or not all(type(count) in (int, NoneType) for count in counts):
+            raise self._odd(number)
+        self.replies.setdefault(content["key"], reply)
+
+    def _odd(self, number: int) -> InputError:
+        return InputError(
+            f"{self.path}, line {number}, is none of a journal of answers. Remove the file, or give another --to."
+        )
+
+
+def _shown(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value!r}" for name, value in values.items())

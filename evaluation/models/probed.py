@@ -1,0 +1,137 @@
+"""A model that runs here, asked under every short-circuit of QUAG and with a modality taken away.
+
+Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality Fusion", §2.3, Table 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...core.errors import UsageError
+from ..probes.labels import labels_for
+from ..probes.quadrants import OPERATORS, SHORT_CIRCUITS, checked_operator
+from ..probes.reports import Report
+from ..probes.short_circuits import quag
+from .local import LocalModel
+from .models import Reply, Request
+from .run import Call
+
+PAPERS = ("unimodal", "crossmodal", "video", "text")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a model is asked under.
+
+    Attributes:
+        name: Its name in tables and files.
+        modalities: What is shown; see `questions.MODALITIES`.
+        short_circuit: Which quadrants of its attention are impaired; "": none.
+        operator: How.
+    """
+
+    name: str
+    modalities: str
+    short_circuit: str = ""
+    operator: str = ""
+
+
+def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: str) -> list[Condition]:
+    """Return the rows of the paper's Table 1: nothing changed, inputs taken away, short-circuits.
+
+    Args:
+        short_circuits: Names of `evaluation.probes.quadrants.SHORT_CIRCUITS`; "all" alone: the paper's four.
+        operators: "average", "knockout", "merge".
+        usual: What is shown usually: "video", or "both" with subtitles.
+
+    Raises:
+        UsageError: A name is unknown or given twice.
+    """
+    named = PAPERS if [*short_circuits] == ["all"] else short_circuits
+    allowed = [name for name in SHORT_CIRCUITS if name != "all"]
+    if set(named) - set(allowed) or len(set(named)) < len(named):
+        raise UsageError(
+            f"--short-circuits {','.join(named)!r}: allowed are all, or {', '.join(allowed)}, between commas."
+        )
+    ways = [checked_operator(name) for name in operators]
+    if len(set(ways)) < len(ways):
+        raise UsageError(f"--operators {','.join(ways)!r}: one is named twice. Allowed are {', '.join(OPERATORS)}.")
+    return [
+        Condition("baseline", usual),
+        Condition("language-only", "text" if usual == "both" else "blind"),
+        Condition("video-only", "unasked"),
+        *(Condition(f"{name}-{way}", usual, name, way) for way in ways for name in named),
+    ]
+
+
+def effect_of(report: Report) -> dict[str, float]:
+    """Return what a short-circuit did: `moved`, and the share of attention each quadrant held before, over layers."""
+    layers = report.layers
+    held: dict[str, float] = {}
+    for layer in layers:
+        for name, share in layer.quadrants.items():
+            held[name] = held.get(name, 0.0) + share.before / len(layers)
+    return {"moved": report.moved, **held}
+
+
+def mean_effects(calls: Sequence[Call], replies: Mapping[str, Reply]) -> dict[str, dict[str, float]]:
+    """Return the mean effect of each condition that is a short-circuit."""
+    sums: dict[str, dict[str, float]] = {}
+    counts: dict[str, int] = {}
+    for call in calls:
+        effect = replies[call.key].effect if call.key in replies else None
+        if effect is not None:
+            counts[call.condition] = counts.get(call.condition, 0) + 1
+            into = sums.setdefault(call.condition, {})
+            for name, value in effect.items():
+                into[name] = into.get(name, 0.0) + value
+    return {name: {what: value / counts[name] for what, value in sorted(each.items())} for name, each in sums.items()}
+
+
+@dataclass
+class ProbedModel:
+    """A model that is asked under conditions; see `models.Model`.
+
+    Attributes:
+        local: The model.
+        conditions: The conditions that a request may name.
+        layers: Which attention modules are impaired; see `probes.quag`. None: all of the fusion.
+    """
+
+    local: LocalModel
+    conditions: Mapping[str, Condition]
+    layers: Sequence[str | int] | None = None
+    at_once: int = 1
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What decides its answers."""
+        return {**self.local.about, "layers": None if self.layers is None else list(self.layers)}
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer under the request's condition.
+
+        Raises:
+            AnswerError: The processor or the model refuses.
+            InputError: The modalities of its tokens are not known.
+            ProbeError: A layer was not reached.
+        """
+        condition = self.conditions[request.condition]
+        inputs = self.local.inputs(request)
+        if not condition.short_circuit:
+            return self.local.generate(inputs, request.max_tokens)
+        labels = labels_for(self.local.model.config, inputs)
+        with quag(
+            self.local.model,
+            condition.short_circuit,
+            modality=labels,
+            operator=condition.operator,
+            layers=self.layers,
+        ) as report:
+            reply = self.local.generate(inputs, request.max_tokens)
+        return replace(reply, effect=effect_of(report))
+
+    async def close(self) -> None:
+        """Nothing is to be closed."""

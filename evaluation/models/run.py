@@ -1,0 +1,297 @@
+"""From questions to predictions: what is asked, in which order, what is kept, and what it costs."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ...core.errors import BuildError, InputError, StressreelError, VideoError
+from ...core.files import write_atomic
+from ..tasks import prompts
+from .clips import Clips, Sampling, View
+from .journal import Journal
+from .models import AnswerError, Model, Reply, Request
+from .questions import MODALITIES, Clip, Question
+
+T = TypeVar("T")
+MOST_FAILURES = 10
+"""So many requests without an answer, one after the other, and a run stops."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A question under a choice of modalities.
+
+    Attributes:
+        question: The question.
+        modalities: One of `MODALITIES`.
+        condition: What is done to the model meanwhile, by name; "" for nothing.
+    """
+
+    question: Question
+    modalities: str
+    condition: str = ""
+
+    @property
+    def key(self) -> str:
+        """What its answer is known by in the journal."""
+        return f"{self.condition or self.modalities}|{self.question.key}"
+
+    @property
+    def clip(self) -> Clip | None:
+        """What is shown; None: nothing."""
+        return self.question.clip if "video" in MODALITIES[self.modalities] else None
+
+    @property
+    def text(self) -> str:
+        """What is asked, with the subtitles where they belong to the choice."""
+        return self.question.prompt(MODALITIES[self.modalities])
+
+
+@dataclass(frozen=True)
+class How:
+    """How questions are asked, beside the model.
+
+    Attributes:
+        sampling: Which frames are shown.
+        whole: Whether the video is sent instead of frames.
+        max_tokens: How long an answer may be; None: by the kind of question.
+    """
+
+    sampling: Sampling = Sampling()
+    whole: bool = False
+    max_tokens: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for the record, with the prompts' version and hash."""
+        told = json.dumps(prompts(), sort_keys=True)
+        shown = {"video": True} if self.whole else asdict(self.sampling)
+        return {
+            "shown": shown,
+            "max_tokens": self.max_tokens,
+            "prompts": {"version": prompts()["version"], "sha256": hashlib.sha256(told.encode()).hexdigest()},
+        }
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A call without an answer.
+
+    Attributes:
+        key: The call.
+        reason: Why.
+    """
+
+    key: str
+    reason: str
+
+
+def calls_of(questions: Sequence[Question], chosen: Sequence[str]) -> list[Call]:
+    """Return every question under every choice of modalities.
+
+    Raises:
+        InputError: Two questions are known by the same name.
+    """
+    twice = [key for key, count in Counter(question.key for question in questions).items() if count > 1]
+    if twice:
+        raise InputError(f"two questions are known as {twice[0]!r}. Ids have to be different.")
+    return [Call(question, name) for name in chosen for question in questions]
+
+
+def by_clip(calls: Sequence[Call]) -> Iterator[tuple[Clip | None, list[Call]]]:
+    """Group calls by what is shown, in the order in which clips first come, so that each is decoded once."""
+    places = {clip: number for number, clip in reversed([*enumerate(call.clip for call in calls)])}
+    ordered = sorted(calls, key=lambda call: places[call.clip])
+    for clip, group in groupby(ordered, key=lambda call: call.clip):
+        yield clip, list(group)
+
+
+def ask(
+    calls: Sequence[Call],
+    model: Model,
+    clips: Clips | None,
+    how: How,
+    journal: Journal,
+    *,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[Failure]:
+    """Ask what the journal does not answer yet.
+
+    Args:
+        calls: What to ask.
+        model: Whom.
+        clips: Where frames come from; None if nothing is shown.
+        how: How.
+        journal: Gets every answer as it comes.
+        progress: Told how many more calls are done.
+
+    Returns:
+        What got no answer, in the order of the calls.
+
+    Raises:
+        StressreelError: No request can get an answer, or the last ones all got none.
+    """
+    left = [call for call in calls if call.key not in journal.replies]
+    progress(len(calls) - len(left))
+    failures = _finished(_ask(left, model, clips, how, journal, progress))
+    return [failures[call.key] for call in left if call.key in failures]
+
+
+def _finished(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end; in a thread where a loop runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            try:
+                return pool.submit(loop.run_until_complete, task).result()
+            except BaseException:
+                loop.call_soon_threadsafe(task.cancel)
+                raise
+    finally:
+        loop.close()
+
+
+async def _ask(
+    calls: Sequence[Call],
+    model: Model,
+    clips: Clips | None,
+    how: How,
+    journal: Journal,
+    progress: Callable[[int], None],
+) -> dict[str, Failure]:
+    failures: dict[str, Failure] = {}
+    in_a_row = 0
+    free = asyncio.Semaphore(model.at_once)
+
+    def failed(call: Call, error: StressreelError, *, asked: bool = True) -> None:
+        nonlocal in_a_row
+        failures[call.key] = Failure(call.key, str(error))
+        in_a_row += asked
+        progress(1)
+        if in_a_row >= MOST_FAILURES:
+            raise BuildError(
+                f"the last {in_a_row} requests got no answer, the last because: {error} Answers so far are kept; run "
+                "the same command again when that is mended."
+            )
+
+    async def one(call: Call, view: View | None) -> None:
+        nonlocal in_a_row
+        try:
+            reply = await model.reply(
+                Request(call.text, view, how.max_tokens or call.question.most_tokens, call.condition)
+            )
+        except AnswerError as error:
+            failed(call, error)
+        else:
+            in_a_row = 0
+            journal.add(call.key, reply)
+            progress(1)
+        finally:
+            free.release()
+
+    try:
+        async with asyncio.TaskGroup() as running:
+            for clip, group in by_clip(calls):
+                view = None
+                if clip is not None and clips is not None:
+                    try:
+                        view = await asyncio.to_thread(clips.view, clip, how.sampling, whole=how.whole)
+                    except VideoError as error:
+                        for call in group:
+                            failed(call, error, asked=False)
+                        continue
+                for call in group:
+                    await free.acquire()
+                    running.create_task(one(call, view))
+    except BaseExceptionGroup as group:
+        first = group.exceptions[0]
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        raise first from None
+    finally:
+        await model.close()
+    return failures
+
+
+def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint: str) -> list[dict[str, str]]:
+    """Return predictions as `stressreel score` reads them, in the order of the calls.
+
+    What several questions ask about one item (its answer, its explanation) is one row. A question without an answer has
+    no row, or no column.
+
+    Args:
+        calls: What was asked, each question once.
+        replies: Answers by call.
+        fingerprint: Of the output; "" for a file.
+    """
+    rows: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+    for call in calls:
+        question, reply = call.question, replies.get(call.key)
+        if reply is not None:
+            row = rows.setdefault(tuple(question.about.items()), dict(question.about))
+            row |= question.predicted(reply.text)
+            if fingerprint:
+                row["fingerprint"] = fingerprint
+    return list(rows.values())
+
+
+def write_predictions(path: Path, calls: Sequence[Call], journal: Journal, fingerprint: str) -> None:
+    """Write the predictions of calls as JSON lines; see `predictions`.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    rows = predictions(calls, journal.replies, fingerprint)
+    write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What was used.
+
+    Attributes:
+        answers: Answers.
+        cut: Those that ended because they may not be longer.
+        input_tokens: Of all requests, as the model counts.
+        output_tokens: Of all answers.
+        uncounted: Answers whose tokens the model did not tell.
+        models: What the model called itself.
+    """
+
+    answers: int
+    cut: int
+    input_tokens: int
+    output_tokens: int
+    uncounted: int
+    models: tuple[str, ...]
+
+    @classmethod
+    def of(cls, replies: Sequence[Reply]) -> Usage:
+        """Add up answers."""
+        return cls(
+            answers=len(replies),
+            cut=sum(reply.cut for reply in replies),
+            input_tokens=sum(reply.input_tokens or 0 for reply in replies),
+            output_tokens=sum(reply.output_tokens or 0 for reply in replies),
+            uncounted=sum(reply.input_tokens is None or reply.output_tokens is None for reply in replies),
+            models=tuple(sorted({reply.model for reply in replies} - {""})),
+        )
+
+    def cost(self, prices: tuple[float, float] | None) -> float | None:
+        """Return what it costs, at prices for a million tokens of requests and of answers."""
+        if prices is None:
+            return None
+        return (self.input_tokens * prices[0] + self.output_tokens * prices[1]) / 1e6

@@ -1,0 +1,534 @@
+"""How softmax is reached inside the attention of a torch model; imported by `short_circuits.quag` and `capture` alone.
+
+A function mode of torch sees every call of softmax while it is on. Hooks tell in which attention module a call is made;
+calls elsewhere (routers, samplers, pooling heads), and in a module calls whose last two axes match no labels, are left
+alone. Softmax inside fused kernels is never called: models of transformers are switched to their eager attention,
+`scaled_dot_product_attention` is computed in steps, and `multi_head_attention_forward` is looked into.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from ...core.errors import ProbeError, UsageError
+from ...core.extras import import_extra
+from .labels import Labels
+from .layers import shown
+from .quadrants import NEITHER, Quadrants, quadrant_name
+from .reports import Report, Tally
+from .streams import Streams
+
+Tensor = torch.Tensor
+Module = torch.nn.Module
+
+SOFTMAX: Mapping[Callable[..., Any], int] = {
+    torch.softmax: 2,
+    torch.special.softmax: 2,
+    torch.Tensor.softmax: 2,
+    functional.softmax: 3,
+}
+"""Functions that compute softmax, and where they take `dtype`."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What is done, and where."""
+
+    quadrants: Quadrants
+    operator: str
+    heads: frozenset[int] | None
+    hidden_below: float | None
+    measure: bool
+    save_work: bool
+
+    def __call__(self, scores: Tensor, weights: Tensor, grid: Grid, tally: Tally) -> Tensor:
+        """Change weights (batch, heads, queries, keys), softmax of the scores; note what was done."""
+        lowest = torch.finfo(scores.dtype).min / 2 if self.hidden_below is None else self.hidden_below
+        visible = scores > lowest
+        if visible.shape[1] > 1 and bool((visible == visible[:, :1]).all()):  # as masks are: one head is enough
+            visible = visible[:, :1]
+        wide = torch.promote_types(weights.dtype, torch.float32)
+        before = weights.to(wide)
+        after = self._operate(scores.to(wide), before, visible, grid, tally)
+        if after is not before and self.heads is not None:
+            after = torch.where(self._heads(weights), after, before)
+        if self.measure:
+            measure(before.detach(), after.detach(), visible, grid, tally)
+        return weights if after is before else after.to(weights.dtype)
+
+    def _operate(self, scores: Tensor, weights: Tensor, visible: Tensor, grid: Grid, tally: Tally) -> Tensor:
+        parts = grid.parts(self.quadrants)
+        if not parts:
+            return weights
+        if self.operator == "knockout":
+            cells = visible & torch.stack([part.cells for part in parts]).any(0)
+            left = visible & ~cells
+            touched, emptied = cells.any(-1, keepdim=True), ~left.any(-1, keepdim=True)
+            tally.emptied += int((touched & emptied & self._heads(weights)).sum())
+            others = torch.softmax(scores.masked_fill(~left, -torch.inf), -1)
+            return torch.where(touched, others.masked_fill(emptied, 0), weights)
+        given = scores.masked_fill(~visible, 0) if self.operator == "merge" else weights
+        found = scores if self.operator == "merge" else weights
+        counted = visible.to(given.dtype)
+        for part in parts:
+            found = torch.where(part.cells & visible, part.sums(given) / part.sums(counted).clamp(min=1), found)
+        return torch.softmax(found, -1) if self.operator == "merge" else found
+
+    def _heads(self, weights: Tensor) -> Tensor:
+        count = weights.shape[1]
+        chosen = torch.ones(count, dtype=torch.bool) if self.heads is None else torch.zeros(count, dtype=torch.bool)
+        for head in self.heads or ():
+            if not 0 <= head < count:
+                raise UsageError(f"there is no head {head}: heads go from 0 to {count - 1}.")
+            chosen[head] = True
+        return chosen.to(weights.device)[None, :, None, None]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Cells of quadrants of which no row has more than one, so that a row has one mean.
+
+    Attributes:
+        cells: Booleans, (batch or 1, 1, queries, keys).
+        which: 1 where the keys that a row has cells with are of a label, (batch or 1, 1, queries, labels).
+        indicator: 1 where a key is of a label, (batch or 1, 1, keys, labels).
+    """
+
+    cells: Tensor
+    which: Tensor
+    indicator: Tensor
+
+    def sums(self, values: Tensor) -> Tensor:
+        """Add values (batch, heads, queries, keys) up over the keys that a row has cells with, also hidden ones."""
+        by_label = values @ self.indicator.to(values.dtype)
+        return (by_label * self.which.to(values.dtype)).sum(-1, keepdim=True)
+
+
+@dataclass
+class Grid:
+    """Labels of a layer's queries and keys on its device: (batch or 1, 1, queries, 1) and (batch or 1, 1, 1, keys)."""
+
+    asking: Tensor
+    asked: Tensor
+    found: dict[Quadrants, list[Part]] = field(default_factory=dict)
+    last: tuple[Tensor | None, Groups | None] | None = None
+    """The mask that was seen last, and what follows from it."""
+
+    @classmethod
+    def of(cls, labels: tuple[Labels, Labels], device: torch.device) -> Grid:
+        """Put labels on a device."""
+        asking, asked = (torch.from_numpy(np.ascontiguousarray(one)).to(device) for one in labels)
+        return cls(asking[:, None, :, None], asked[:, None, None, :])
+
+    def parts(self, quadrants: Quadrants) -> list[Part]:
+        """Divide the quadrants into parts, without those that are not there."""
+        if quadrants not in self.found:
+            asked = present(self.asked)
+            keys_of = {query: [key for key in asked if (query, key) in quadrants] for query in present(self.asking)}
+            longest = max(map(len, keys_of.values()), default=0)
+            self.found[quadrants] = [
+                self._part({query: keys[number] for query, keys in keys_of.items() if number < len(keys)})
+                for number in range(longest)
+            ]
+        return self.found[quadrants]
+
+    def _part(self, key_of: Mapping[int, int]) -> Part:
+        keys = sorted(set(key_of.values()))
+        indicator = torch.cat([self.asked == key for key in keys], dim=-2)
+        rows = [torch.tensor([query for query, other in key_of.items() if other == key]) for key in keys]
+        which = torch.cat([torch.isin(self.asking, labels.to(self.asking.device)) for labels in rows], dim=-1)
+        cells = torch.stack([which[..., [place]] & (self.asked == key) for place, key in enumerate(keys)]).any(0)
+        return Part(cells, which, indicator.transpose(-1, -2))
+
+    def merging(self, operation: Operation, mask: Tensor | None) -> Groups | None:
+        """Return how keys are merged under a mask; None if queries do not all see a modality alike."""
+        if self.last is None or self.last[0] is not mask:
+            self.last = mask, Groups.of(self, operation, mask)
+        return self.last[1]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """How keys are made fewer: the mean of each merged modality, and the keys that are left as they are.
+
+    Attributes:
+        means: Weights of the means, (batch or 1, 1, modalities, keys); a row sums to 1, or 0 where there is no token.
+        rest: Numbers of the other keys that somebody sees, (batch or 1, longest), filled up with 0.
+        bias: Added to scores, (batch or 1, 1, 1, modalities + longest): log of the size, and the lowest number where
+            there is nothing.
+    """
+
+    means: Tensor
+    rest: Tensor
+    bias: Tensor
+
+    @classmethod
+    def of(cls, grid: Grid, operation: Operation, mask: Tensor | None) -> Groups | None:
+        """Group the keys; None where the numbers would not be those of "merge".
+
+        Every query that is not padding must have its quadrant with a merged modality among the operation's, and all
+        must see the same of its keys, as without a causal mask.
+        """
+        asking, asked = grid.asking, grid.asked
+        labels = sorted({key for _, key in operation.quadrants} & set(present(asked)))
+        if not labels:
+            return None
+        if mask is None:
+            seen = torch.ones_like(asked, dtype=torch.bool)
+        else:
+            lowest = torch.finfo(mask.dtype).min / 2 if mask.dtype != torch.bool else None
+            seen = mask if lowest is None else mask > lowest
+            if seen.shape[1] != 1:
+                return None
+        sees = seen.any(-2, keepdim=True)
+        padding = ~sees.transpose(-1, -2) if asking.shape[2] == asked.shape[3] else torch.zeros_like(asking) > 0
+        for label in labels:
+            columns = asked == label
+            if bool((columns & (seen != sees) & ~padding).any()):
+                return None
+            having = torch.tensor([query for query, key in operation.quadrants if key == label], device=asking.device)
+            if bool((columns.any(-1, keepdim=True) & ~padding & ~torch.isin(asking, having)).any()):
+                return None
+        merged = torch.stack([(asked == label) & sees for label in labels], dim=-2)[:, 0, 0]  # batch, modalities, keys
+        sizes = merged.sum(-1)
+        others = (sees & ~torch.isin(asked, torch.tensor(labels, device=asked.device)))[:, 0, 0]
+        longest = int(others.sum(-1).max())
+        order = (~others).to(torch.int8).argsort(dim=-1, stable=True)[:, :longest]
+        kept = others.gather(-1, order)
+        bias = torch.cat([sizes.to(torch.float32).log(), torch.where(kept, 0.0, -torch.inf)], -1)
+        means = merged / sizes.clamp(min=1)[..., None]
+        return cls(means[:, None], order, bias.clamp(min=torch.finfo(torch.float32).min)[:, None, None])
+
+    def __call__(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None, dropout: float
+    ) -> Tensor:
+        """Attend to the fewer keys; arguments as those of `scaled_dot_product_attention`, heads of keys repeated."""
+        batch, heads = key.shape[:2]
+        rest = self.rest.expand(batch, -1)[:, None, :, None]
+        index = rest.expand(-1, heads, -1, -1)
+
+        def fewer(tokens: Tensor) -> Tensor:
+            left = tokens.gather(2, index.expand(-1, -1, -1, tokens.shape[-1]))
+            return torch.cat([self.means.to(tokens.dtype) @ tokens, left], 2)
+
+        lowest = torch.finfo(query.dtype).min
+        bias = self.bias.clamp(min=lowest).to(query.dtype)
+        if mask is not None and mask.shape[-2] > 1:  # of the keys that are left, each query may see others
+            hidden = mask if mask.dtype != torch.bool else torch.where(mask, 0.0, lowest)
+            left = hidden.expand(batch, -1, -1, -1).gather(
+                -1, rest.transpose(-1, -2).expand(-1, -1, mask.shape[-2], -1)
+            )
+            free = left.new_zeros((*left.shape[:-1], self.means.shape[2]))
+            bias = (bias + torch.cat([free, left], -1).to(query.dtype)).clamp(min=lowest)
+        repeated = query.shape[1] // heads
+        keys, values = (
+            fewer(one).repeat_interleave(repeated, 1) if repeated > 1 else fewer(one) for one in (key, value)
+        )
+        return functional.scaled_dot_product_attention(
+            query, keys, values, attn_mask=bias, dropout_p=dropout, scale=scale
+        )
+
+
+def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: Tally) -> None:
+    """Add up what each quadrant holds, over rows that have a label and see something."""
+    alive = (visible.any(-1, keepdim=True) & (grid.asking != NEITHER)).expand(*before.shape[:-1], 1)
+    tally.rows += float(alive.sum())
+    keys = [label for label in present(grid.asked) if label != NEITHER]
+    if not keys:
+        return
+    indicator = torch.cat([grid.asked == label for label in keys], dim=-2).to(before.dtype).transpose(-1, -2)
+    seen = (visible.to(before.dtype) @ indicator) > 0
+    held = before @ indicator
+    left = held if after is before else after @ indicator
+    for query in (label for label in present(grid.asking) if label != NEITHER):
+        rows = alive & (grid.asking == query)
+        sums = [(rows * each).sum(dim=(0, 1, 2)).tolist() for each in (seen, held, left)]
+        for place, key in enumerate(keys):
+            tally.add((query, key), *(values[place] for values in sums))
+    if after is not before:
+        tally.moved += float(((after - before).abs().sum(-1, keepdim=True) * alive).sum()) / 2
+
+
+def present(labels: Tensor) -> list[int]:
+    """List the labels that occur."""
+    return sorted(set(labels.flatten().tolist()))
+
+
+ACTIVE: list[Probe] = []
+
+
+class Probe(TorchFunctionMode):
+    """The context manager that `quag` gives."""
+
+    def __init__(self, model: Module, operation: Operation, streams: Streams, layers: dict[str, Module]):
+        """Prepare; nothing of the model is touched before the block begins."""
+        super().__init__()
+        self.model, self.operation, self.streams, self.layers = model, operation, streams, layers
+        self.report = Report(
+            operation.operator,
+            tuple(quadrant_name(one) for one in sorted(operation.quadrants)),
+            {name: Tally(name) for name in layers},
+        )
+        self.running: list[tuple[str, list[bool]]] = []
+        self.grids: dict[tuple[Any, ...], Grid | None] = {}
+        self.shared: dict[tuple[Any, ...], Grid] = {}
+        self.depth = 0
+        self.merging = False
+        self.undo = ExitStack()
+
+    def __enter__(self) -> Report:
+        """Switch to eager attention, hook the layers, begin to listen."""
+        self.depth += 1
+        if self.depth == 1:
+            if any(set(other.layers.values()) & set(self.layers.values()) for other in ACTIVE):
+                raise UsageError(
+                    "a block of quag or captured_attention is within another on the same model; blocks do not nest."
+                )
+            with ExitStack() as stack:
+                ACTIVE.append(self)
+                stack.callback(ACTIVE.remove, self)
+                implementation = register_merging() if self.operation.save_work else "eager"
+                stack.enter_context(attention_of_transformers(self.model, implementation))
+                for name, module in self.layers.items():
+                    begin, end = self._hooks(name)
+                    stack.callback(module.register_forward_pre_hook(begin).remove)
+                    stack.callback(module.register_forward_hook(end, always_call=True).remove)
+                self.undo = stack.pop_all()
+        super().__enter__()  # type: ignore[no-untyped-call]
+        return self.report
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        """Put everything back; refuse a run that did not reach what was asked for."""
+        super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]
+        self.depth -= 1
+        if self.depth == 0:
+            self.undo.close()
+            self.running.clear()
+            if kind is None:
+                self._refuse_unreached()
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Pass calls on, but softmax inside the layers."""
+        kwargs = kwargs or {}
+        if self.running and not self.merging:
+            if func in SOFTMAX:
+                return self._softmax(func, args, kwargs)
+            if func is functional.scaled_dot_product_attention:
+                with self:
+                    return attention_in_steps(*args, **kwargs)
+            if func is functional.multi_head_attention_forward:
+                with self:
+                    return LOOKED_INTO(*args, **kwargs)
+        return func(*args, **kwargs)
+
+    def _softmax(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        weights: Tensor = func(*args, **kwargs)
+        scores: Tensor = args[0] if args else kwargs["input"]
+        along = args[1] if len(args) > 1 else kwargs.get("dim")
+        if along not in (-1, weights.ndim - 1) or weights.ndim not in (3, 4):
+            return weights
+        return self._reached(scores, weights)
+
+    def _reached(self, scores: Tensor, weights: Tensor) -> Tensor:
+        """Change weights of the layer that runs, if their axes match its labels."""
+        name, reached = self.running[-1]
+        tally = self.report.tallies[name]
+        batch, queries, keys = weights.shape[0], *weights.shape[-2:]
+        grid = self._grid(name, batch, queries, keys, weights.device, folded=weights.ndim == 3)
+        if grid is None:
+            tally.other.add(tuple(weights.shape))
+            return weights
+        reached.append(True)
+        shape = weights.shape
+        if weights.ndim == 3:  # batch and heads are one axis
+            folded = (max(len(grid.asking), len(grid.asked)), -1, *shape[1:])
+            return self.operation(scores.reshape(folded), weights.reshape(folded), grid, tally).reshape(shape)
+        return self.operation(scores, weights, grid, tally)
+
+    def merged(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None, dropout: float
+    ) -> Tensor | None:
+        """Compute QUAG-attention with fewer keys and values, (batch, heads, queries, width); None: it cannot be."""
+        name, reached = self.running[-1]
+        grid = self._grid(name, query.shape[0], query.shape[2], key.shape[2], query.device)
+        if grid is None or self.operation.heads is not None:
+            return None
+        groups = grid.merging(self.operation, mask)
+        if groups is None:
+            return None
+        self.merging = True
+        try:
+            found = groups(query, key, value, mask, scale, dropout)
+        finally:
+            self.merging = False
+        reached.append(True)
+        self.report.tallies[name].saved += 1
+        return found
+
+    def _grid(
+        self, name: str, batch: int, queries: int, keys: int, device: torch.device, *, folded: bool = False
+    ) -> Grid | None:
+        place = (name, batch, queries, keys, device, folded)
+        if place not in self.grids:
+            labels = self.streams.match(name, batch, queries, keys, folded=folded)
+            self.grids[place] = None if labels is None else self._shared(labels, device)
+        return self.grids[place]
+
+    def _shared(self, labels: tuple[Labels, Labels], device: torch.device) -> Grid:
+        """Make one grid for all layers that have the same labels."""
+        place = (device, *(part for one in labels for part in (one.shape, one.tobytes())))
+        return self.shared.setdefault(place, Grid.of(labels, device))
+
+    def _hooks(self, name: str) -> tuple[Callable[..., None], Callable[..., None]]:
+        def begin(module: Module, inputs: Any) -> None:
+            self.running.append((name, []))
+
+        def end(module: Module, inputs: Any, output: Any) -> None:
+            if self.running:
+                _, reached = self.running.pop()
+                self.report.tallies[name].runs += 1
+                self.report.tallies[name].hits += bool(reached)
+
+        return begin, end
+
+    def _refuse_unreached(self) -> None:
+        tallies = self.report.tallies.values()
+        silent = [tally.name for tally in tallies if not tally.runs]
+        missed = [tally for tally in tallies if tally.hits < tally.runs]
+        if len(silent) == len(tallies):
+            raise ProbeError(f"{type(self.model).__name__} did not run within the block: {shown(silent)}.")
+        if missed:
+            shapes = sorted({shape for tally in missed for shape in tally.other})
+            why = (
+                f"their softmax has the shapes {', '.join(map(str, shapes[:8]))}, the labels {self.streams.lengths()}. "
+                "Give labels that match, or name with `layers` what is to be probed."
+                if shapes
+                else "they call no softmax that torch shows (a fused or compiled kernel, or a formula of their own). "
+                "Use an eager attention, or name with `layers` what can be probed."
+            )
+            counts = shown([f"{tally.name} ({tally.hits} of {tally.runs} runs)" for tally in missed])
+            raise ProbeError(f"{type(self.model).__name__}: attention was not reached in {counts}: {why}")
+        if silent:
+            raise ProbeError(
+                f"{type(self.model).__name__}: these layers did not run within the block: {shown(silent)}. Name with "
+                "`layers` what is to be probed."
+            )
+
+
+def attention_in_steps(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Compute what `scaled_dot_product_attention` does, with a softmax that can be seen."""
+    if enable_gqa:
+        key, value = (one.repeat_interleave(query.shape[-3] // one.shape[-3], -3) for one in (key, value))
+    scores = query @ key.transpose(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    lowest = torch.finfo(scores.dtype).min
+    if is_causal:
+        attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
+    if attn_mask is None:
+        hidden = None
+    elif attn_mask.dtype == torch.bool:
+        hidden = ~attn_mask
+        scores = scores.masked_fill(hidden, lowest)
+    else:
+        scores = scores + attn_mask
+        hidden = scores <= lowest / 2
+    weights = torch.softmax(scores, -1)
+    if hidden is not None:  # a row that sees nothing gives 0 there
+        weights = weights.masked_fill(hidden.all(-1, keepdim=True), 0)
+    return functional.dropout(weights, dropout_p) @ value
+
+
+def _looked_into(function: Any) -> Callable[..., Any]:
+    """Make a function of `torch.nn.functional` that does not hand itself to a mode, but what it calls."""
+    seen = {**function.__globals__, "has_torch_function": lambda tensors: False}
+    copy = types.FunctionType(function.__code__, seen, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
+
+
+LOOKED_INTO = _looked_into(functional.multi_head_attention_forward)
+
+
+@contextmanager
+def attention_of_transformers(model: Module, implementation: str) -> Iterator[None]:
+    """Let all models of transformers inside a model use an implementation of attention, and put back what they used."""
+    models: list[Any] = [one for one in model.modules() if callable(getattr(one, "set_attn_implementation", None))]
+    configs: dict[int, Any] = {}
+    waiting = [one.config for one in models]
+    while waiting:
+        config = waiting.pop()
+        if config is not None and id(config) not in configs:
+            configs[id(config)] = config
+            waiting += [getattr(config, key, None) for key in getattr(config, "sub_configs", {})]
+    before = [(config, config._attn_implementation) for config in configs.values()]
+    try:
+        for one in models:  # each sets its submodels as well
+            able = getattr(one, "_can_set_attn_implementation", lambda: True)
+            if able() and one.config._attn_implementation != implementation:
+                one.set_attn_implementation(implementation)
+        yield
+    finally:
+        for config, given in before:
+            config._attn_implementation_internal = given
+
+
+MERGING = "stressreel_merging"
+CHANGING = ("softcap", "s_aux", "position_bias", "sinks")
+"""What some models hand to their attention that changes scores otherwise than by a mask."""
+
+
+def register_merging() -> str:
+    """Make QUAG-attention known to transformers, with the masks of eager attention; return its name."""
+    transformers = import_extra("transformers", what="quag(…, save_work=True)", extra="probes")
+    masks = import_extra("transformers.masking_utils")
+    transformers.AttentionInterface.register(MERGING, merging_attention)
+    transformers.AttentionMaskInterface.register(MERGING, masks.eager_mask)
+    return MERGING
+
+
+def merging_attention(
+    module: Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None = None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **kwargs: Any,
+) -> tuple[Tensor, Tensor | None]:
+    """Attend as QUAG-attention where that saves work, else as the model's own eager attention does."""
+    plain = all(kwargs.get(name) is None for name in CHANGING)
+    for probe in ACTIVE if plain else ():
+        if probe.running and probe.layers[probe.running[-1][0]] is module:
+            found = probe.merged(query, key, value, attention_mask, scaling, dropout if module.training else 0.0)
+            if found is not None:
+                return found.transpose(1, 2).contiguous(), None
+    eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
+    if eager is None:
+        raise ProbeError(
+            f"{type(module).__name__} has no eager attention of its own to fall back to: use save_work=False."
+        )
+    result: tuple[Tensor, Tensor | None] = eager(
+        module, query, key, value, attention_mask, scaling=scaling, dropout=dropout, **kwargs
+    )
+    return result

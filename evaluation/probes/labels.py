@@ -1,0 +1,163 @@
+"""Which token is of which modality: labels for `quag`, from what a model is given.
+
+Labels are int64 arrays of shape (batch, tokens): 1 video, 2 text, 0 neither. Padding is 0. Special tokens ([CLS],
+separators, marks around a video) count with the text, as in the paper's models (Rawal et al. 2024, §A.8 and §A.9);
+`special=False` makes those that are known 0. Arrays may be NumPy's, torch's or lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import InputError
+from .quadrants import NEITHER, TEXT, VIDEO
+
+Labels = NDArray[np.int64]
+
+VIDEO_IDS = ("image_token_id", "video_token_id", "image_token_index", "video_token_index")
+"""What configs call the ids that stand where features of pictures and videos are put in."""
+SPECIAL_IDS = (
+    *("bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "cls_token_id"),
+    *("vision_start_token_id", "vision_end_token_id"),
+)
+
+
+def as_array(given: Any) -> NDArray[Any]:
+    """Make a NumPy array of one of torch, on whatever device, or of anything else."""
+    return np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
+
+
+def labels_of_parts(*parts: tuple[int, Any]) -> Labels:
+    """Label tokens that stand part after part: `labels_of_parts((VIDEO, video_mask), (TEXT, attention_mask))`.
+
+    Args:
+        parts: Each a label and the mask of its part, shape (batch, tokens), 0 where there is padding.
+
+    Raises:
+        InputError: Masks are not of one batch.
+    """
+    masks = [(label, as_array(mask)) for label, mask in parts]
+    shapes = [mask.shape for _, mask in masks]
+    if not masks or any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes):
+        raise InputError(f"masks of parts must be of shape (batch, tokens) with one batch, and are of {shapes}.")
+    return np.concatenate([np.where(mask != 0, label, NEITHER) for label, mask in masks], axis=1).astype(np.int64)
+
+
+def labels_of_ids(
+    input_ids: Any, video_ids: Iterable[int], *, attention_mask: Any = None, special_ids: Iterable[int] = ()
+) -> Labels:
+    """Label tokens by their ids.
+
+    Args:
+        input_ids: Shape (batch, tokens).
+        video_ids: Ids that stand where features of pictures or videos are put in.
+        attention_mask: Of the same shape, 0 at padding; None: there is none.
+        special_ids: Ids that are labelled 0.
+    """
+    ids = as_array(input_ids)
+    labels = np.where(np.isin(ids, list(video_ids)), VIDEO, TEXT)
+    labels = np.where(np.isin(ids, list(special_ids)) & (labels == TEXT), NEITHER, labels)
+    return _unpadded(labels, attention_mask)
+
+
+def labels_of_types(token_type_ids: Any, types: Mapping[int, int], *, attention_mask: Any = None) -> Labels:
+    """Label tokens of models like BERT by their segment.
+
+    Args:
+        token_type_ids: Shape (batch, tokens).
+        types: The label of each segment, such as `{0: TEXT, 1: VIDEO}`; the others are 0.
+        attention_mask: Of the same shape, 0 at padding; None: there is none.
+    """
+    given = as_array(token_type_ids)
+    labels = np.zeros(given.shape, np.int64)
+    for segment, label in types.items():
+        labels[given == segment] = label
+    return _unpadded(labels, attention_mask)
+
+
+def labels_for(
+    config: Any, inputs: Mapping[str, Any], *, special: bool = True, special_ids: Iterable[int] = ()
+) -> Labels | list[Labels]:
+    """Label what a model of transformers is given.
+
+    Known are: models with ids for pictures or videos in their config (Qwen2-VL, LLaVA-OneVision and many others);
+    VisualBERT (text, then `visual_embeds`); ViLT (text, then a token for the picture and its patches); LXMERT (two
+    streams: the labels of the text and those of the picture).
+
+    Args:
+        config: The model's config.
+        inputs: What the model is called with.
+        special: Special tokens count with the text; False labels 0 those that the config names and `special_ids`.
+        special_ids: Further special tokens, such as `processor.tokenizer.all_special_ids`.
+
+    Returns:
+        Labels (batch, tokens), or a list of them where a model holds its modalities apart; both are what `quag` takes.
+
+    Raises:
+        InputError: The model is of no known family, or an input that is needed is not there.
+    """
+    family = getattr(config, "model_type", "")
+    out = set() if special else {*special_ids, *_ids(config, SPECIAL_IDS)}
+    video_ids = _ids(config, VIDEO_IDS)
+    if family in ("visual_bert", "vilt", "lxmert"):
+        ids = as_array(_needed(inputs, "input_ids", family))
+        text = labels_of_ids(ids, (), attention_mask=inputs.get("attention_mask"), special_ids=out)
+        if family == "visual_bert":
+            shape = as_array(_needed(inputs, "visual_embeds", family)).shape[:2]
+            return np.concatenate([text, _video(shape, inputs.get("visual_attention_mask"))], axis=1)
+        if family == "lxmert":
+            shape = as_array(_needed(inputs, "visual_feats", family)).shape[:2]
+            return [text, _video(shape, inputs.get("visual_attention_mask"))]
+        return np.concatenate([text, _video((len(ids), _patches(config, inputs)), None)], axis=1)
+    if video_ids:
+        ids = _needed(inputs, "input_ids", family)
+        return labels_of_ids(ids, video_ids, attention_mask=inputs.get("attention_mask"), special_ids=out)
+    raise InputError(
+        f"the modalities of a model of the family {family or 'without a name'} are not known. Make the labels with "
+        "labels_of_parts, labels_of_ids or labels_of_types, or as an array (batch, tokens) of 1 (video), 2 (text), 0."
+    )
+
+
+def _ids(config: Any, names: Iterable[str]) -> set[int]:
+    configs = [config, getattr(config, "text_config", None)]
+    found = [getattr(one, name, None) for one in configs if one is not None for name in names]
+    found += [each for one in found if isinstance(one, list | tuple) for each in one]
+    return {one for one in found if isinstance(one, int)}
+
+
+def _needed(inputs: Mapping[str, Any], name: str, family: str) -> Any:
+    if inputs.get(name) is None:
+        raise InputError(f"the labels of {family} are made from {name}, which is not among the inputs.")
+    return inputs[name]
+
+
+def _video(shape: tuple[int, ...], mask: Any) -> Labels:
+    return _unpadded(np.full(shape, VIDEO), mask)
+
+
+def _patches(config: Any, inputs: Mapping[str, Any]) -> int:
+    """Count ViLT's tokens of a picture: one for all of it, and its patches, those of the largest in the batch."""
+    if inputs.get("image_embeds") is not None:
+        return int(as_array(inputs["image_embeds"]).shape[1])
+    pixels = as_array(_needed(inputs, "pixel_values", "vilt")).shape
+    mask = inputs.get("pixel_mask")
+    seen = np.ones((pixels[0], *pixels[-2:])) if mask is None else as_array(mask)
+    size = config.patch_size
+    rows, columns = (np.linspace(0, length, length // size, endpoint=False).astype(int) for length in pixels[-2:])
+    small = seen[:, rows][:, :, columns]  # one pixel for each patch, as nearest-neighbour scaling takes them
+    most = int((small[:, :, 0].sum(axis=1) * small[:, 0].sum(axis=1)).max())
+    limit = getattr(config, "max_image_length", -1)
+    return 1 + (most if not isinstance(limit, int) or limit <= 0 else min(most, limit))
+
+
+def _unpadded(labels: NDArray[Any], mask: Any) -> Labels:
+    if mask is None:
+        return labels.astype(np.int64)
+    kept = as_array(mask)
+    if kept.shape != labels.shape:
+        raise InputError(f"a mask of shape {kept.shape} does not go with tokens of shape {labels.shape}.")
+    return np.where(kept != 0, labels, NEITHER).astype(np.int64)

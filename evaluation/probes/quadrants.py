@@ -1,0 +1,76 @@
+"""Names of modalities, quadrants, short-circuits and operators.
+
+Rawal et al. 2024, §2.2 and §2.3. A quadrant is a pair (label of the queries, label of the keys): "VT" is where video
+queries look at text keys, rows V and columns T of the attention map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ...core.errors import UsageError
+
+NEITHER, VIDEO, TEXT = 0, 1, 2
+"""Labels of tokens. The paper has two modalities; any further integer is a further one."""
+
+Quadrant = tuple[int, int]
+Quadrants = frozenset[Quadrant]
+
+LETTERS: Mapping[str, int] = {"V": VIDEO, "T": TEXT}
+SHORT_CIRCUITS: Mapping[str, tuple[str, ...]] = {
+    "unimodal": ("VV", "TT"),
+    "crossmodal": ("VT", "TV"),
+    "video": ("VV", "TV"),
+    "text": ("TT", "VT"),
+    "all": ("VV", "VT", "TV", "TT"),
+}
+"""The paper's four, and all quadrants at once."""
+OPERATORS = ("average", "knockout", "merge")
+
+
+def quadrants_of(what: str | Iterable[str | Quadrant]) -> Quadrants:
+    """Return the quadrants that a name stands for.
+
+    Args:
+        what: A name of `SHORT_CIRCUITS`, a quadrant such as "VT", or any set of quadrants, each by its letters or as a
+            pair of labels (query, key). Pairs reach a third modality, for which the paper has no names.
+
+    Raises:
+        UsageError: A name or quadrant is unknown, a label is below 1, or there is none.
+    """
+    if isinstance(what, str):
+        found = frozenset(map(_pair, SHORT_CIRCUITS.get(what, (what,))))
+    else:
+        found = frozenset(map(_pair, what))
+    if not found:
+        raise UsageError("no quadrants were given. Allowed: " + _allowed())
+    return found
+
+
+def quadrant_name(quadrant: Quadrant) -> str:
+    """Write a quadrant: "VT", or by numbers, "3-2", where a label has no letter."""
+    letters = {label: letter for letter, label in LETTERS.items()}
+    if all(label in letters for label in quadrant):
+        return "".join(letters[label] for label in quadrant)
+    return "-".join(map(str, quadrant))
+
+
+def checked_operator(operator: str) -> str:
+    """Return the operator; refuse one that is none of `OPERATORS`."""
+    if operator not in OPERATORS:
+        raise UsageError(f"unknown operator {operator!r}. Allowed: {', '.join(OPERATORS)}.")
+    return operator
+
+
+def _pair(given: str | Quadrant) -> Quadrant:
+    if isinstance(given, str):
+        if len(given) == 2 and set(given) <= set(LETTERS):
+            return LETTERS[given[0]], LETTERS[given[1]]
+    elif len(given) == 2 and all(int(label) == label and label > NEITHER for label in given):
+        return int(given[0]), int(given[1])
+    raise UsageError(f"unknown quadrant {given!r}. Allowed: {_allowed()}")
+
+
+def _allowed() -> str:
+    names = ", ".join((*SHORT_CIRCUITS, *SHORT_CIRCUITS["all"]))
+    return f"{names}; or pairs of labels (query, key) of 1 or more."

@@ -1,0 +1,131 @@
+"""QUAG and QUAG-attention as they are defined, in NumPy and float64: what every other path is held against.
+
+Rawal et al. 2024: the operators R and φ (§2.2), short-circuits (§2.3), QUAG-attention (§2.4). Where the paper's
+listings (§A.4) slip, this follows the text and its equations; `docs/probes.md` lists the slips. Ours, and not in the
+paper: means over what a *causal* mask leaves visible, the operators "knockout" and "merge", more than two modalities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...core.errors import InputError
+from .quadrants import Quadrant, checked_operator, quadrants_of
+
+Floats = NDArray[np.float64]
+
+
+def short_circuit(
+    attention: ArrayLike,
+    rows: ArrayLike,
+    columns: ArrayLike,
+    quadrants: str | Iterable[str | Quadrant],
+    visible: ArrayLike | None = None,
+    operator: str = "average",
+) -> Floats:
+    """Apply φ(A, S) to attention maps: impair the quadrants S, leave everything else.
+
+    * "average", the paper's R: in each row, every visible weight of a quadrant becomes their arithmetic mean. The mass
+      of the row on each modality stays what it was.
+    * "merge": they become their geometric mean, and the row is divided by its sum. That is averaging the *scores*
+      before softmax, which is what QUAG-attention computes (`merged_attention`).
+    * "knockout": they become 0, and the row is divided by its sum. The mass moves to what is left; a row with nothing
+      left becomes 0.
+
+    Args:
+        attention: Weights after softmax, shape (…, queries, keys).
+        rows: Labels of the queries, integers, shape (…, queries), broadcast over the axes in front: labels of shape
+            (batch, queries) go with maps of shape (batch, heads, queries, keys) as `labels[:, None]`.
+        columns: Labels of the keys, likewise.
+        quadrants: See `quadrants_of`.
+        visible: Which keys a query sees, booleans that broadcast to the shape of `attention`: padding (the paper's) and
+            causal masks (ours). None: all. What is not visible keeps its weight, and so does a row that sees nothing.
+        operator: One of "average", "knockout", "merge".
+
+    Returns:
+        The new maps, float64.
+
+    Raises:
+        InputError: Shapes do not go together.
+        UsageError: The quadrants or the operator are unknown.
+    """
+    found = np.array(attention, np.float64)
+    chosen, operator = quadrants_of(quadrants), checked_operator(operator)
+    try:
+        seen = np.broadcast_to(np.asarray(True if visible is None else visible, bool), found.shape)
+        asking = np.broadcast_to(np.asarray(rows)[..., :, None], found.shape)
+        asked = np.broadcast_to(np.asarray(columns)[..., None, :], found.shape)
+    except ValueError as error:
+        raise InputError(
+            f"attention of shape {found.shape} does not go with labels of shapes {np.shape(rows)} (queries) and "
+            f"{np.shape(columns)} (keys){'' if visible is None else f' and a mask of shape {np.shape(visible)}'}."
+        ) from error
+    cells = [(asking == query) & (asked == key) & seen for query, key in sorted(chosen)]
+    if operator == "average":
+        for cell in cells:
+            found = np.where(cell, _mean(found, cell), found)
+        return found
+    touched = np.any(cells, axis=0).any(axis=-1, keepdims=True)
+    changed = np.where(seen, found, 0.0)
+    for cell in cells:
+        if operator == "knockout":
+            changed = np.where(cell, 0.0, changed)
+        else:
+            with np.errstate(divide="ignore"):
+                logs = np.log(found, where=cell, out=np.zeros_like(found))
+            changed = np.where(cell, np.exp(_mean(logs, cell)), changed)
+    total = changed.sum(axis=-1, keepdims=True)
+    return np.where(touched, changed / np.where(total > 0, total, 1), found)
+
+
+def merged_attention(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    columns: ArrayLike,
+    averaged: Iterable[int],
+    visible: ArrayLike | None = None,
+) -> Floats:
+    """Compute QUAG-attention (§2.4): each averaged modality is one key and one value, that of its mean token.
+
+    softmax(Q Kᵀ / √d + log s) V, where s is the number of tokens that a key stands for. The paper averages the inputs
+    of the layer; keys and values are averaged here, which is the same where they are affine maps of the inputs.
+
+    Args:
+        query: Shape (…, queries, d).
+        key: Shape (…, keys, d).
+        value: Shape (…, keys, width).
+        columns: Labels of the keys, shape (keys,).
+        averaged: Labels of the modalities that are averaged: (1,) video, (2,) text, (1, 2) both.
+        visible: Keys that are not padding, booleans of shape (keys,). None: all.
+
+    Returns:
+        Shape (…, queries, width), float64.
+    """
+    queries, keys, values = (np.asarray(each, np.float64) for each in (query, key, value))
+    labels = np.asarray(columns)
+    seen = np.ones(len(labels), bool) if visible is None else np.asarray(visible, bool)
+    averaged = sorted(set(averaged))
+    groups = [np.flatnonzero(seen & (labels == label)) for label in averaged]
+    groups += [np.array([place]) for place in np.flatnonzero(seen & ~np.isin(labels, averaged))]
+    groups = [group for group in groups if len(group)]
+    short_keys = np.stack([keys[..., group, :].mean(axis=-2) for group in groups], axis=-2)
+    short_values = np.stack([values[..., group, :].mean(axis=-2) for group in groups], axis=-2)
+    sizes = np.array([len(group) for group in groups], np.float64)
+    scores = queries @ np.swapaxes(short_keys, -1, -2) / np.sqrt(queries.shape[-1]) + np.log(sizes)
+    return np.asarray(softmax(scores) @ short_values, np.float64)
+
+
+def softmax(scores: Floats) -> Floats:
+    """Softmax over the last axis."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True), np.float64)
+
+
+def _mean(values: Floats, cells: NDArray[np.bool_]) -> Floats:
+    counts = cells.sum(axis=-1, keepdims=True)
+    sums = np.where(cells, values, 0.0).sum(axis=-1, keepdims=True)
+    return np.asarray(sums / np.maximum(counts, 1), np.float64)

@@ -1,0 +1,275 @@
+"""The simulation study: the more a task couples two modalities, the more crossmodal short-circuiting costs.
+
+Rawal et al. 2024, §3, §A.5, Figure 2. Two modalities of 15 tokens, 100 numbers each, are mixed by a coupling α; a small
+transformer is to tell one number for each unmixed token, for which token i of one modality needs token i of the other.
+
+Where we differ: every step draws new samples, where the paper has 24,000 and 2,000 epochs, so nothing is overfitted and
+there is no dropout, whose rate the paper does not give; batches are of 8, not 1,024, the rate of Adam rises to .003 and
+falls to 0 along a cosine; layers are normalised before attention, not after; positions count within each modality. The
+number of heads is not given: it is 1 here, which learns fastest.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ...core.progress import Progress
+from ...core.seeds import rng_for
+from ...core.workers import Workers
+from .quadrants import TEXT, VIDEO
+from .short_circuits import quag
+
+Singles = NDArray[np.float32]
+TOKENS, WIDTH, LAYERS, HIDDEN, HEADS = 15, 100, 4, 400, 1
+STEPS, BATCH, RATE = 4000, 8, 0.003
+RISING = 40  # the rate of learning rises for one step in so many
+WEIGHTS = (10 * np.sin(np.arange(1, WIDTH + 1) * math.pi / 202) / WIDTH).astype(np.float32)
+"""What the numbers of a token count for."""
+
+
+class Samples(NamedTuple):
+    """What a model gets, t and v one after the other, shape (samples, 30, 100), and predicts, (samples, 30)."""
+
+    inputs: Singles
+    outputs: Singles
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One trained model.
+
+    Attributes:
+        alpha: The coupling.
+        seed: Seed of samples and weights.
+        loss: Mean squared error on new samples.
+        impaired: The same under crossmodal short-circuiting.
+        increase: By how many percent of the loss it is more.
+        learnt: Whether the loss is below half of `linear_loss`: the model fuses tokens.
+    """
+
+    alpha: float
+    seed: int
+    loss: float
+    impaired: float
+
+    @property
+    def increase(self) -> float:
+        """Return the increase in percent."""
+        return 100 * (self.impaired / self.loss - 1)
+
+    @property
+    def learnt(self) -> bool:
+        """Return whether the model does what no linear predictor does without single tokens of the other modality."""
+        return self.loss < linear_loss(self.alpha) / 2
+
+
+def linear_loss(alpha: float) -> float:
+    """Return the mean squared error of the best linear predictor of m₁ᵢ's number from tᵢ and the means of t and v.
+
+    That is what crossmodal short-circuiting leaves of the inputs. All is jointly Gaussian, so the means give away the
+    mean of m₁, and of what deviates from it, tᵢ alone tells: with σ² the variance of the number, n tokens,
+    σ² (n − 1) / n · α² / ((1 − α)² + α²). For orientation, and not a bound: a network may pass single tokens through
+    means of features that depend on position.
+    """
+    variance = float((WEIGHTS.astype(np.float64) ** 2).sum())
+    return variance * (TOKENS - 1) / TOKENS * alpha**2 / ((1 - alpha) ** 2 + alpha**2)
+
+
+def draw(rng: np.random.Generator, count: int, alpha: float) -> Samples:
+    """Draw samples (§3, steps 1 to 3).
+
+    m₁ and m₂ are standard normal, (15, 100) each; of each of their 30 tokens the weighted mean of the numbers is to be
+    told, with weights 10 sin(jπ / 202), j from 1 to 100. The model gets t = (1 − α) m₁ − α m₂ and
+    v = (1 − α) m₂ − α m₁.
+    """
+    unmixed = rng.standard_normal((count, 2, TOKENS, WIDTH), dtype=np.float32)
+    mixed = (1 - alpha) * unmixed - alpha * unmixed[:, ::-1]
+    outputs = unmixed.reshape(count, 2 * TOKENS, WIDTH) @ WEIGHTS
+    return Samples(mixed.reshape(count, 2 * TOKENS, WIDTH).astype(np.float32), outputs)
+
+
+class SimulationAttention(torch.nn.Module):
+    """Self-attention over all tokens of both modalities."""
+
+    def __init__(self) -> None:
+        """Make the projections."""
+        super().__init__()
+        self.inner, self.outer = torch.nn.Linear(WIDTH, 3 * WIDTH), torch.nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Mix tokens, shape (samples, tokens, 100)."""
+        parts = self.inner(tokens).unflatten(-1, (3, HEADS, WIDTH // HEADS)).permute(2, 0, 3, 1, 4)
+        mixed: torch.Tensor = self.outer(
+            torch.nn.functional.scaled_dot_product_attention(parts[0], parts[1], parts[2]).transpose(1, 2).flatten(2)
+        )
+        return mixed
+
+
+class Block(torch.nn.Module):
+    """Attention and a feed-forward net, each with a residual."""
+
+    def __init__(self) -> None:
+        """Make the parts."""
+        super().__init__()
+        self.attention = SimulationAttention()
+        self.before, self.between = torch.nn.LayerNorm(WIDTH), torch.nn.LayerNorm(WIDTH)
+        self.inner, self.outer = torch.nn.Linear(WIDTH, HIDDEN), torch.nn.Linear(HIDDEN, WIDTH)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Change tokens, shape (samples, tokens, 100)."""
+        tokens = tokens + self.attention(self.before(tokens))
+        changed: torch.Tensor = tokens + self.outer(torch.relu(self.inner(self.between(tokens))))
+        return changed
+
+
+class Model(torch.nn.Module):
+    """The transformer of the simulation."""
+
+    positions: torch.Tensor
+
+    def __init__(self, rng: np.random.Generator):
+        """Make it with weights drawn by `rng`, uniform in ±√(1 / inputs), and biases of 0."""
+        super().__init__()
+        with torch.random.fork_rng(devices=[]):  # the layers draw weights of their own
+            self.embedding = torch.nn.Linear(WIDTH, WIDTH)
+            self.modality = torch.nn.Embedding(2, WIDTH)
+            self.blocks = torch.nn.Sequential(*(Block() for _ in range(LAYERS)))
+            self.last = torch.nn.LayerNorm(WIDTH)
+            self.head = torch.nn.Linear(WIDTH, 1)
+        angles = np.arange(TOKENS)[:, None] / 10_000 ** (np.arange(0, WIDTH, 2) / WIDTH)
+        positions = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(TOKENS, WIDTH)
+        self.register_buffer("positions", torch.from_numpy(np.tile(positions, (2, 1)).astype(np.float32)))
+        with torch.no_grad():
+            for name, parameter in self.named_parameters():
+                if name.endswith("bias"):
+                    parameter.zero_()
+                elif parameter.ndim > 1:
+                    bound = math.sqrt(1 / parameter.shape[-1])
+                    drawn = rng.uniform(-bound, bound, tuple(parameter.shape)).astype(np.float32)
+                    parameter.copy_(torch.from_numpy(drawn))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Predict a number for each token, shape (samples, 30)."""
+        kinds = torch.arange(2, device=inputs.device).repeat_interleave(TOKENS)
+        tokens = self.embedding(inputs) + self.positions + self.modality(kinds)
+        predicted: torch.Tensor = self.head(self.last(self.blocks(tokens))).squeeze(-1)
+        return predicted
+
+
+def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024) -> Outcome:
+    """Train a model at one coupling, and measure its loss without and with crossmodal short-circuiting.
+
+    It runs in one thread, so that its numbers do not depend on how many there are.
+
+    Args:
+        alpha: The coupling, between 0 and .5.
+        seed: Seed of samples and weights, the same at every coupling.
+        steps: Steps of Adam, each with 8 new samples.
+        tested: Samples that the losses are measured on.
+    """
+    with _one_thread():
+        model = Model(rng_for(seed, "quag simulation", "weights"))
+        rng = rng_for(seed, "quag simulation", "train")
+        optimiser = torch.optim.Adam(model.parameters())
+        for step in range(steps):
+            rising = min(1, RISING * (step + 1) / steps)
+            optimiser.param_groups[0]["lr"] = RATE * rising * (1 + math.cos(math.pi * step / steps)) / 2
+            inputs, outputs = map(torch.from_numpy, draw(rng, BATCH, alpha))
+            loss = torch.nn.functional.mse_loss(model(inputs), outputs)
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+        model.eval()
+        test = draw(rng_for(seed, "quag simulation", "test"), tested, alpha)
+        plain = _loss(model, test)
+        labels = [TEXT] * TOKENS + [VIDEO] * TOKENS
+        with quag(model, "crossmodal", modality=labels, measure=False):
+            impaired = _loss(model, test)
+    return Outcome(alpha, seed, plain, impaired)
+
+
+def sweep(
+    alphas: Sequence[float],
+    seeds: Sequence[int],
+    *,
+    steps: int = STEPS,
+    workers: int = 1,
+) -> list[Outcome]:
+    """Simulate every coupling with every seed.
+
+    Args:
+        alphas: Couplings.
+        seeds: Seeds.
+        steps: See `simulate`.
+        workers: Processes, each with one thread.
+
+    Returns:
+        By coupling, then by seed; the same with any number of workers.
+    """
+    wanted = [(alpha, seed) for alpha in alphas for seed in seeds]
+    found: dict[tuple[float, int], Outcome] = {}
+    with Workers(workers) as pool, Progress("training", len(wanted), "model", brief=True) as progress:
+        for future in as_completed([pool.submit(simulate, *one, steps=steps) for one in wanted]):
+            outcome = future.result()
+            found[outcome.alpha, outcome.seed] = outcome
+            progress.advance()
+    return [found[one] for one in wanted]
+
+
+def draw_figure(outcomes: Sequence[Outcome]) -> bytes:
+    """Draw Figure 2 as PNG: the increase of the loss against the coupling, a point each seed and a line of means."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), dpi=120, layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    axes.plot([one.alpha for one in outcomes], [one.increase for one in outcomes], "o", color="#b8c0c9", label="a seed")
+    means = mean_increases(outcomes)
+    axes.plot(list(means), list(means.values()), "-o", color="#3b76af", label="mean")
+    axes.set_xlabel("coupling α")
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylabel("increase of the test loss, %")
+    axes.set_title("What crossmodal short-circuiting costs")
+    axes.grid(color="#e4e7eb")
+    axes.legend(frameon=False)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", metadata={"Software": None})
+    return picture.getvalue()
+
+
+def mean_increases(outcomes: Sequence[Outcome]) -> dict[float, float]:
+    """Average the increase over seeds, by coupling."""
+    by_alpha: dict[float, list[float]] = {}
+    for one in outcomes:
+        by_alpha.setdefault(one.alpha, []).append(one.increase)
+    return {alpha: sum(found) / len(found) for alpha, found in sorted(by_alpha.items())}
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _loss(model: Model, samples: Samples) -> float:
+    total = 0.0
+    with torch.no_grad():
+        for begin in range(0, len(samples.inputs), 256):
+            inputs, outputs = (torch.from_numpy(part[begin : begin + 256]) for part in samples)
+            total += float(((model(inputs) - outputs) ** 2).sum())
+    return total / samples.outputs.size

@@ -1,0 +1,241 @@
+"""What stressreel asks of the Hub, with `huggingface_hub`, and what it says when the Hub refuses.
+
+`huggingface_hub` itself repeats most requests that fail; `patient` repeats those that it sends once. A commit is never
+repeated blindly: its answer may have been lost after it was made (`push.py`).
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...builders.runtime.own_files import BUILD
+from ...core.documents import LARGEST_OWN, parse_json, read_own
+from ...core.errors import HubError, InputError
+from ...core.version import __version__
+from .contents import HashedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from huggingface_hub import HfApi
+
+T = TypeVar("T")
+DATASET = "dataset"
+WAITS_S = (1.0, 2.0, 4.0, 8.0)
+"""Seconds between the attempts of one request."""
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file of a repository.
+
+    Attributes:
+        size: Its bytes.
+        blob: Git's SHA-1, of the file or of the pointer to it.
+        sha256: Of a large file; None of a small one.
+    """
+
+    size: int
+    blob: str
+    sha256: str | None
+
+    def holds(self, file: HashedFile) -> bool:
+        """Whether its content is that of a local file."""
+        known = self.blob == file.blob if self.sha256 is None else self.sha256 == file.sha256
+        return known and self.size == file.size
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A repository at a commit.
+
+    Attributes:
+        commit: The commit.
+        private: Whether the repository is private now.
+        files: Its files, by path.
+    """
+
+    commit: str
+    private: bool
+    files: Mapping[str, RemoteFile]
+
+
+def hub() -> HfApi:
+    """Return a connection to the Hub, with the token that Hugging Face's own tools use.
+
+    Raises:
+        HubError: There is no token.
+    """
+    from huggingface_hub import HfApi, get_token
+    from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
+
+    token = get_token()
+    if not token:
+        raise HubError(
+            "there is no token for the Hugging Face Hub. Log in with `hf auth login`, or set HF_TOKEN to a token with "
+            "the permission to write; --dry-run needs none."
+        )
+    disable_progress_bars()  # ours is shown
+    return HfApi(token=token, library_name="stressreel", library_version=__version__)
+
+
+def look(api: HfApi, name: str, revision: str | None = None) -> Snapshot | None:
+    """Read a repository's files at a revision, by default at the end of main; None if there is no such repository.
+
+    Raises:
+        HubError: The Hub refuses or fails.
+    """
+    from huggingface_hub.errors import RepositoryNotFoundError
+    from huggingface_hub.hf_api import RepoFile
+
+    try:
+        info = patient(lambda: api.repo_info(name, repo_type=DATASET, revision=revision))
+        entries = list(api.list_repo_tree(name, repo_type=DATASET, revision=info.sha, recursive=True))
+    except RepositoryNotFoundError:
+        return None
+    except failures() as error:
+        raise explained(error, name) from error
+    files = {
+        each.path: RemoteFile(each.size, each.blob_id, each.lfs.sha256 if each.lfs else None)
+        for each in entries
+        if isinstance(each, RepoFile)
+    }
+    return Snapshot(str(info.sha), bool(info.private), files)
+
+
+def create(api: HfApi, name: str, *, public: bool) -> None:
+    """Make a data set repository.
+
+    Raises:
+        HubError: There is a repository of another type by this name, or the Hub refuses or fails.
+    """
+    with explaining(name):
+        for other in ("model", "space"):
+            if patient(lambda kind=other: api.repo_exists(name, repo_type=kind)):  # type: ignore[misc]
+                raise HubError(
+                    f"{name} is a {other}, no data set. A data set of the same name would be another repository beside "
+                    "it: give another name, or make that one yourself and push again."
+                )
+        patient(lambda: api.create_repo(name, repo_type=DATASET, private=not public, exist_ok=True))
+
+
+def tags(api: HfApi, name: str) -> dict[str, str]:
+    """Return the commits of a repository's tags, by tag.
+
+    Raises:
+        HubError: The Hub refuses or fails.
+    """
+    with explaining(name):
+        refs = patient(lambda: api.list_repo_refs(name, repo_type=DATASET))
+    return {ref.name: ref.target_commit for ref in refs.tags}
+
+
+def build_at(api: HfApi, name: str, snapshot: Snapshot) -> dict[str, Any] | None:
+    """Read `build.json` of a repository at a commit; None if it has none that a build wrote.
+
+    Raises:
+        HubError: The Hub refuses or fails.
+    """
+    there = snapshot.files.get(BUILD)
+    if there is None or there.size > LARGEST_OWN:
+        return None
+    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+        with explaining(name):
+            path = api.hf_hub_download(name, BUILD, repo_type=DATASET, revision=snapshot.commit, local_dir=folder)
+        try:
+            found = parse_json(read_own(Path(path)))
+            fits = isinstance(found["fingerprint"], str) and isinstance(found["counts"], dict)
+        except (InputError, ValueError, KeyError, TypeError):
+            return None
+    return found if fits else None
+
+
+def patient(call: Callable[[], T]) -> T:
+    """Call the Hub; where it fails for a moment, call again after 1, 2, 4 and 8 seconds."""
+    for wait in WAITS_S:
+        try:
+            return call()
+        except failures() as error:
+            if not passing(error):
+                raise
+            time.sleep(wait)
+    return call()
+
+
+def failures() -> tuple[type[BaseException], ...]:
+    """Return what `huggingface_hub` raises when the Hub refuses, fails or cannot be reached, with any HTTP client."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    return (*HfHubHTTPError.__bases__, OSError)
+
+
+def status(error: BaseException) -> int | None:
+    """Return the HTTP status of a refusal; None if there was no answer."""
+    return getattr(getattr(error, "response", None), "status_code", None)
+
+
+def passing(error: BaseException) -> bool:
+    """Whether a failure may be over in a moment: the Hub was busy, broken or not reached."""
+    from huggingface_hub.errors import OfflineModeIsEnabled
+
+    code = status(error)
+    if isinstance(error, OfflineModeIsEnabled) or getattr(error, "filename", None):  # a file here, not the Hub
+        return False
+    return code is None or code == 429 or code >= 500
+
+
+@contextmanager
+def explaining(name: str) -> Iterator[None]:
+    """Turn what `huggingface_hub` raises in a `with` block into a HubError."""
+    try:
+        yield
+    except HubError:
+        raise
+    except failures() as error:
+        raise explained(error, name) from error
+
+
+def explained(error: BaseException, name: str) -> HubError:
+    """Describe what the Hub refused, and what to do."""
+    from huggingface_hub import constants
+    from huggingface_hub.errors import OfflineModeIsEnabled, RepositoryNotFoundError
+
+    code = status(error)
+    said = getattr(error, "server_message", None)
+    request = getattr(error, "request_id", None)
+    words = f" ({' '.join(str(said).split())})" if said else ""
+    asked = f" Request {request}." if request else ""
+    if isinstance(error, OSError) and error.filename:
+        return HubError(
+            f"cannot read {error.filename}: {error.strerror}. Check the file, then run the same command again."
+        )
+    if isinstance(error, OfflineModeIsEnabled):
+        return HubError("HF_HUB_OFFLINE is set, so nothing can be pushed. Unset it.")
+    if code == 401 and not isinstance(error, RepositoryNotFoundError):
+        return HubError(
+            f"the Hub does not accept the token{words}. Log in again with `hf auth login`, or set HF_TOKEN to a valid "
+            "token."
+        )
+    if code in (401, 403, 404):
+        return HubError(
+            f"your token may not write to {name}{words}. It needs the permission to write to repositories of "
+            f"{name.split('/')[0]}: check its role, and that you are a member.{asked}"
+        )
+    if code is None:
+        return HubError(
+            f"the Hub was not reached at {constants.ENDPOINT} "
+            f"({type(error).__name__}: {' '.join(str(error).split())[:300]}). What was uploaded is kept: run the same "
+            "command again to go on."
+        )
+    if passing(error):
+        return HubError(
+            f"the Hub failed with status {code}, again and again{words}. What was uploaded is kept: run the same "
+            f"command again later to go on.{asked}"
+        )
+    return HubError(f"the Hub refused with status {code}{words or ': ' + ' '.join(str(error).split())[:300]}.{asked}")

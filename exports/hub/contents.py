@@ -1,0 +1,77 @@
+"""The files of an output that travel: what tables, card and `build.json` name, its signature and licence."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...builders.runtime.own_files import BUILD, CROISSANT, FIGURES, own_names
+from ...core.errors import InputError
+from ...core.files import sha256_file
+from ...core.fingerprint import FILE as UNITS
+from ...core.inside import SIGNATURE
+from ...core.notes import CARD
+from ...core.output import FinishedOutput
+from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
+
+SHARD = ".parquet"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of an output.
+
+    Attributes:
+        name: Its path below the output, with slashes; the same in the repository.
+        path: Where it lies.
+        size: Its bytes.
+    """
+
+    name: str
+    path: Path
+    size: int
+
+
+@dataclass(frozen=True)
+class HashedFile(File):
+    """A file of an output, with its hashes, as hex.
+
+    Attributes:
+        sha256: Of its bytes: how the Hub knows large files.
+        blob: Git's SHA-1 of it: how the Hub knows small ones.
+    """
+
+    sha256: str
+    blob: str
+
+
+def files_of(output: FinishedOutput) -> list[File]:
+    """Return the files of an output that travel, sorted by name.
+
+    Raises:
+        InputError: One is missing.
+    """
+    names = own_names(output)
+    missing = [name for name in names if not (output.path / name).is_file()]
+    if missing:
+        raise InputError(f"{output.path} lacks {', '.join(missing[:5])}. `stressreel verify` says more.")
+    return [File(name, output.path / name, (output.path / name).stat().st_size) for name in sorted(set(names))]
+
+
+def hashed(file: File) -> HashedFile:
+    """Hash a file."""
+    with open(file.path, "rb") as handle:
+        blob = hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
+        while chunk := handle.read(1 << 20):
+            blob.update(chunk)
+    return HashedFile(file.name, file.path, file.size, sha256_file(file.path), blob.hexdigest())
+
+
+def is_pushed(name: str, tables: Collection[str]) -> bool:
+    """Whether a file of a repository is of the kind that pushes of an output with these tables write."""
+    folder, _, file = name.rpartition("/")
+    if folder == FIGURES:
+        return file.endswith(".png")
+    return name in (BUILD, CARD, CROISSANT, UNITS, TEXT_SHIFT, SIGNATURE) or (folder in tables and file.endswith(SHARD))

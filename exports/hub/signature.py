@@ -1,0 +1,219 @@
+"""The signature of an output: `model.sig`, a Sigstore bundle as the package model-signing makes and checks it."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...builders.runtime.own_files import BESIDE, lies_in, unaccounted
+from ...core.checks import Check
+from ...core.documents import parse_json, read_own, shortened
+from ...core.errors import InputError
+from ...core.extras import import_extra
+from ...core.files import atomic, sha256_file
+from ...core.inside import SIGNATURE
+from ...core.output import FinishedOutput
+from ...core.progress import Working
+
+CACHED = (".versions", "from.json")  # beside what was read from object storage
+KINDS = {"publicKey": "a key", "x509CertificateChain": "a certificate", "certificate": "an identity (keyless)"}
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError)  # InputError is a ValueError
+MAKE_KEY = "`openssl ecparam -name prime256v1 -genkey -noout -out key.pem` makes one"
+MAKE_PUBLIC = "`openssl ec -in key.pem -pubout -out key.pub` writes it"
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Who signs.
+
+    Attributes:
+        key: PEM file of a private key on an elliptic curve; None for an identity (keyless).
+        password: File whose first line is the key's password; None if it has none.
+        certificate: PEM file of the key's certificate and those above it; None for the key alone.
+    """
+
+    key: Path | None
+    password: Path | None = None
+    certificate: Path | None = None
+
+    def configured(self) -> Any:
+        """Return the configuration of model-signing, the key read.
+
+        Raises:
+            MissingExtraError: model-signing is not installed.
+            UsageError: A file is not there.
+            InputError: A file cannot be used, or Sigstore cannot be reached.
+        """
+        for file in filter(None, (self.key, self.password, self.certificate)):
+            read_own(file, errors="replace")  # so that one that is not there is wrong usage, extra or not
+        config = import_extra("model_signing.signing", what="a signature").Config()
+        try:
+            if self.key is None:
+                return config.use_sigstore_signer(use_ambient_credentials=True)
+            if self.certificate is not None:
+                chain = [self.certificate]
+                return config.use_certificate_signer(
+                    private_key=self.key, signing_certificate=self.certificate, certificate_chain=chain
+                )
+            lines = read_own(self.password).splitlines() if self.password else []
+            password = lines[0].encode() if lines else None  # the package says text and wants bytes
+            return config.use_elliptic_key_signer(private_key=self.key, password=password)
+        except InputError:
+            raise
+        except Exception as error:  # of cryptography, or of the network: whatever a file or a server makes them say
+            if self.key is None:
+                raise InputError(f"Sigstore cannot be used ({_said(error)}). Try again, or sign with --key.") from error
+            also = f" with the certificate {self.certificate}" if self.certificate else ""
+            raise InputError(
+                f"{self.key} cannot sign{also} ({_said(error)}). Give a private key on P-256, P-384 or P-521 as PEM "
+                f"({MAKE_KEY}), and the password of an encrypted one with --password-file."
+            ) from error
+
+
+def sign(output: FinishedOutput, config: Any) -> int:
+    """Write the signature of an output, over all files that travel with it; an earlier one is replaced.
+
+    Args:
+        output: The output.
+        config: From `Signer.configured`.
+
+    Returns:
+        How many files are signed.
+
+    Raises:
+        InputError: Files lie there that would not travel, or signing fails.
+        OutputError: The signature cannot be written.
+    """
+    if other := next(unaccounted(output), ""):
+        raise InputError(f"{output.path} holds {other}, which is no file of it. Remove it, or keep it elsewhere.")
+    hashing = import_extra("model_signing.hashing", what="a signature")
+    config.set_hashing_config(hashing.Config().set_ignored_paths(paths=[SIGNATURE, *BESIDE]))
+    with Working("signing"), atomic(output.path / SIGNATURE) as file:
+        try:
+            config.sign(output.path, file)
+        except OSError:
+            raise
+        except Exception as error:  # of a server or its answer, and of whoever is asked for an identity
+            raise InputError(f"{output.path} could not be signed ({_said(error)}). Run the same again.") from error
+    return sum(not lies_in(name, (SIGNATURE, *BESIDE)) for name in output.files())
+
+
+def signature_check(given: Path | None, identity: str | None, issuer: str | None) -> Check:
+    """Make the check that an output is signed by a key, by a certificate, or by an identity.
+
+    Args:
+        given: PEM file of the public key, of the signer's certificate, or of one that signed this.
+        identity: Who signed without a key, such as an address for mail.
+        issuer: Who vouched for the identity.
+
+    Raises:
+        MissingExtraError: model-signing is not installed.
+        UsageError: The file is not there.
+        InputError: It holds neither a key nor a certificate, or Sigstore cannot be reached.
+    """
+    certified = given is not None and "BEGIN CERTIFICATE" in read_own(given, errors="replace")
+    wanted = "an identity (keyless)" if given is None else "a certificate" if certified else "a key"
+    config = import_extra("model_signing.verifying", what="checking a signature").Config()
+    try:
+        if given is None:
+            config.use_sigstore_verifier(identity=identity, oidc_issuer=issuer)
+        elif certified:
+            config.use_certificate_verifier(certificate_chain=[given])
+        else:
+            config.use_elliptic_key_verifier(public_key=given)
+    except Exception as error:  # as above
+        if given is None:
+            raise InputError(
+                f"Sigstore cannot be used ({_said(error)}). Try again where there is a network."
+            ) from error
+        raise InputError(
+            f"--signed-by {given} is neither a public key on P-256, P-384 or P-521 nor a certificate ({_said(error)}). "
+            f"Give such a PEM file, of the signer; {MAKE_PUBLIC}."
+        ) from error
+    return lambda output: _problems(output, config, wanted, str(given or identity))
+
+
+def _problems(output: FinishedOutput, config: Any, wanted: str, name: str) -> Iterator[str]:
+    file = output.path / SIGNATURE
+    if not file.is_file():
+        yield f"there is no {SIGNATURE}: this output is not signed, or the signature was removed. Ask who published it"
+        return
+    try:
+        made, signed = stated(file)
+    except UNREADABLE as error:
+        yield f"{SIGNATURE} cannot be read ({_said(error)}). Fetch it again, or ask for another"
+        return
+    if made != wanted:
+        yield f"{SIGNATURE} was made with {made}, and {name} is {wanted}. Check it by {made}"
+        return
+    hashing = import_extra("model_signing.hashing", what="checking a signature")
+    left_out = [SIGNATURE, *CACHED, *_unsigned(signed)]
+    config.set_hashing_config(hashing.Config().set_ignored_paths(paths=left_out).set_allow_symlinks(True))
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # it prints a warning there, which is no part of a report
+            config.verify(output.path, file)
+    except Exception as error:  # whatever cryptography, OpenSSL and Sigstore say of what does not fit
+        if not str(error).startswith("Signature mismatch"):
+            yield f"{SIGNATURE} was not made with {name}, or was changed ({_said(error)})"
+            return
+        found = list(differing(output, signed))
+        yield from found or [_said(error)]
+    else:
+        yield from differing(output, signed, hashes=False)  # a signature may say that it leaves files out
+
+
+def stated(file: Path) -> tuple[str, Mapping[str, str]]:
+    """Return what a signature was made with, and the SHA-256 by name that it states; neither is proved by that.
+
+    Raises:
+        InputError: It cannot be read.
+        ValueError, LookupError, TypeError, AttributeError: It holds something else.
+    """
+    bundle = parse_json(read_own(file))
+    made = next((words for key, words in KINDS.items() if key in bundle["verificationMaterial"]), "something else")
+    payload = parse_json(base64.b64decode(bundle["dsseEnvelope"]["payload"], validate=True).decode())
+    return made, {str(each["name"]): str(each["digest"]) for each in payload["predicate"]["resources"]}
+
+
+def check_signature(output: FinishedOutput) -> None:
+    """Refuse an output whose signature is not of its files as they are; whose it is, is not looked at.
+
+    Raises:
+        InputError: It is that of other files, or cannot be read.
+    """
+    file = output.path / SIGNATURE
+    if not file.is_file():
+        return
+    try:
+        wrong = next(differing(output, stated(file)[1]), "")
+    except UNREADABLE as error:
+        wrong = f"it cannot be read ({_said(error)})"
+    if wrong:
+        raise InputError(f"{file} does not hold: {wrong}. Or sign again with `stressreel sign`, or remove {SIGNATURE}.")
+
+
+def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool = True) -> Iterator[str]:
+    """Say which files of an output are not those that a signature states."""
+    left_out = (SIGNATURE, *_unsigned(signed))
+    found = {name for name in output.files() if not lies_in(name, left_out)}
+    for name in sorted(found | signed.keys()):
+        if name not in signed:
+            yield f"{name} was not signed. Remove it if it was added"
+        elif name not in found:
+            yield f"{name} was signed, and is missing. Fetch it again"
+        elif hashes and sha256_file(output.path / name) != signed[name]:
+            yield f"{name} is not what was signed. Fetch it again, or ask for a new signature"
+
+
+def _unsigned(signed: Mapping[str, str]) -> list[str]:
+    """Name what lies beside an output and was not signed; model-signing's command line signs what it finds of it."""
+    return [each for each in BESIDE if not any(lies_in(name, [each]) for name in signed)]
+
+
+def _said(error: Exception) -> str:
+    return shortened(str(error) or type(error).__name__).strip("'\"")

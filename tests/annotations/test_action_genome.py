@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stressreel.annotations.action_genome import read_action_genome, with_action_genome
+from stressreel.annotations.charades_graphs import graph_of
+from stressreel.annotations.scene_graphs import ActionSpan
+from stressreel.core.errors import InputError
+
+
+def thing(name: str, visible: bool = True, **relations: list[str]) -> dict[str, Any]:
+    families = ("attention_relationship", "spatial_relationship", "contacting_relationship")
+    row: dict[str, Any] = {family: relations.get(family.split("_")[0]) if visible else None for family in families}
+    tag = {"tag": "V.mp4/x", "set": "train"}
+    return row | {"class": name, "bbox": (1.0, 2.0, 3.0, 4.0) if visible else None, "visible": visible, "metadata": tag}
+
+
+TABLE = {
+    "V.mp4/000031.png": [
+        thing(
+            "cup/glass/bottle", attention=["looking_at"], spatial=["in_front_of"], contacting=["holding", "touching"]
+        ),
+        thing("floor", spatial=["beneath"], contacting=["standing_on"]),
+        thing("sofa/couch", visible=False),
+    ],
+    "V.mp4/000001.png": [
+        thing("table", attention=["unsure"], spatial=["beneath", "behind"], contacting=["not_contacting"]),
+        thing("dish", attention=["not_looking_at"], spatial=["in"], contacting=["other_relationship"]),
+    ],
+    "W.mp4/000001.png": [],
+}
+
+
+def folder(tmp_path: Path, table: object = TABLE, listed: str = "") -> Path:
+    (tmp_path / "object_bbox_and_relationship.pkl").write_bytes(pickle.dumps(table))
+    if listed:
+        (tmp_path / "frame_list.txt").write_text(listed)
+    return tmp_path
+
+
+def test_frames_are_read_in_order(tmp_path: Path) -> None:
+    videos = read_action_genome(folder(tmp_path, listed="V.mp4/000001.png\nV.mp4/000031.png\n"))
+    assert [frame.number for frame in videos["V"]] == [1, 31]
+    assert [seen.name for seen in videos["V"][1].objects] == ["cup/glass/bottle", "floor"]
+    assert videos["V"][1].objects[0].contact == ("holding", "touching")
+    assert videos["W"][0].objects == ()
+
+
+def test_relations_are_merged_and_turned_round(tmp_path: Path) -> None:
+    frames = read_action_genome(folder(tmp_path))["V"]
+    spans = [ActionSpan("opening a door", 0.0, 0.2, 1), ActionSpan("holding a phone", 0.9, 1.4, 0b110)]
+    base = graph_of("V", (0.0, 0.5, 1.0), spans, "charades")
+    graph = with_action_genome(base, frames, fps=30.0)
+    assert graph.provenance == "action_genome"
+    assert graph.times == (0.0, 1.0)
+    assert [span.frames for span in graph.actions] == [0b01, 0b10]
+    assert graph.relations == {
+        "above": {"table": 0b01},
+        "behind": {"dish": 0b10},
+        "holding": {"dish": 0b10, "phone": 0b10},
+        "in": {"dish": 0b01},
+        "in front of": {"table": 0b01},
+        "looking at": {"dish": 0b10},
+        "not looking at": {"dish": 0b01},
+        "opening": {"door": 0b01},
+        "standing on": {"floor": 0b10},
+        "touching": {"dish": 0b10},
+    }
+    assert graph.contacts == {"dish": 0b10, "door": 0b01, "floor": 0b10, "phone": 0b10}
+    assert graph.seen == {"dish", "door", "floor", "phone", "table"}
+
+
+def test_without_frames_the_graph_stays(tmp_path: Path) -> None:
+    base = graph_of("V", (0.0,), [], "charades")
+    assert with_action_genome(base, (), 30.0) is base
+
+
+class Evil:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("/tmp/never",)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"V.mp4/000001.png": Evil()}, "mkdir"),
+        ([], "no dictionary"),
+        ({"000001.png": []}, "is no frame"),
+        ({"V.mp4/000001.png": [{"name": "cup"}]}, "each with its class"),
+        ({"V.mp4/000001.png": [{"class": "cup", "spatial_relationship": [1]}]}, "no list of names"),
+    ],
+)
+def test_what_is_not_action_genome_is_refused(tmp_path: Path, table: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_action_genome(folder(tmp_path, table))
+
+
+def test_a_missing_frame_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"1 frames .* first V\.mp4/000099\.png"):
+        read_action_genome(folder(tmp_path, listed="V.mp4/000001.png\nV.mp4/000099.png\n"))
+
+
+def test_a_truncated_or_missing_pickle_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no object_bbox"):
+        read_action_genome(tmp_path)
+    path = folder(tmp_path) / "object_bbox_and_relationship.pkl"
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(InputError, match="is no pickle, or damaged"):
+        read_action_genome(tmp_path)

@@ -1,0 +1,68 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stressreel.annotations.actions import Action
+from stressreel.annotations.drafts import VideoDraft, gather, split_by_video
+from stressreel.core.errors import InputError
+
+NAMES = st.lists(st.text("abcdef0123", min_size=1, max_size=6), unique=True, max_size=60)
+
+
+@given(NAMES, st.randoms(use_true_random=False), st.integers(0, 5))
+def test_splits_have_exact_shares_and_no_order(names: list[str], random: object, seed: int) -> None:
+    splits = split_by_video(names, seed)
+    shuffled = list(names)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert split_by_video(shuffled, seed) == splits
+    counts = Counter(splits.values())
+    assert counts["train"] == round(0.7 * len(names))
+    assert counts["validation"] == round(0.15 * len(names))
+    assert len(splits) == len(names)
+
+
+def test_another_seed_gives_other_splits() -> None:
+    names = [str(number) for number in range(40)]
+    assert split_by_video(names, 0) != split_by_video(names, 1)
+
+
+def action(phrase: str, verb: str, *objects: str) -> Action:
+    return Action(phrase, phrase, phrase, verb, frozenset(objects), words=frozenset({verb, *objects}))
+
+
+def test_what_is_left_out_is_counted_and_its_words_stay() -> None:
+    counts, draft = Counter[str](), VideoDraft("a", "train", length_s=10)
+    draft.add(action("opening the door", "open", "door"), "open the door", (1, 4), counts)
+    draft.add(action("opening the old door", "open", "door"), "open the old door", (1, 4), counts)
+    draft.add(action("waving", "wave"), "wave", (8, 12), counts)
+    draft.add(action("bowing", "bow"), "bow", (11, 12), counts)
+    draft.add("state", "let the soup cool", (5, 6), counts, "imperative")
+    video = draft.finished("train")
+    assert [(s.action.phrase, s.start_s, s.end_s) for s in video.segments] == [
+        ("opening the door", 1, 4),
+        ("waving", 8, 10),
+    ]
+    assert video.verbs >= {"open", "wave", "bow", "let"}
+    assert video.objects >= {"door", "soup"}
+    assert video.length_s == 10
+    assert [(m.start_s, m.end_s) for m in video.mentions] == [(1, 4), (11, 12), (5, 6)]
+    assert video.mentions[0].words == {"open", "door"}
+    assert {"let", "soup", "cool"} <= video.mentions[2].words
+    assert "the" not in video.mentions[2].words
+    assert {name: count for name, count in counts.items() if count} == {
+        "phrases": 5,
+        "phrases_that_repeat_another": 1,
+        "phrases_left_out_past_the_end": 1,
+        "phrases_left_out_state": 1,
+        "ends_clamped_to_length": 2,
+    }
+
+
+def test_nothing_to_ask_about_is_an_error(tmp_path: Path) -> None:
+    path, counts, draft = tmp_path / "own.csv", Counter[str](), VideoDraft("a")
+    path.write_text("")
+    draft.add("state", "be happy", (1, 2), counts)
+    with pytest.raises(InputError, match=r"own.csv: expected at least one phrase .*left_out_state 1.*Do this"):
+        gather({"a": draft}, [path], counts, 0, "Do this.")

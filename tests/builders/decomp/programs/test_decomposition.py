@@ -1,0 +1,295 @@
+"""Questions taken apart: the paper's example, the rules, and every text."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stressreel.builders.decomp.programs.decomposition import Step, decompose, graph_of
+from stressreel.builders.decomp.programs.parsing import parse_program
+from stressreel.builders.decomp.programs.questions import (
+    INTERACTING,
+    VIDEO,
+    ActionEquals,
+    ActionsIn,
+    Both,
+    EdgeAction,
+    EdgeObject,
+    ExtremeAction,
+    Interaction,
+    LengthChoose,
+    ObjectChoose,
+    ObjectEquals,
+    ObjectExists,
+    ObjectsOf,
+    OrderChoose,
+    Question,
+    RelationExists,
+    ToAction,
+    Window,
+    notation,
+)
+from stressreel.builders.decomp.programs.wording import Wording, word
+from stressreel.templates.agqa import load_agqa
+
+from tests.support.compositional import roots
+
+GOLDEN = Path(__file__).with_name("golden_graphs.txt")
+PHOTO = Window("after", ("taking a picture of something",))
+Shown = list[tuple[str, str, list[tuple[str, list[int]]]]]
+FIGURE_1: Shown = [
+    ("Object Exists", "Does a phone exist?", []),
+    ("Object Exists", "Does a person exist?", []),
+    ("Relation Exists", "Is the person touching something?", []),
+    ("Object", "What is the person touching?", [("Interaction", [1, 2])]),
+    ("Object Exists", "Does a picture exist?", []),
+    ("Relation Exists", "Is the person photographing something?", []),
+    ("Interaction", "Is the person taking a picture of something?", [("Interaction", [1, 5, 4])]),
+    ("Exists After", "Does a person exist after taking a picture of something?", [("After", [1, 6])]),
+    ("Exists After", "Is the person touching something after taking a picture of something?", [("After", [2, 6])]),
+    (
+        "Object After",
+        "What is the person touching after taking a picture of something?",
+        [("After", [3, 6]), ("Interaction", [7, 8])],
+    ),
+    (
+        "First Object",
+        "What is the first object that the person is touching after taking a picture of something?",
+        [("First", [9])],
+    ),
+    (
+        "Object Equals",
+        "Is the phone the first object that the person is touching after taking a picture of something?",
+        [("Equals", [0, 10])],
+    ),
+]
+BEFORE_SHORTEST = "before doing the shortest action?"
+NOTEBOOK: Shown = [
+    ("Object Exists", "Does a person exist?", []),
+    ("Object Exists", "Does a phone exist?", []),
+    ("Relation Exists", "Is the person interacting with something?", []),
+    ("Interaction", "Is the person interacting with a phone?", [("Interaction", [0, 2, 1])]),
+    ("Shortest Action", "Which thing they spent the shortest amount of time doing?", []),
+    ("Exists Before", f"Does a person exist {BEFORE_SHORTEST}", [("Before", [0, 4])]),
+    ("Exists Before", f"Is the person interacting with something {BEFORE_SHORTEST}", [("Before", [2, 4])]),
+    ("Exists Before", f"Does a phone exist {BEFORE_SHORTEST}", [("Before", [1, 4])]),
+    (
+        "Interaction Before",
+        f"Is the person interacting with a phone {BEFORE_SHORTEST}",
+        [("Before", [3, 4]), ("Interaction", [5, 6, 7])],
+    ),
+]
+"""The one graph that the authors' notebooks show whole."""
+
+
+def shown(steps: list[Step], wording: Wording = "ours") -> Shown:
+    """Kind, text and rules of every step; children by number."""
+    place = {step.question: number for number, step in enumerate(steps)}
+    return [
+        (
+            step.kind,
+            word(step.question, wording),
+            [(rule, [place[child] for child in children]) for rule, children in step.rules],
+        )
+        for step in steps
+    ]
+
+
+def test_the_example_of_the_paper_is_taken_apart_as_its_figures_show() -> None:
+    program = (
+        "Equals(phone, OnlyItem(IterateUntil(forward, Localize(after, taking a picture of something), Exists(touching, "
+        "Filter(frame, [relations])), Filter(frame, [relations, touching, objects]))))"
+    )
+    assert shown(decompose(parse_program(program))) == FIGURE_1
+
+
+def test_the_graph_of_the_authors_notebook_comes_out_node_by_node() -> None:
+    shortest = "Superlative(min, Filter(video, [actions]), Subtract(Query(end, action), Query(start, action)))"
+    program = f"Exists(phone, Iterate(Localize(before, {shortest}), Filter(frame, [objects])))"
+    assert shown(decompose(parse_program(program)), "engine") == NOTEBOOK
+
+
+def test_an_object_spoken_of_first_hangs_as_in_the_notebook() -> None:
+    steps = decompose(Interaction("washing", EdgeObject("first", "holding")))
+    assert {word(step.question, "engine") for step in steps} == {
+        "Does a person exist?",
+        "Is the person washing something?",
+        "Which is the first object that the person is holding?",
+        "What is the person holding?",
+        "Is the person holding something?",
+        "Is the person washing the first object that they are holding?",
+    }
+
+
+@pytest.mark.parametrize(("window", "kind"), [(VIDEO, "Relation Exists"), (PHOTO, "Interaction After")])
+def test_a_root_about_any_object_has_the_person_below_it(window: Window, kind: str) -> None:
+    root = RelationExists("holding", window)
+    graph = graph_of(root)
+    assert graph.steps[-1].kind == kind
+    assert graph.steps[-1].rules[-1] == ("Interaction", (ObjectExists("person", window),))
+    inner = graph_of(Interaction("holding", "phone", window)).steps
+    assert next(step for step in inner if step.question == root).kind in ("Relation Exists", "Exists After")
+
+
+@pytest.mark.parametrize(
+    ("action", "ours", "engine"),
+    [
+        (ToAction("taking", ObjectsOf("drinking from")), "taking the object that they are drinking from", None),
+        (
+            ToAction("putting", ObjectsOf("holding")),
+            "putting down the object that they are holding",
+            "putting the object",
+        ),
+        (
+            ToAction("sitting", EdgeObject("first", "beneath")),
+            "sitting on the first object",
+            "sitting the first object",
+        ),
+    ],
+)
+def test_an_action_with_a_replaced_object(action: ToAction, ours: str, engine: str | None) -> None:
+    steps = decompose(Interaction("holding", "bag", Window("while", (action,))))
+    texts = [" ".join(word(step.question, wording) for step in steps) for wording in get_args(Wording)]
+    assert ours in texts[0]
+    assert (engine or ours) in texts[1]
+    assert "from from" not in texts[0]
+    assert "Is the person putting something?" not in " ".join(texts)
+
+
+def test_the_engine_words_a_part_between_two_actions_in_two_ways() -> None:
+    words = [
+        word(RelationExists("holding", Window("between", (first, "opening a door"))), "engine")
+        for first in load_agqa().actions
+    ]
+    assert {"between" in text for text in words} == {True, False}
+    assert all("between" in text or "before opening a door but after" in text for text in words)
+
+
+def test_two_interactions_in_different_parts_of_the_video_name_both() -> None:
+    both = Both("xor", Interaction("holding", "paper"), Interaction("holding", "paper", PHOTO))
+    assert word(both) == (
+        "Is the person holding the paper in the video but not holding the paper after taking a picture of something?"
+    )
+
+
+def test_the_texts_seen_in_the_authors_draft_come_out() -> None:
+    window = Window("between", ("going from standing to sitting", "sitting in a chair"))
+    taken = Interaction("holding", ObjectsOf("taking"), window)
+    steps = decompose(Both("xor", Interaction("holding", ObjectsOf("working on"), window), taken))
+    texts = {word(step.question) for step in steps}
+    assert {
+        "Does the object that they are working on exist between going from standing to sitting and sitting in a chair?",
+        "Does the object that they are working on exist before sitting in a chair?",
+        "Is the person sitting in a chair?",
+    } <= texts
+
+
+@given(roots())
+@settings(max_examples=150, deadline=None)
+def test_graphs_follow_the_rules(root: Question) -> None:
+    vocabulary = load_agqa()
+    steps = decompose(root)
+    place = {step.question: number for number, step in enumerate(steps)}
+    assert steps[-1].question == root
+    assert len(place) == len(steps)
+    used = {root}
+    for number, step in enumerate(steps):
+        kind = vocabulary.kinds[step.kind]
+        for name, children in step.rules:
+            rule = vocabulary.rules[name]
+            assert kind.group in rule.parents
+            allowed = rule.children * len(children) if rule.any_number else rule.children
+            assert len(children) == len(allowed) > 0
+            for child, groups in zip(children, allowed, strict=True):
+                assert place[child] < number
+                assert vocabulary.kinds[steps[place[child]].kind].group in groups
+            used |= {*children}
+    assert used == set(place)
+
+
+@pytest.mark.parametrize("wording", get_args(Wording))
+@given(questions=st.lists(roots(), min_size=1, max_size=6))
+@settings(max_examples=150, deadline=None)
+def test_one_text_has_one_meaning(wording: Wording, questions: list[Question]) -> None:
+    meant: dict[str, str] = {}
+    for root in questions:
+        for step in decompose(root)[:-1]:
+            program = notation(step.question)
+            assert meant.setdefault(word(step.question, wording), program) == program
+
+
+@pytest.mark.parametrize("root", [ExtremeAction("longest"), ExtremeAction("shortest")])
+def test_isolated_roots_come_alone(root: Question) -> None:
+    assert [step.question for step in decompose(root)] == [root]
+
+
+def test_every_wording_is_frozen() -> None:
+    door, phone = "opening a door", "holding a phone"
+    lines = []
+    for root in [
+        *[Interaction(relation, "box") for relation in load_agqa().relations],
+        *[ObjectExists(thing) for thing in load_agqa().objects],
+        *[
+            ObjectExists("bag", Window("after", (ToAction(verb, ObjectsOf("holding")),)))
+            for verb in ("taking", "turning", "holding")
+        ],
+        *[ObjectExists("bag", Window("while", (action,))) for action in load_agqa().actions],
+        Interaction("behind", EdgeObject("last", "above"), Window("between", (door, ExtremeAction("longest")))),
+        Both("and", Interaction("in front of", "mirror", PHOTO), Interaction("behind", "table", PHOTO)),
+        Both("xor", Interaction("turning", "light"), Interaction("turning", "television")),
+        ObjectsOf(INTERACTING, Window("before", (ExtremeAction("shortest"),))),
+        ObjectChoose("clothes", "medicine", EdgeObject("last", "holding", PHOTO)),
+        ObjectChoose("box", ObjectsOf("throwing"), ObjectsOf("holding")),
+        ObjectEquals("clothes", EdgeObject("first", "washing")),
+        ActionsIn(Window("after", (door,))),
+        EdgeAction("first", VIDEO),
+        EdgeAction("last", Window("before", (door,))),
+        LengthChoose("shorter", door, phone),
+        *[ActionEquals(door, LengthChoose(how, door, phone)) for how in ("longer", "shorter")],
+        *[OrderChoose(asked, door) for asked in (Interaction(INTERACTING, "clothes"), RelationExists("pouring into"))],
+    ]:
+        for kind, text, rules in shown(decompose(root)):
+            line = f"{kind}: {text} {'; '.join(f'{rule} {len(children)}' for rule, children in rules)}".rstrip()
+            if line not in lines:
+                lines.append(line)
+    text = "\n".join(lines) + "\n"
+    if os.environ.get("STRESSREEL_UPDATE_GOLDEN"):
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_an_action_and_a_relation_in_the_same_words_are_one_question() -> None:
+    vocabulary = load_agqa()
+    of_relations = {
+        word(Interaction(relation, thing)): notation(Interaction(relation, thing))
+        for relation in vocabulary.relations
+        for thing in vocabulary.objects
+    }
+    of_relations |= {word(RelationExists(name)): notation(RelationExists(name)) for name in vocabulary.relations}
+    same = 0
+    for action in vocabulary.actions:
+        step = decompose(ObjectExists("bag", Window("while", (action,))))[-1]
+        asked = step.rules[0][1][1]
+        assert of_relations.get(word(asked), notation(asked)) == notation(asked)
+        same += isinstance(asked, Interaction)
+    assert 50 < same < len(vocabulary.actions)
+
+
+@pytest.mark.parametrize("wording", get_args(Wording))
+def test_no_two_questions_of_the_vocabulary_are_asked_in_the_same_words(wording: Wording) -> None:
+    words, asked = load_agqa(), defaultdict(set)
+    for phrase in words.actions:
+        # What is done is asked as the relation, where that is said in the same words.
+        steps = decompose(OrderChoose(RelationExists("holding"), phrase))
+        happens = next(children[1] for step in steps for rule, children in step.rules if rule == "Before")
+        asked[word(happens, wording)].add(happens)
+    for relation in words.relations:
+        asked[word(RelationExists(relation), wording)].add(RelationExists(relation))
+        for thing in words.objects:
+            asked[word(Interaction(relation, thing), wording)].add(Interaction(relation, thing))
+    assert {text: meant for text, meant in asked.items() if len(meant) > 1} == {}

@@ -1,0 +1,119 @@
+"""Embedded videos and their rows: a video or a row that was changed is found, whatever the benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tampering
+from forger import Change, Forgery, forge
+from stressreel.builders import benchmark_of
+from stressreel.builders.runtime import decoded
+from stressreel.builders.runtime.decoded import check_decoded, check_decord, check_shown
+from stressreel.core.output import open_output
+from stressreel.video.encode import EncodeSettings
+from stressreel.video.thumbnails import look_at
+
+SETTINGS = EncodeSettings(preset="ultrafast")
+ARGUMENTS = {
+    "clavi": ("--charades", "sample", "--limit", 1, "--preset", "ultrafast"),
+    "perturbed": ("--msrvtt", "msrvtt", "--limit", 1, "--perturbations", "jumble", "--severity", 1),
+    "lossless": ("--msrvtt", "msrvtt", "--limit", 1, "--perturbations", "jumble", "--severity", 1, "--lossless"),
+    "decomp": ("--charades", "sample", "--limit", 1),
+}
+
+
+@pytest.fixture
+def built(request: pytest.FixtureRequest, build_once: Callable[..., Path], msrvtt: Path) -> Path:
+    """A small output of each kind; read only."""
+    program = "perturbed" if request.param == "lossless" else request.param
+    given = [msrvtt if each == "msrvtt" else each for each in ARGUMENTS[request.param]]
+    return build_once(f"build-{program}", *given)
+
+
+def found(out: Path) -> list[str]:
+    """All problems of the videos of an output."""
+    output = open_output(out)
+    benchmark = benchmark_of(output)
+    shown = benchmark.shown(output) if benchmark.shown else ()
+    return [*check_decoded(output, benchmark.configs(output.info), 1), *check_shown(output, shown, 1)]
+
+
+@pytest.mark.parametrize("built", ARGUMENTS, indirect=True)
+def test_nothing_is_found_in_an_output_as_it_was_built(built: Path) -> None:
+    assert found(built) == []
+    assert [each for each in check_decord(open_output(built), 1) if isinstance(each, str)] == []
+
+
+def test_rows_that_are_repeated_are_looked_at_once(
+    build_once: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = open_output(build_once("build-clavi", *ARGUMENTS["clavi"]))
+    shown = benchmark_of(output).shown
+    assert shown
+    looked: list[bytes] = []
+    monkeypatch.setattr(decoded, "look_at", lambda content: looked.append(content) or look_at(content))
+    assert list(check_shown(output, [*shown(output)] * 300, 1)) == []
+    assert len(looked) == 2 * sum(output.info["counts"]["pairs"].values())
+
+
+def of_videos(**values: object) -> Change:
+    return lambda forged: [row.update(values) for row in videos(forged)]
+
+
+def videos(forged: Forgery) -> list[dict]:
+    return [row for splits in forged.tables.values() for rows in splits.values() for row in rows if "video" in row]
+
+
+def repaint(number: int, work: Callable[[tampering.Pictures], tampering.Pictures], **given: object) -> Change:
+    def change(forged: Forgery) -> None:
+        row = videos(forged)[number]
+        pictures, sound = tampering.pictures_of(row["video"]["bytes"]), tampering.sound_of(row["video"]["bytes"])
+        row["video"]["bytes"] = tampering.written(work(pictures), sound, SETTINGS, **given)
+
+    return change
+
+
+def moved(forged: Forgery) -> None:
+    """Say that the cuts were a second later."""
+    for row in forged.rows("pairs"):
+        row["in_a_frame"] += 12
+
+
+SHAPE = {"num_frames": 7, "fps": 31.0, "width": 640, "height": 480, "duration_s": 3.25}
+CASES: dict[str, tuple[str, Change]] = {
+    **{f"clavi {name}": ("clavi", of_videos(**{name: value})) for name, value in SHAPE.items()},
+    **{f"decomp {name}": ("decomp", of_videos(**{name: value})) for name, value in SHAPE.items()},
+    "perturbed num_frames": ("perturbed", of_videos(num_frames=7)),
+    "perturbed fps": ("perturbed", of_videos(fps=31.0)),
+    "in_a_frame": ("clavi", moved),
+    "no video": ("clavi", lambda forged: videos(forged)[0]["video"].update(bytes=b"nothing")),
+    "a note": ("clavi", repaint(1, lambda pictures: pictures, tag="the answer is yes")),
+    "V′ backwards": ("clavi", repaint(1, lambda pictures: pictures[::-1])),
+    "V′ as V": ("clavi", lambda f: videos(f)[1]["video"].update(bytes=videos(f)[0]["video"]["bytes"])),
+    "V′ black": ("clavi", repaint(1, np.zeros_like)),
+    "not jumbled": ("perturbed", lambda f: videos(f)[1]["video"].update(bytes=videos(f)[0]["video"]["bytes"])),
+    "with loss": ("lossless", repaint(0, lambda pictures: pictures)),
+    "no such V": ("clavi", lambda forged: videos(forged)[0].update(video_id="another")),
+}
+
+
+@pytest.mark.parametrize(("built", "change"), CASES.values(), ids=CASES, indirect=["built"])
+def test_what_is_not_as_it_was_is_found(built: Path, tmp_path: Path, change: Change) -> None:
+    assert found(forge(built, tmp_path / "forged", change))
+
+
+def test_equal_videos_are_decoded_once(build_once: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    output = open_output(build_once("build-decomp", *ARGUMENTS["decomp"]))
+    row = next(iter(output.rows("videos")))
+    tracks = [("h264 yuv420p",)]
+    looked: list[bytes] = []
+    monkeypatch.setattr(decoded, "_seen", {})
+    monkeypatch.setattr(decoded, "look_at", lambda content, **given: looked.append(content) or look_at(content))
+    assert decoded.row_problems("a", row, tracks) == []
+    assert decoded.row_problems("b", {**row, "num_frames": 1}, tracks) == [
+        f"b: num_frames is 1, the video has {row['num_frames']}"
+    ]
+    assert len(looked) == 1

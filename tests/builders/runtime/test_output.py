@@ -1,0 +1,106 @@
+"""A folder that is a stranger's: nothing outside of it is removed, written or read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands import run
+from stressreel.annotations.samples.cache import cached_sample
+from stressreel.builders.runtime.output import claim
+from stressreel.builders.runtime.store import FolderStore
+from stressreel.core.errors import InputError
+
+ARGUMENTS = ("--charades", cached_sample("charades"), "--no-render", "--limit", 1)
+PLAN = {"builder": "clavi", "hash": "0" * 64, "identity": {}, "tables": ["questions"]}
+DONE = {"builder": "clavi", "plan_sha256": "0", "fingerprints": {}, "fingerprint": "0", "counts": {"questions": {}}}
+
+
+def listing(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        (".build/plan.json", {"tables": ["../kept"]}),
+        (".build/plan.json", {"tables": ["{kept}"]}),
+        (".build/plan.json", {"reports": ["../kept/file"]}),
+        (".build/plan.json", {"tables": [["questions"]]}),
+        ("build.json", {"counts": {"../kept": {"test": 1}}}),
+        ("build.json", {"reports": ["../kept/file"]}),
+    ],
+)
+def test_fresh_removes_nothing_outside(tmp_path: Path, file: str, change: dict[str, object]) -> None:
+    kept, out = tmp_path / "kept", tmp_path / "out"
+    for folder in (kept, out / ".build"):
+        folder.mkdir(parents=True)
+    (kept / "file").write_text("mine")
+    content = json.dumps({**(PLAN if "plan" in file else DONE), **change}).replace("{kept}", str(kept))
+    (out / file).write_text(content)
+    done = run("build-clavi", *ARGUMENTS, "--out", out, "--fresh")
+    assert done.code == 1
+    assert "was not written by stressreel" in done.err
+    assert listing(kept) == {str(kept / "file"): b"mine"}
+
+
+@pytest.mark.parametrize("plan", ["{}", '{"builder": "x"}', "[]", "what another program left"])
+def test_fresh_refuses_what_is_no_output_of_ours(tmp_path: Path, plan: str) -> None:
+    (tmp_path / "o" / ".build" / "objects").mkdir(parents=True)
+    (tmp_path / "o" / ".build" / "plan.json").write_text(plan)
+    (tmp_path / "o" / "thesis.txt").write_text("mine")
+    before = listing(tmp_path)
+    done = run("build-clavi", *ARGUMENTS, "--out", tmp_path / "o", "--fresh")
+    assert done.code == 1
+    assert "stays as it is" in done.err
+    assert listing(tmp_path) == before
+
+
+def test_fresh_leaves_what_others_put_in_the_state(tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    assert run("build-clavi", *ARGUMENTS, "--out", out).code == 0
+    (out / ".build" / "objects").mkdir()
+    (out / ".build" / "objects" / "file").write_text("mine")
+    assert run("build-clavi", *ARGUMENTS, "--out", out, "--fresh").code == 0
+    assert (out / ".build" / "objects" / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", [".build", "questions", ".build/staging"])
+def test_nothing_is_built_through_a_link(tmp_path: Path, place: str) -> None:
+    away, out = tmp_path / "away", tmp_path / "out"
+    away.mkdir()
+    (away / "file").write_text("mine")
+    assert run("build-clavi", *ARGUMENTS, "--out", out).code == 0
+    target: Callable[[], Path] = lambda: out / place  # noqa: E731
+    if target().is_dir():
+        target().rename(tmp_path / "moved")
+    target().symlink_to(away)
+    for more in ((), ("--fresh",)):
+        done = run("build-clavi", *ARGUMENTS, "--out", out, *more)
+        assert done.code == 1
+        assert "is a link" in done.err
+    assert listing(away) == {str(away / "file"): b"mine"}
+
+
+def test_a_journal_reads_no_file_outside_its_unit(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    store = FolderStore(tmp_path / "staging")
+    folder = store.scratch("unit")
+    (folder / "link.mp4").symlink_to(tmp_path / "secret")
+    for name in ("../../secret", str(tmp_path / "secret"), "link.mp4"):
+        with pytest.raises(InputError):
+            store.has("unit", {name: 6})
+        with pytest.raises(InputError):
+            store.read("unit", name, "")
+    (folder / "near.mp4").symlink_to(folder / "file.mp4")
+    (folder / "file.mp4").write_text("secret")
+    assert not store.has("unit", {"near.mp4": 6})
+
+
+def test_a_claimed_folder_may_be_a_link_itself(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with claim(tmp_path / "link") as output:
+        assert output.path == tmp_path / "link"

@@ -1,0 +1,100 @@
+"""A folder for several machines: files come into it whole, and scratch folders do not stay behind."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from stressreel.builders.runtime import shared_folder
+from stressreel.builders.runtime.shared_folder import SharedFolderStore
+from stressreel.core.errors import OutputError, TransientError
+
+
+@pytest.fixture
+def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The local disk."""
+    (tmp_path / "local").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "local"))
+    return tmp_path / "local"
+
+
+def test_units_are_made_here_and_delivered_there(local: Path, tmp_path: Path) -> None:
+    store = SharedFolderStore(tmp_path / "shared" / "staging")
+    for content in (b"one", b"two!"):  # a second delivery takes the place of the first
+        scratch = store.scratch("u")
+        assert scratch.parent == local
+        assert list(scratch.iterdir()) == []
+        (scratch / "1.mp4").write_bytes(content)
+        store.deliver("u", {"1.mp4": len(content)})
+        assert store.read("u", "1.mp4", "") == content
+        assert store.has("u", {"1.mp4": len(content)})
+    assert list(local.iterdir()) == []
+    assert [path.name for path in (store.path / "u").iterdir()] == ["1.mp4"]
+    store.discard("u")
+    assert list(store.path.iterdir()) == []
+
+
+def test_a_reader_never_sees_half_a_file(local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SharedFolderStore(tmp_path / "staging")
+    scratch = store.scratch("u")
+    (scratch / "1.mp4").write_bytes(b"content")
+
+    def full(source: Path, target: Path) -> None:
+        Path(target).write_bytes(b"con")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.copyfile", full)
+        with pytest.raises(OutputError, match="no space left"):
+            store.deliver("u", {"1.mp4": 7})
+    assert list((store.path / "u").iterdir()) == []
+
+
+def test_a_file_system_that_is_away_is_no_lasting_failure(
+    local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SharedFolderStore(tmp_path / "staging")
+    store.scratch("u")
+
+    def stale(source: Path, target: Path) -> None:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    monkeypatch.setattr("shutil.copyfile", stale)
+    with pytest.raises(TransientError, match="cannot be reached just now: Stale file handle"):
+        store.deliver("u", {"1.mp4": 7})
+
+
+def test_scratch_of_killed_processes_is_removed_and_of_others_kept(local: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path\n"
+        "from stressreel.builders.runtime.shared_folder import SharedFolderStore\n"
+        "print(SharedFolderStore(Path(sys.argv[1])).scratch('u'), flush=True); time.sleep(60)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    folders, processes = [], []
+    for _ in range(2):
+        process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(local)}, stdout=subprocess.PIPE, text=True)
+        assert process.stdout
+        folders.append(Path(process.stdout.readline().strip()))
+        processes.append(process)
+    try:
+        processes[0].send_signal(signal.SIGKILL)
+        processes[0].wait()
+        old = time.time() - 100
+        for lock in local.glob("*.lock"):
+            os.utime(lock, (old, old))
+        shared_folder._sweep.cache_clear()
+        SharedFolderStore(tmp_path / "staging").scratch("v")
+        assert not folders[0].exists()
+        assert folders[1].exists()
+    finally:
+        processes[1].kill()
+        processes[1].communicate()
+        processes[0].communicate()
+        shared_folder._leave("v")

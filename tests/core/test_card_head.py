@@ -1,0 +1,62 @@
+"""Whatever a card's head says, `load_dataset` is led to nothing but the shards."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from datasets import load_dataset
+from stressreel.builders.runtime.verify import check_load_dataset
+from stressreel.core.card_head import data_files, other_files
+from stressreel.core.output import FinishedOutput
+from stressreel.core.schema import Column, Config
+
+NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"),))
+COUNTS = {"numbers": {"test": 0}}
+GOOD = yaml.safe_dump({"license": "mit", "configs": data_files([NUMBERS], COUNTS)})
+
+
+def card(folder: Path, head: str) -> Path:
+    (folder / "README.md").write_text(f"---\n{head}---\n\n# A card\n")
+    return folder
+
+
+def test_a_card_that_names_the_shards_is_followed(tmp_path: Path) -> None:
+    assert other_files(card(tmp_path, GOOD), [NUMBERS], COUNTS) == ""
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        (GOOD.replace("numbers/test-*", "http://127.0.0.1/x"), "names other files"),
+        (GOOD.replace("numbers/test-*", "../secret"), "names other files"),
+        ("license: mit\n", "names other files"),
+        ("- a\n", "names other files"),
+        (f"{GOOD}a: &a [x]\nb: *a\n", "cannot be used"),
+    ],
+)
+def test_a_card_that_names_other_files_is_not_followed(tmp_path: Path, head: str, said: str) -> None:
+    assert said in other_files(card(tmp_path, head), [NUMBERS], COUNTS)
+    (problem,) = check_load_dataset(FinishedOutput(tmp_path, {"counts": COUNTS}), [NUMBERS])
+    assert said in problem
+    assert "not loaded" in problem
+
+
+def test_nothing_takes_the_place_of_the_card(tmp_path: Path) -> None:
+    assert "there is no README.md" in other_files(tmp_path, [NUMBERS], COUNTS)
+    card(tmp_path, GOOD)
+    (tmp_path / ".huggingface.yaml").write_text(GOOD)
+    assert ".huggingface.yaml takes the place" in other_files(tmp_path, [NUMBERS], COUNTS)
+
+
+def test_an_output_built_anew_in_its_folder_is_loaded_anew(tmp_path: Path) -> None:
+    out, found = tmp_path / "out", []
+    (out / "numbers").mkdir(parents=True)
+    for rows, fingerprint in ((3, "aa"), (2, "bb")):
+        pq.write_table(pa.table({"number": list(range(rows))}), out / "numbers" / "test-00000-of-00001.parquet")
+        head = yaml.safe_dump({"configs": data_files([NUMBERS], COUNTS, fingerprint)})
+        (out / "README.md").write_text(f"---\n{head}---\n", encoding="utf-8")
+        assert other_files(out, [NUMBERS], COUNTS) == ""
+        found.append(load_dataset(str(out), "numbers", split="test").num_rows)
+    assert found == [3, 2]

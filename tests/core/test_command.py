@@ -1,0 +1,172 @@
+"""The recorded command: written from settings, and compared with what stands beside it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from stressreel.core.command import Command, differing_command, given_files, read_command, recorded
+from stressreel.core.options import BuildSettings, comma_separated, content, from_keywords, nested, option, settled
+
+FAMILY = ("red", "green")
+Info = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Inner:
+    tau: float = option(0.5, "A cosine.", minimum=-1, maximum=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example(BuildSettings):
+    source: str = option("", "A folder.", required=True, content=False, write=lambda given: "DIR")
+    table: Path | None = option(None, "A file.", exists=True, content=False)
+    more: tuple[Path, ...] = option((), "Files.", exists=True, content=False)
+    hidden: Path | None = option(None, "A file.", exists=True, content=False, write=lambda given: "FILE")
+    names: tuple[str, ...] = option(("all",), "Names.", read=comma_separated, shown="all")
+    kind: Literal["a", "b"] = option("a", "A kind.")
+    mode: Literal["plain", "rich"] = option("plain", "A mode.", content=False, record="changed")
+    render: bool = option(True, "Make videos.")
+    crf: int = option(23, "A quality.", minimum=0, maximum=51, counts=lambda settings: settings.render)
+    inner: Inner = nested(Inner)
+    both: tuple[str, str] | None = option(None, "Two folders.", content=False)
+    free: str | None = option(None, "A text.", content=False)
+    colour: str = "none"
+
+
+def example(**given: Any) -> Example:
+    return from_keywords(Example, {"source": "x/y.csv", **given})
+
+
+def decided(settings: Example) -> Example:
+    """Write the family out, as perturbations are."""
+    names = FAMILY if settings.names == ("all",) else settings.names
+    return replace(settings, names=names, colour=names[0] if settings.mode == "rich" else "none")
+
+
+COMMAND = Command("build-example", Example, decided)
+
+
+def built(instead: dict[str, str | None] | None = None, **given: Any) -> Info:
+    """What `build.json` says of a build."""
+    settings = settled(example(**given))
+    return {
+        "command": recorded(COMMAND.program, settings, instead),
+        "settings": as_json(content(decided(settings))),
+        "files": given_files(settings),
+        "inputs": {name: "0" for names in given_files(settings).values() for name in names},
+        "split": settings.split,
+        "limit": settings.limit,
+        "dataset_version": settings.version,
+    }
+
+
+def as_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: as_json(inner) for name, inner in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    made = [tmp_path / name for name in ("a.csv", "my own - table.csv", "--b.csv")]
+    for path in made:
+        path.touch()
+    return made
+
+
+def test_it_spells_out_what_decides() -> None:
+    made = example(names="x,y", render=False, max_skip=0.5, both=("l", "r"))
+    assert recorded("build-example", settled(made), {"kind": "b"}) == (
+        "build-example --source DIR --names x,y --kind b --no-render --tau 0.5 --both l r --seed 0 --split all "
+        "--max-skip 0.5 --version 1.0.0 --out OUT"
+    )
+    assert "--kind" not in recorded("build-example", made, {"kind": None})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"names": "x, y", "kind": "b", "tau": -0.25, "seed": 7, "crf": 0},
+        {"tau": 1},
+        {"tau": 1e-05},
+        {"render": False, "crf": 40},
+        {"mode": "rich", "split": "all", "limit": 3, "version": "1.2.3-rc.1+x", "max_skip": 0.5},
+        {"both": ("my folder", "yours"), "free": "some words - with -- dashes", "allow_missing": True},
+        {"free": ""},
+    ],
+    ids=str,
+)
+def test_what_was_built_passes(given: dict[str, Any]) -> None:
+    assert list(differing_command(built(**given), COMMAND)) == []
+
+
+def test_names_of_files_may_have_spaces(files: list[Path]) -> None:
+    for table in files:
+        info = built(table=table, more=files, hidden=table)
+        assert list(differing_command(info, COMMAND)) == []
+        assert read_command(info, Example)[0].more == tuple(Path(path.name) for path in files)
+
+
+def test_a_hidden_file_is_none_of_the_inputs(files: list[Path]) -> None:
+    info = built(hidden=files[0]) | {"inputs": {}}
+    assert list(differing_command(info, COMMAND)) == []
+    assert list(differing_command(info | {"files": {}}, COMMAND)) != []
+
+
+def swap(old: str, new: str) -> Callable[[Info], object]:
+    def change(info: Info) -> None:
+        assert old in info["command"]
+        info["command"] = info["command"].replace(old, new)
+
+    return change
+
+
+FAULTS: dict[str, tuple[Callable[[Info], object], str]] = {
+    "program": (swap("build-example", "build-other"), "a build records 'build-example --source"),
+    "a word before the options": (swap("build-example", "build-example now"), "a build records"),
+    "end": (swap(" --out OUT", ""), "a build records 'build-example --source"),
+    "place": (swap(" --out OUT", " --out elsewhere"), "--out elsewhere, which is no option that builds record"),
+    "seed": (swap("--seed 0", "--seed 7"), "seed: 0 → 7"),
+    "seed left out": (swap(" --seed 0", ""), "where a build records"),
+    "seed twice": (swap("--seed 0", "--seed 1 --seed 0"), "where a build records"),
+    "seed spelt otherwise": (swap("--seed 0", "--seed 00"), "where a build records"),
+    "no number": (swap("--seed 0", "--seed zero"), "--seed zero, which must be a whole number"),
+    "below the limit": (swap("--seed 0", "--seed -1"), "which must be at least 0"),
+    "nested": (swap("--tau 0.5", "--tau 0.6"), "tau: 0.5 → 0.6"),
+    "kind": (swap("--kind a", "--kind b"), "kind: a → b"),
+    "no kind": (swap("--kind a", "--kind c"), "--kind c, which must be one of a, b"),
+    "names": (swap("--names all", "--names red"), "names: "),
+    "names spelt out": (swap("--names all", "--names red, green"), "where a build records"),
+    "switch": (swap("--kind a", "--kind a --no-render"), "render: True → False"),
+    "a default": (swap("--kind a", "--kind a --render"), "where a build records"),
+    "a word behind a switch": (swap("--kind a", "--kind a --allow-missing yes"), "where a build records"),
+    "mode": (swap("--kind a", "--kind a --mode rich"), "colour: none → red"),
+    "limit": (swap("--split all", "--split all --limit 3"), "by the command --limit is 3, beside it None"),
+    "version": (swap("--version 1.0.0", "--version 1.0.1"), "--version is 1.0.1, beside it 1.0.0"),
+    "source": (swap("--source DIR", "--source secret"), "where a build records"),
+    "foreign": (swap("--seed 0", "--seed 0 --frobnicate 3"), "--frobnicate 3, which is no option"),
+    "foreign behind a text": (swap("--kind a", "--kind a --free x --frobnicate"), "--frobnicate, which is no option"),
+    "how it was run": (swap("--seed 0", "--seed 0 --workers 2"), "--workers 2, which is no option"),
+    "a file": (swap("--table a.csv", "--table b.csv"), "--table was a.csv"),
+    "a file left out": (swap(" --table a.csv", ""), "--table was a.csv"),
+    "a file more": (swap("--kind a", "--more b.csv --kind a"), "--more was"),
+    "other files": (lambda info: info["files"].update(table=["b.csv"]), "--table was b.csv"),
+    "other inputs": (lambda info: info.update(inputs={}), "--table was a.csv"),
+    "unknown files": (lambda info: info["files"].update(other=["a.csv"]), "--other was a.csv"),
+    "settings": (lambda info: info["settings"].update(crf=24), "crf: 24 → 23"),
+    "settings left out": (lambda info: info["settings"].pop("crf"), "crf: absent → 23"),
+    "unknown settings": (lambda info: info["settings"].update(x=1), "x: 1 → absent"),
+    "split": (lambda info: info.update(split="test"), "by the command --split is all, beside it test"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_differs_is_said(name: str, files: list[Path]) -> None:
+    info = built(table=files[0])
+    change, said = FAULTS[name]
+    change(info)
+    found = list(differing_command(info, COMMAND))
+    assert any(said in problem for problem in found), found

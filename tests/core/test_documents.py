@@ -1,0 +1,110 @@
+"""Documents from others are read within limits, or refused in a sentence."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stressreel.core.documents import DEEPEST, LARGEST_YAML, once, parse_json, parse_yaml, read_text, shortened
+from stressreel.core.errors import InputError, UsageError
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
+    f"{name}: &{name} [{','.join(['*' + before] * 9)}]" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (BOMB, "line 2: an alias"),
+        ("seed: &s [*s]", "an alias"),
+        ("[" * 5000, "nested"),
+        ("{a: " * 60 + "}" * 60, "nested"),
+        ("- " * 60 + "x", "nested"),
+        ("x" * (LARGEST_YAML + 1), "more than"),
+        ("seed: 2001-13-45", "month"),
+        ("seed: !!timestamp x", "tag"),
+        ("seed: !!bool x", "tag"),
+        ("seed: !!int ''", "tag"),
+        ("seed: !!python/object:os.system {}", "constructor"),
+        ("seed: [", "line 1"),
+        ("a: 1\n---\nb: 2", "document"),
+        ("seed: " + "9" * 5000, "digits"),
+        ("\x00", "special characters"),
+    ],
+    ids=range(15),
+)
+def test_yaml_that_is_refused(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        parse_yaml(text)
+    assert len(str(caught.value)) < 300
+
+
+def test_yaml_of_a_config_is_read() -> None:
+    text = "seed: 3\nlimit: 2 # two\nperturbations: [noise, blur]\ncrf: 0x10\n"
+    assert parse_yaml(text) == {"seed": 3, "limit": 2, "perturbations": ["noise", "blur"], "crf": 16}
+    assert parse_yaml("") is None
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
+@pytest.mark.parametrize("depth", [DEEPEST + 1, 990, 100_000])
+def test_deep_json_is_refused(opening: str, depth: int) -> None:
+    closing = "".join({"[": "]", "{": "}"}[mark] for mark in reversed(opening) if mark in "[{")
+    for text in (opening * depth, opening * depth + "1" + closing * depth):
+        with pytest.raises(ValueError, match=r"nested|Expecting"):
+            parse_json(text)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.text() | st.integers(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_other_json_is_what_it_was(value: object) -> None:
+    assert parse_json(json.dumps(value)) == value
+
+
+def test_names_that_come_twice() -> None:
+    with pytest.raises(ValueError, match="'a' given more than once"):
+        parse_json('{"a": 1, "a": 2}', once)
+
+
+def test_text_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot read"):
+        read_text(tmp_path / "absent")
+    with pytest.raises(InputError, match="cannot read"):
+        read_text(tmp_path)
+    (tmp_path / "large").write_bytes(b"x" * 11)
+    with pytest.raises(InputError, match="has 11 bytes, and no file of this kind more than 10"):
+        read_text(tmp_path / "large", largest=10)
+    (tmp_path / "latin").write_bytes(b"a\n\xe9")
+    with pytest.raises(InputError, match=r"latin, line 2: expected UTF-8, got byte 0xe9"):
+        read_text(tmp_path / "latin")
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 10**7, [["x"] * 1000] * 100, 16**10000, {"a": "b" * 100}, b"x" * 1000], ids=range(5)
+)
+def test_values_are_shown_shortened(value: object) -> None:
+    assert len(shortened(value)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r'"\ud800yes"', "\ufffdyes"),
+        (r'"\uDFFF"', "\ufffd"),
+        (r'"\ud83d\ude00"', "\U0001f600"),
+        (r'"\ud800\ud83d\ude00"', "\ufffd\U0001f600"),
+        (r'"\\ud800"', "\\ud800"),
+        (r'{"\ud800": ["\\\udc00"]}', {"\ufffd": ["\\\ufffd"]}),
+    ],
+)
+def test_halves_of_characters_are_replaced(text: str, value: object) -> None:
+    assert parse_json(text) == value
+
+
+def test_json_of_values_without_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="has 15,000,001 values, and no file of this kind more than 15,000,000"):
+        parse_json("[" + "[]," * 7_500_000 + "1]")

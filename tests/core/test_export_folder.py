@@ -1,0 +1,118 @@
+"""A folder that an export goes on with: what is its own is known, what is not stays."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stressreel.core.errors import InputError, OutputError
+from stressreel.core.export_folder import open_folder
+from stressreel.exports.task_folder import ABOUT
+
+MADE_BY = {"exported_by": "stressreel 0", "format": "files", "fingerprint": "1"}
+
+
+def begin(folder: Path, files: dict[str, dict[str, Any]]) -> None:
+    place = open_folder(folder, MADE_BY, force=False)
+    place.announce(files)
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+
+
+def test_files_are_named_before_they_appear(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    place = open_folder(folder, MADE_BY, force=False)
+    assert not folder.exists()
+    place.announce({"t/a": {}})
+    place.announce({"t/b": {"sha256": "2"}})
+    about = {**MADE_BY, "complete": False, "files": {"t/a": {}, "t/b": {"sha256": "2"}}}
+    assert json.loads((folder / ABOUT).read_text()) == about
+    again = open_folder(folder, MADE_BY, force=False)
+    assert again.before == about["files"]
+    again.announce({"t/b": {}})
+    again.finish()
+    assert json.loads((folder / ABOUT).read_text()) == {**about, "complete": True, "files": {"t/b": {}}}
+
+
+def test_what_an_earlier_export_left_goes_at_the_end(tmp_path: Path) -> None:
+    begin(tmp_path, {"t/a": {}, "t/b": {}, "u/c": {"rows": 3}})
+    (tmp_path / "t" / "mine").write_text("mine")
+    other = {**MADE_BY, "fingerprint": "2"}
+    with pytest.raises(InputError, match="the beginning of an export of something else"):
+        open_folder(tmp_path, other, force=False)
+    place = open_folder(tmp_path, other, force=True)
+    assert place.before == {}
+    place.announce({"t/b": {}})
+    assert (tmp_path / "u" / "c").is_file()
+    stopped = json.loads((tmp_path / ABOUT).read_text())
+    assert (stopped["fingerprint"], set(stopped["files"])) == ("2", {"t/a", "t/b", "u/c"})
+    open_folder(tmp_path, other, force=False).announce({"t/b": {}})
+    place.finish()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["b", "mine", ABOUT, "t"]
+
+
+def test_a_file_of_somebody_else_is_in_the_way(tmp_path: Path) -> None:
+    begin(tmp_path, {"t/a": {}})
+    (tmp_path / "t" / "b").write_text("mine")
+    with pytest.raises(InputError, match=r"has t/b, which no export wrote"):
+        open_folder(tmp_path, MADE_BY, force=False).announce({"t/a": {}, "t/b": {}})
+    assert (tmp_path / "t" / "b").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        None,
+        "no json",
+        "[]",
+        "{}",
+        json.dumps(MADE_BY),
+        json.dumps({**MADE_BY, "format": "webdataset", "files": {}}),
+        json.dumps({**MADE_BY, "files": ["a"]}),
+        json.dumps({**MADE_BY, "files": {"a": 1}}),
+        json.dumps({**MADE_BY, "files": {"../a": {}}}),
+        json.dumps({**MADE_BY, "files": {"/a": {}}}),
+        json.dumps({**MADE_BY, "files": {"a//b": {}}}),
+        json.dumps({**MADE_BY, "files": {"c:\\a": {}}}),
+        json.dumps({**MADE_BY, "files": {ABOUT: {}}}),
+        json.dumps({**MADE_BY, "exported_by": "another", "files": {}}),
+    ],
+)
+def test_what_is_not_ours_is_refused(about: str | None, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("theirs")
+    if about is not None:
+        (tmp_path / ABOUT).write_text(about)
+    for force in (False, True):
+        with pytest.raises(InputError, match=r"holds something already, and no output\.json of such an export"):
+            open_folder(tmp_path, MADE_BY, force=force)
+
+
+def test_nothing_is_removed_through_a_link(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a").write_text("theirs")
+    folder = tmp_path / "files"
+    begin(folder, {"t/a": {}})
+    (folder / "t" / "a").unlink()
+    (folder / "t").rmdir()
+    (folder / "t").symlink_to(outside, target_is_directory=True)
+    open_folder(folder, MADE_BY, force=False).finish()
+    assert (outside / "a").read_text() == "theirs"
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="is a file"):
+        open_folder(tmp_path / "file", MADE_BY, force=True)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(OutputError, match="cannot write"):
+            open_folder(tmp_path / "new", MADE_BY, force=False).announce({"a": {}})
+    finally:
+        tmp_path.chmod(0o700)

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stressreel.builders.runtime.output import Journal, read_state
+from stressreel.core.errors import InputError, StressreelError
+from stressreel.core.notes import notes_of
+from stressreel.core.objects import Found, Objects
+from stressreel.core.output import RemoteOutput, fitting, open_output
+from stressreel.core.schema import Column, Config
+from stressreel.core.shards import read_rows, shard_path, write_shard
+from stressreel.data_cards.card import _differing
+from stressreel.evaluation.metrics.folder import _earlier_figures
+from stressreel.evaluation.metrics.inputs import read_columns
+
+NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"), Column("name", "string", "its name")))
+INFO: dict[str, Any] = {
+    "builder": "clavi",
+    "counts": {"numbers": {"train": 25, "test": 2}, "others": {"test": 1}},
+    "fingerprint": "f",
+}
+
+
+def finish(folder: Path, info: object = INFO) -> Path:
+    """An output with twelve shards of train and one of test."""
+    for split, cut in (("test", [range(100, 102)]), ("train", [range(2 * i, 2 * i + 2 + i // 11) for i in range(12)])):
+        for index, numbers in enumerate(cut):
+            rows = [({"number": number, "name": f"{number}!"}, 1) for number in numbers]
+            write_shard(folder / shard_path("numbers", split, index, len(cut)), NUMBERS, rows)
+    (folder / "build.json").write_text(info if isinstance(info, str) else json.dumps(info))
+    return folder
+
+
+def test_rows_come_by_split_of_build_json_and_in_order_of_shards(tmp_path: Path) -> None:
+    output = open_output(finish(tmp_path))
+    assert (output.path, output.info) == (tmp_path, INFO)
+    assert output.splits("numbers") == ["train", "test"]
+    assert output.splits("absent") == []
+    assert [row["number"] for row in output.rows("numbers")] == [*range(25), 100, 101]
+    assert list(output.rows("numbers", ["name"], "test")) == [{"name": "100!"}, {"name": "101!"}]
+
+
+def test_shards_are_those_of_table_and_split_alone(tmp_path: Path) -> None:
+    output = open_output(finish(tmp_path))
+    (tmp_path / "numbers" / "notes.txt").touch()
+    assert [path.name for path in output.shards("numbers", "train")] == [
+        f"train-{index:05d}-of-00012.parquet" for index in range(12)
+    ]
+    assert len(output.shards("numbers")) == 13
+    assert output.shards("others") == []
+
+
+def test_what_a_killed_writer_left_is_no_shard(tmp_path: Path) -> None:
+    output = open_output(finish(tmp_path))
+    shards = output.shards("numbers")
+    (tmp_path / "numbers" / ".train-00000-of-00012.parquet.1.tmp.parquet").touch()
+    assert output.shards("numbers") == shards
+
+
+def test_what_is_no_output_is_told_from_what_is_not_finished(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"is not the output of a build: it has no build\.json"):
+        open_output(tmp_path / "absent")
+    (tmp_path / ".build").mkdir()
+    with pytest.raises(InputError, match="was not finished: run the same build command again"):
+        open_output(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "5", "null", "{}", '{"builder": "clavi"}', '{"builder": "clavi", "counts": 5}', "\udcff"]
+)
+def test_a_damaged_build_json_is_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / "build.json").write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError, match=r"build\.json is damaged \(.*Build again with --fresh"):
+        open_output(tmp_path)
+
+
+class Store(Objects):
+    """Object storage that lists keys of a stranger's choice."""
+
+    def list(self, prefix: str = "") -> list[Found]:
+        return [Found("videos/../../../stolen", 1, "e", 0.0)]
+
+    def fetch(self, key: str, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+
+
+def test_a_key_of_a_store_leads_to_no_other_folder(tmp_path: Path) -> None:
+    output = RemoteOutput(tmp_path / "cache" / "output", {"counts": {}}, Store(""))
+    with pytest.raises(InputError, match="no name for a file"):
+        output.complete()
+    assert list(tmp_path.rglob("stolen")) == []
+
+
+@pytest.mark.parametrize("folder", ["../x", "/etc", "a/../../b", "a\\b", "a\n", "x" * 300, 3])
+def test_videos_are_looked_for_below_the_folder_that_a_user_gives(tmp_path: Path, folder: object) -> None:
+    for more in ({"video_folders": [".", folder]}, {"source": {"video_folders": [folder]}}):
+        with pytest.raises(InputError, match=r"build\.json is damaged"):
+            open_output(finish(tmp_path, {**INFO, **more}))
+
+
+def test_what_does_not_fit_together_is_said_in_words(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot be used as it is \(KeyError: "), fitting(tmp_path):
+        raise KeyError("fingerprint")
+
+
+@pytest.mark.parametrize(
+    "file", ["build.json", "README.md", "croissant.json", "scores.json", ".build/plan.json", ".build/journal.jsonl"]
+)
+def test_a_text_that_no_build_writes_is_refused_before_it_is_read(tmp_path: Path, file: str) -> None:
+    output = open_output(finish(tmp_path, INFO))
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    with open(path, "wb") as handle:
+        handle.truncate(60_000_000_000)
+    read: dict[str, Callable[[], object]] = {
+        "build.json": lambda: open_output(tmp_path),
+        "README.md": lambda: notes_of(path),
+        "croissant.json": lambda: list(_differing(output, file, str, "")),
+        "scores.json": lambda: _earlier_figures(tmp_path, {}, beside=True, force=False),
+        ".build/plan.json": lambda: read_state(path, ()),
+        ".build/journal.jsonl": lambda: Journal.read(path),
+    }
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(StressreelError, match=r"60,000,000,000 bytes|holds something|50,000,000 bytes or more"):
+        read[file]()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
+    assert path.stat().st_size == 60_000_000_000
+
+
+def test_small_shards_do_not_add_up_to_what_none_may_hold(tmp_path: Path) -> None:
+    output = open_output(finish(tmp_path, {**INFO, "counts": {"texts": {"test": 40}}}))
+    column = Config("texts", "texts", (Column("text", "string", "a text"),))
+    for index in range(40):
+        write_shard(tmp_path / shard_path("texts", "test", index, 40), column, [({"text": "x" * 9_000_000}, 1)])
+        assert len(list(read_rows(tmp_path / shard_path("texts", "test", index, 40)))) == 1
+    with pytest.raises(InputError, match=r"table texts, split test: it has .* bytes, and claims 40 rows in 360,"):
+        list(output.whole("texts"))
+    with pytest.raises(InputError, match="more than can be packed"):
+        read_columns(output, "texts", ["text"], "all")

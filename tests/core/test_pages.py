@@ -1,0 +1,161 @@
+"""Pages of Parquet files that hold more than rows and bytes let one expect."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from stressreel.core import pages
+from stressreel.core.pages import check_pages, chunks_of
+from stressreel.core.shards import ShardError, read_rows
+
+READ = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
+from pathlib import Path
+from stressreel.core.shards import ShardError, measure, read_columns_of, read_rows
+for read in (lambda path: list(read_rows(path)), lambda path: read_columns_of(path, ["n"]), measure):
+    try:
+        read(Path(sys.argv[1]))
+        print("read")
+    except ShardError as error:
+        print(error)
+"""
+
+
+def varint(number: int) -> bytes:
+    low, rest = number & 127, number >> 7
+    return bytes([low | 128]) + varint(rest) if rest else bytes([low])
+
+
+def numbers(*values: int) -> bytes:
+    """The fields 1, 2, … of a struct of Thrift, all of them int32."""
+    return b"".join(b"\x15" + varint(2 * value) for value in values)
+
+
+def list_page(values: int) -> bytes:
+    """A page that holds one list, of the first word of the dictionary again and again."""
+    levels = [varint(2) + b"\0" + varint(2 * (values - 1)) + b"\1", varint(2 * values) + b"\3"]
+    body = b"".join(struct.pack("<I", len(level)) + level for level in levels) + b"\1" + varint(2 * values) + b"\0"
+    return numbers(0, len(body), len(body)) + b"\x2c" + numbers(values, 8, 3, 3) + b"\0\0" + body
+
+
+def crafted(path: Path, *, in_page: int, in_footer: int) -> Path:
+    """Write a file of one row, whose list has as many values as its page says, and another number in the footer."""
+    table = pa.table({"n": pa.array([[7] * 100_000], pa.list_(pa.int32()))})
+    pq.write_table(table, path, compression="none", store_schema=False, write_statistics=False)
+    content, column = path.read_bytes(), pq.read_metadata(path).row_group(0).column(0)
+    begin, size = column.dictionary_page_offset, column.total_compressed_size
+    pages = content[begin : column.data_page_offset] + list_page(in_page)
+    footer = content[begin + size : -8]
+    for before, after in ((100_000, in_footer), (size, len(pages))):
+        footer = footer.replace(b"\x16" + varint(2 * before), b"\x16" + varint(2 * after))
+    path.write_bytes(content[:begin] + pages + footer + struct.pack("<I", len(footer)) + b"PAR1")
+    return path
+
+
+def in_little_memory(path: Path) -> list[str]:
+    """Read a file in all ways in a process of its own that may have 2 GB."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", READ, path], capture_output=True, text=True, timeout=60, env=environment
+    )
+    assert not done.returncode, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("in_footer", [100_000, 10**9])
+def test_a_list_of_a_billion_in_thirty_bytes_is_not_unpacked(tmp_path: Path, in_footer: int) -> None:
+    path = crafted(tmp_path / "a.parquet", in_page=10**9, in_footer=in_footer)
+    assert path.stat().st_size < 1000
+    for said in in_little_memory(path):
+        assert "1 rows have 1,000,000,001 values or more in 2 pages" in said
+
+
+def test_a_list_as_long_as_a_small_file_may_have_is_read(tmp_path: Path) -> None:
+    path = crafted(tmp_path / "a.parquet", in_page=3_500_000, in_footer=3_500_000)
+    assert in_little_memory(path) == ["read"] * 3
+    path = crafted(tmp_path / "a.parquet", in_page=9_999_999, in_footer=9_999_999)
+    assert all("unpacks to more than its size lets one expect" in said for said in in_little_memory(path))
+    path = crafted(tmp_path / "a.parquet", in_page=29_000_000, in_footer=29_000_000)
+    assert all("a list has more than 10,000,000 values" in said for said in in_little_memory(path))
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_texts_that_go_on_from_the_one_before_are_refused(tmp_path: Path, binary: bool) -> None:
+    text = b"x" * 1_000_000
+    table = pa.table({"n": [text if binary else text.decode()] * 1000})
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path, use_dictionary=False, column_encoding={"n": "DELTA_BYTE_ARRAY"}, compression="zstd")
+    for said in in_little_memory(path):
+        assert "a.parquet cannot be read" in said
+
+
+def test_pages_hold_no_more_than_their_row_group_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"n": np.zeros(1000), "s": ["a" * 100] * 1000}), path, use_dictionary=False)
+    group, chunks = pq.read_metadata(path).row_group(0), chunks_of(path)[0]
+    with open(path, "rb") as file:
+        check_pages(file, chunks, 1000, group.total_byte_size)
+        with pytest.raises(ValueError, match="unpack to more than it says"):
+            check_pages(file, chunks, 1000, 100_000)
+        monkeypatch.setattr(pages, "MOST_PAGES", 1)
+        with pytest.raises(ValueError, match="in 2 pages"):
+            check_pages(file, chunks, 1000, group.total_byte_size)
+    monkeypatch.setattr(pages, "LARGEST_FOOTER", 10)
+    with pytest.raises(ShardError, match="its footer has"):
+        list(read_rows(path))
+
+
+def places(path: Path) -> list[Any]:
+    """Where columns lie, as pyarrow says."""
+    metadata = pq.read_metadata(path)
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    columns = [[group.column(at) for at in range(group.num_columns)] for group in groups]
+    return [
+        [(start, start + each.total_compressed_size) for each in row if (start := each.file_offset or begin(each))]
+        for row in columns
+    ]
+
+
+def begin(column: Any) -> int:
+    return int(min(column.data_page_offset, column.dictionary_page_offset or column.data_page_offset))
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("codec", ["none", "zstd", "gzip"])
+def test_columns_are_found_where_pyarrow_finds_them(tmp_path: Path, version: str, codec: str) -> None:
+    rows = [{"w": ["a", None], "v": {"bytes": b"1" * 5000, "path": "p"}, "r": [{"x": "a"}, None], "n": 1, "b": True}]
+    path = tmp_path / "a.parquet"
+    for dictionary in (True, False):
+        table = pa.Table.from_pylist([*rows, dict.fromkeys(rows[0])] * 50)
+        pq.write_table(
+            table,
+            path,
+            row_group_size=30,
+            compression=codec,
+            data_page_version=version,
+            use_dictionary=dictionary,
+            data_page_size=1000,
+            write_page_index=True,
+        )
+        assert chunks_of(path) == places(path)
+        assert list(read_rows(path)) == table.to_pylist()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x15", b"\x15\xff", b"\x15" + b"\xff" * 12, b"\x19\xf9" * 9999, b"\x1c" * 9999, b"\x15\2\5\2\2\0"],
+)  # fmt: skip
+def test_what_is_no_struct_of_thrift_is_refused(content: bytes) -> None:
+    with pytest.raises((ValueError, LookupError)):
+        pages._struct(io.BytesIO(content))

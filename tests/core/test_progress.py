@@ -1,0 +1,159 @@
+"""Progress is shown where it is wanted and lasts, and what is said to be kept is kept."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from commands import start_python, wait_until
+from stressreel.core import progress
+from stressreel.core.progress import Progress, Working, counted, forget, keep, kept, showing, tick, tracked
+
+
+class Beats:
+    """In place of the threads that print now and then: prints when a test says so, so that no test reads a clock."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+
+    def made(self, call: Callable[[], None], *, first: float, every: float) -> SimpleNamespace:
+        self.calls.append(call)
+        return SimpleNamespace(stop=lambda: self.calls.remove(call))
+
+    def beat(self) -> None:
+        for call in list(self.calls):
+            call()
+
+
+@pytest.fixture(autouse=True)
+def beats(monkeypatch: pytest.MonkeyPatch) -> Iterator[Beats]:
+    beats = Beats()
+    monkeypatch.setattr(progress, "_Beat", beats.made)
+    forget()
+    yield beats
+    assert not beats.calls
+    forget()
+
+
+def test_steps_show_lines_with_counts_and_rates(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
+    with showing():
+        for item in tracked([1, 2, 3, 4], "mining", "question"):
+            if item == 3:
+                beats.beat()
+    first, last = capsys.readouterr().err.splitlines()
+    assert first.startswith("mining: 2/4 questions, ")
+    assert first.endswith(" left")
+    assert last.startswith("mining: 4/4 questions, ")
+
+
+def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
+    for wanted in (None, False):
+        with showing(bool(wanted)), Working("scoring"):
+            for _ in tracked([1, 2, 3, 4], "mining", "question"):
+                beats.beat()
+            beats.beat()
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_over_soon_is_not_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
+    with showing(), Working("scoring"):
+        assert list(tracked([1, 2], "mining", "question")) == [1, 2]
+    assert capsys.readouterr().err == ""
+
+
+def test_work_of_unknown_length_says_that_it_goes_on(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
+    with showing(), Working("checking pictures"):
+        list(counted([1, 2, 3]))
+        beats.beat()
+    assert "checking pictures: 3 done, 0:0" in capsys.readouterr().err
+
+
+def test_a_step_silences_what_it_is_a_step_of(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
+    with showing(), Working("planning"):
+        with Progress("mining", 1, "question", brief=True):
+            beats.beat()
+        assert "planning" not in capsys.readouterr().err
+        beats.beat()
+        assert "planning" in capsys.readouterr().err
+
+
+def test_a_beat_calls_until_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    called = threading.Event()
+    beat = progress._Beat(called.set, first=0.001, every=0.001)
+    assert called.wait(60)
+    beat.stop()
+    called.clear()
+    assert not called.is_set()
+
+
+def test_only_what_is_kept_is_named() -> None:
+    assert kept() == ""
+    keep("pair", 0)
+    assert kept() == ""
+    keep("pair")
+    keep("shard", 2000)
+    assert kept() == "1 pair, 2,000 shards"
+
+
+def test_parts_of_larger_pieces_count_before_these_are_done(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
+    with Progress("build", 6, "render", shown=True, ticks=True) as shown:
+        tick()
+        tick()
+        assert shown.seen == 2
+        beats.beat()
+        tick()
+        shown.advance(3)
+        assert shown.seen == 3
+    assert "build: 2/6 renders, " in capsys.readouterr().err
+
+
+def test_a_notebook_without_widgets_has_bars_of_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those with widgets are in tests/docs/test_ways.py."""
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(progress, "find_spec", lambda name: None)
+    with Progress("build", 2, "pair", shown=True) as shown:
+        shown.advance(2)
+    assert capsys.readouterr().err.splitlines()[-1].startswith("build: 100%")
+
+
+def test_a_console_of_ipython_is_no_notebook(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=SimpleNamespace))
+    with Progress("build", 2, "pair", shown=True) as shown:
+        shown.advance(2)
+    assert capsys.readouterr().err.startswith("build: 2/2 pairs, ")
+
+
+def stopped(tmp_path: Path, *arguments: object, when: Callable[[], bool]) -> str:
+    """Start a build, interrupt it when something is so, and return what it said."""
+    code = "from stressreel.cli.main import run, load_command; run(load_command('build-perturbed'), 'build-perturbed')"
+    process = start_python(code, *arguments, "--out", tmp_path / "o", "--preset", "ultrafast")
+    wait_until(when, process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130, err
+    return err
+
+
+def test_an_interrupted_build_names_what_is_kept(tmp_path: Path) -> None:
+    journal = tmp_path / "o" / ".build" / "journal.jsonl"
+    arguments = ("--msrvtt", "sample", "--perturbations", "freeze", "--severity", 3, "--workers", 1)
+    err = stopped(tmp_path, *arguments, when=lambda: journal.is_file() and journal.read_bytes().count(b"\n") > 1)
+    assert "source video" in err.partition("Stopped. Kept: ")[2]
+    assert "the same command goes on from there" in err
+
+
+def test_an_interrupted_build_that_finished_nothing_says_nothing_of_it(tmp_path: Path) -> None:
+    plan = tmp_path / "o" / ".build" / "plan.json"
+    err = stopped(tmp_path, "--msrvtt", "sample", "--workers", 1, when=plan.is_file)
+    assert err.rstrip().endswith("Stopped.")

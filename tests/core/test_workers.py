@@ -1,0 +1,144 @@
+"""Worker processes know nothing of the user's script, and what cannot work without it is refused in words."""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import operator
+import os
+import signal
+import subprocess
+import sys
+import time
+from multiprocessing import spawn
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stressreel.core.errors import BuildError, InputError
+from stressreel.core.workers import Workers
+
+SCRIPT = """
+import operator
+from stressreel.core.workers import Workers
+
+print("main runs")
+with Workers(2) as pool:
+    print(sum(pool.map(operator.mul, range(5), range(5))))
+"""
+BOTH = """
+import multiprocessing, operator
+from stressreel.core.workers import Workers
+
+def double(number):
+    return 2 * number
+
+if __name__ == "__main__":
+    with Workers(1) as ours, multiprocessing.get_context("spawn").Pool(1) as theirs:
+        print(ours.submit(operator.neg, 1).result(), theirs.map(double, [1]), ours.submit(operator.neg, 2).result())
+"""
+
+
+class Mine:
+    """What a user's script defines."""
+
+
+Mine.__module__ = "__main__"
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+double.__module__ = "__main__"
+
+
+def python(*arguments: object, **options: Any) -> str:
+    command = [sys.executable, "-W", "error", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **options)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize("way", ["script", "module", "-c", "-", "symlink"])
+def test_no_worker_runs_the_main_module(way: str, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "symlink.py").symlink_to("script.py")
+    arguments = {"script": ["script.py"], "symlink": ["./symlink.py"], "module": ["-m", "script"], "-c": ["-c", SCRIPT]}
+    given = SCRIPT if way == "-" else None
+    assert python(*arguments.get(way, ["-"]), cwd=tmp_path, input=given) == "main runs\n30\n"
+
+
+def test_pools_of_the_user_stay_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "both.py").write_text(BOTH)
+    assert python("both.py", cwd=tmp_path) == "-1 [2] -2\n"
+
+
+def test_processes_are_started_by_one_function_of_known_name() -> None:
+    """That of another system cannot be imported here, so the source is read; `workers._popen` relies on it."""
+    folder = Path(spawn.__file__).parent
+    for system, name in (("posix", "_launch"), ("win32", "__init__")):
+        source = (folder / f"popen_spawn_{system}.py").read_text("utf-8")
+        assert source.count("spawn.get_preparation_data(") == 1
+        before = source.partition("spawn.get_preparation_data(")[0]
+        assert before.rpartition("def ")[2].startswith(f"{name}(self")
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "named"),
+    [
+        (double, 1, "double is defined in the script or notebook itself"),
+        (abs, Mine, "Mine is defined in the script or notebook itself"),
+        (abs, Mine(), "Mine is defined in the script or notebook itself"),
+        (abs, [{"a": Mine()}], "Mine is defined in the script or notebook itself"),
+        (functools.partial(double), 1, "double is defined in the script or notebook itself"),
+        (lambda number: number, 1, "lambda"),
+        (abs, (number for number in range(3)), "generator"),
+    ],
+)
+def test_what_workers_could_not_find_is_refused(function: Any, given: Any, named: str) -> None:
+    advice = "Define it at the top of a module and import it from there, or work without them"
+    with pytest.raises(InputError, match=f"(?s)worker processes cannot be given this: .*{named}.*{advice}"):
+        Workers(1, function, given)
+    with Workers(1) as pool, pytest.raises(InputError, match=named):
+        pool.submit(function, given)
+
+
+def test_a_dead_worker_is_an_error_that_says_so() -> None:
+    def killing() -> None:
+        with Workers(2) as pool:
+            os.kill(pool.submit(os.getpid).result(), signal.SIGKILL)
+            pool.submit(time.sleep, 60).result()
+
+    with pytest.raises(BuildError, match=r"a worker process died \(killed by the system\? out of memory\?\)"):
+        killing()
+
+
+def test_a_failure_ends_the_workers_and_no_other_child() -> None:
+    found: list[int] = []
+
+    def failing() -> None:
+        with Workers(2) as pool:
+            found.append(pool.submit(os.getpid).result())
+            pool.submit(time.sleep, 60)
+            raise KeyError
+
+    child = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,))
+    child.start()
+    began = time.monotonic()
+    with pytest.raises(KeyError):
+        failing()
+    while Path(f"/proc/{found[0]}").exists():
+        assert time.monotonic() - began < 30
+        time.sleep(0.02)
+    assert child.is_alive()
+    child.kill()
+    child.join()
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signal masks here")
+def test_workers_leave_interrupts_to_this_process() -> None:
+    with Workers(1) as pool:
+        os.kill(pool.submit(os.getpid).result(), signal.SIGINT)
+        assert pool.submit(operator.add, 1, 2).result() == 3
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

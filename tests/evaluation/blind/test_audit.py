@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from stressreel.core.errors import InputError
+from stressreel.evaluation.blind.asked import Asked
+from stressreel.evaluation.blind.audit import audit
+from stressreel.evaluation.blind.figures import Audited
+
+pytest.importorskip("sklearn")
+pytest.importorskip("torch")
+
+NOUNS = [f"{one}{two}" for one in ("ba", "do", "ki", "lu", "me", "po", "ra", "su") for two in ("nt", "rp", "lk", "sh")]
+VERBS = ["hid", "ran", "fell", "slept", "woke", "sang"]
+NEEDS_NO_TRAIN = {"right_in_train", "wrong_in_train", "not_right_in_train", "not_wrong_in_train"}
+
+
+def embed(texts: Sequence[str]) -> np.ndarray:
+    """Embed texts by their words: texts that share words are near each other."""
+    found = np.zeros((len(texts), 24), np.float32)
+    for row, text in enumerate(texts):
+        for word in text.casefold().rstrip(".?").split():
+            seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:4])
+            found[row] += np.random.default_rng(seed).normal(size=24).astype(np.float32)
+    return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+
+
+def made(count: int, seed: int = 0, options: int = 4) -> list[Asked]:
+    """Questions whose options are drawn alike: nothing tells which is right."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for number in range(count):
+        texts = [f"The {rng.choice(NOUNS)} {rng.choice(VERBS)} near the {rng.choice(NOUNS)}." for _ in range(options)]
+        question = f"Why did the {rng.choice(NOUNS)} jump?"
+        found.append(Asked(f"q{number:04}", question, tuple(texts), int(rng.integers(options)), f"v{number % 40}"))
+    return found
+
+
+def with_right(asked: Sequence[Asked], change: Callable[[Asked], str]) -> list[Asked]:
+    """Put another text in the place of every right option."""
+    return [
+        replace(one, options=(*one.options[: one.right], change(one), *one.options[one.right + 1 :])) for one in asked
+    ]
+
+
+def shares(found: Audited) -> dict[str, float]:
+    return {figure.guesser: figure.share.value for figure in found.figures}
+
+
+FAIR = made(120)
+CUES: dict[str, tuple[Callable[[Asked], str], tuple[str, ...]]] = {
+    "length": (lambda one: f"{one.options[one.right]} And it was very late.", ("longest", "option_logit", "ngrams")),
+    "short": (lambda one: "It ran.", ("shortest", "option_logit", "option_network", "trees", "stacked")),
+    "case": (lambda one: one.options[one.right].lower(), ("option_logit", "option_network", "ngrams")),
+    "negation": (lambda one: one.options[one.right].replace("near", "not near"), ("negated", "option_logit", "trees")),
+    "question": (
+        lambda one: f"The {one.question.split()[3]} slept near the {one.question.split()[3]}.",
+        ("near_question", "shared_words", "rare_word", "question_network", "full_network", "random_judge", "stacked"),
+    ),
+    "frequent": (lambda one: "The bant fell near the dorp.", ("commonest", "option_logit", "option_network", "trees")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cue", CUES)
+def test_guessers_find_a_planted_cue(cue: str) -> None:
+    change, finders = CUES[cue]
+    (found,) = audit(with_right(FAIR, change), embed=embed, resamples=100)
+    right = shares(found)
+    assert {name: share for name, share in right.items() if name in finders and share < 0.6} == {}
+    assert set(finders) <= set(right)
+    assert found.best.share.value > 0.9
+    assert found.elsewhere.value > 0.85
+
+
+def test_where_nothing_tells_all_are_at_chance() -> None:
+    (found,) = audit(FAIR, embed=embed)
+    low = [figure for figure in found.figures if figure.share.low > found.chance]
+    assert len(low) <= 3, low  # of some thirty intervals of 95 %
+    assert abs(found.elsewhere.value - 0.25) < 0.1
+    assert found.best.share.value < 0.4
+
+
+def test_learning_from_train_is_learning_from_train() -> None:
+    train = with_right(made(120, 1), lambda one: "It " + one.options[one.right].lower())
+    test = with_right(FAIR, lambda one: "It " + one.options[one.right].lower())
+    (found,) = audit(test, train, embed=embed, resamples=100)
+    assert found.learnt == 120
+    assert shares(found)["ngrams"] > 0.9
+    (misled,) = audit(FAIR, train, embed=embed, resamples=100)
+    assert shares(misled)["ngrams"] < 0.4
+
+
+def test_what_is_right_in_train_is_right_again_or_wrong() -> None:
+    texts = [f"The {noun} sang." for noun in NOUNS]
+    train = [replace(one, options=(texts[n % 32], *one.options[1:]), right=0) for n, one in enumerate(made(64, 1))]
+    again = [replace(one, options=(texts[n % 32], *one.options[1:]), right=0) for n, one in enumerate(FAIR)]
+    (found,) = audit(again, train, embed=embed, resamples=100)
+    assert shares(found)["right_in_train"] == 1.0
+    assert shares(found)["question_network+right_in_train"] == 1.0
+    wrong = [replace(one, right=1) for one in again]
+    (found,) = audit(wrong, train, embed=embed, resamples=100)
+    assert shares(found)["right_in_train"] == 0.0
+    assert 0.2 < shares(found)["not_right_in_train"] < 0.45
+    worth = {one.cue: one.alone for one in found.worth}
+    assert worth["right_in_train"] == pytest.approx(shares(found)["not_right_in_train"], abs=0.1)
+
+
+def test_without_an_encoder_words_still_tell_and_the_rest_is_named() -> None:
+    change, _ = CUES["question"]
+    (found,) = audit(with_right(FAIR, change), resamples=100)
+    assert shares(found)["shared_words"] > 0.6
+    assert {"near_question", "question_network", "central"} <= set(found.left_out)
+    assert not set(found.left_out) & set(shares(found))
+
+
+def test_captions_without_a_question_are_compared_with_none() -> None:
+    (found,) = audit([replace(one, question="") for one in FAIR[:60]], embed=embed, resamples=100)
+    assert {"near_question", "question_network", "random_judge"} <= set(found.left_out)
+    assert "option_network" in shares(found)
+
+
+@pytest.fixture(scope="module")
+def plain() -> Audited:
+    (found,) = audit(FAIR[:60], embed=embed, resamples=100)
+    return found
+
+
+def test_the_same_is_chosen_every_time_and_in_any_order(plain: Audited) -> None:
+    (again,) = audit(FAIR[:60][::-1], embed=embed, resamples=100)
+    assert again.ids == plain.ids
+    assert {name: made.tolist() for name, made in again.choices.items()} == {
+        name: made.tolist() for name, made in plain.choices.items()
+    }
+
+
+def test_the_order_of_options_does_not_matter_but_to_places(plain: Audited) -> None:
+    turned = [
+        replace(one, options=(*one.options[1:], one.options[0]), right=(one.right - 1) % len(one.options))
+        for one in FAIR[:60]
+    ]
+    (other,) = audit(turned, embed=embed, resamples=100)
+    for name, made_there in plain.choices.items():
+        if name != "place":
+            assert ((made_there - 1) % 4).tolist() == other.choices[name].tolist(), name
+
+
+def test_the_balanced_subset_has_figures_of_its_own() -> None:
+    easy = with_right(FAIR[:60], lambda one: "Because of the rain, it was very late and dark indeed.")
+    asked = [replace(one, balanced=False) for one in easy] + [replace(one, balanced=True) for one in FAIR[60:]]
+    (found,) = audit(asked, embed=embed, resamples=100)
+    longest = next(figure for figure in found.figures if figure.guesser == "longest")
+    assert found.num_balanced == 60
+    assert longest.balanced is not None
+    assert longest.share.value > 0.55
+    assert longest.balanced.value < 0.4
+    assert found.best_balanced is not None
+    assert found.best_balanced.balanced.value < found.best.share.value  # type: ignore[union-attr]
+
+
+def test_answers_and_explanations_that_belong_together() -> None:
+    answers = [replace(one, part="answer") for one in FAIR[:80]]
+    others = made(80, 5)
+    explanations = with_right(
+        [replace(two, part="explanation", question=one.question) for one, two in zip(answers, others, strict=True)],
+        lambda two: answers[int(two.id[1:])].options[answers[int(two.id[1:])].right].replace("near", "beside"),
+    )
+    first, second, both = audit([*answers, *explanations], embed=embed, resamples=100)
+    assert [first.part, second.part, both.part] == ["answer", "explanation", "both"]
+    assert both.chance == pytest.approx(1 / 16)
+    right = shares(both)
+    assert min(right[name] for name in ("alike", "alike_words", "paired")) > 0.8
+    assert right["longest"] < 0.3
+    assert both.choices["alike"].shape == (80, 2)
+
+
+def yes_no(count: int, seed: int = 0) -> list[Asked]:
+    rng = np.random.default_rng(seed)
+    found = []
+    for number in range(count):
+        noun, kind = rng.choice(NOUNS), ("first", "last")[int(rng.integers(2))]
+        text = f"Did the {noun} {rng.choice(VERBS)} {kind}?"
+        found.append(Asked(f"q{number:04}", text, ("no", "yes"), int(rng.integers(2)), f"v{number % 40}", kind))
+    return found
+
+
+def test_yes_and_no_at_chance_and_by_kind() -> None:
+    (fair,) = audit(yes_no(300), embed=embed, resamples=200)
+    assert fair.part == "yes/no"
+    assert fair.best.share.value < 0.62
+    told = [replace(one, right=int(one.kind == "first")) for one in yes_no(300)]
+    (found,) = audit(told, embed=embed, resamples=100)
+    right = shares(found)
+    assert right["majority"] < 0.65
+    assert {name for name, share in right.items() if share < 0.95} <= {"majority", "text", "words"}
+    (learnt,) = audit(yes_no(300), told, embed=embed, resamples=100)
+    assert learnt.learnt == 300
+    assert 0.35 < shares(learnt)["kind"] < 0.65
+
+
+def test_complement_pairs_are_right_if_both_questions_are() -> None:
+    told = [replace(one, right=int(one.kind == "first")) for one in yes_no(60)]
+    pairs = [(f"q{number:04}", f"q{number + 1:04}") for number in range(0, 60, 2)] + [("q0000", "elsewhere")]
+    _, found = audit(told, resamples=100, complements={"text": pairs, "video": [("x", "y")]})
+    assert found.part == "yes/no, text complement pairs"
+    assert len(found.ids) == 30
+    assert found.chance == 0.25
+    assert shares(found)["kind"] == 1.0
+    assert shares(found)["majority"] < 0.6
+    assert found.choices["kind"].shape == (30, 2)
+
+
+def test_yes_and_no_in_any_case_and_order() -> None:
+    told = [replace(one, options=("Yes", "No"), right=int(one.kind == "last")) for one in yes_no(200)]
+    (found,) = audit(told, resamples=100)
+    assert found.part == "yes/no"
+    assert shares(found)["kind"] == 1.0
+
+
+def test_yes_no_questions_and_choices_are_apart_though_of_one_part() -> None:
+    mixed = [
+        *(replace(one, part="p") for one in yes_no(40)),
+        *(replace(one, id=f"c{one.id}", part="p") for one in FAIR[:40]),
+    ]
+    found = audit(mixed, resamples=100)
+    assert [one.chance for one in found] == [0.5, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ([FAIR[0], FAIR[0]], "there twice"),
+        ([replace(FAIR[0], options=FAIR[0].options * 100)], "400 options"),
+        ([replace(FAIR[0], question="Why? " * 5000)], "25,[0-9]+ characters"),
+        ([replace(FAIR[0], right=4)], "4 options, and number 4"),
+        ([replace(FAIR[0], options=("one",), right=0)], "1 options"),
+    ],
+)
+def test_what_cannot_be_asked(asked: list[Asked], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        audit(asked)
+
+
+def test_one_source_video_is_guessed_about_without_training() -> None:
+    (found,) = audit([replace(one, source="v") for one in FAIR[:30]], embed=embed, resamples=100)
+    assert "longest" in shares(found)
+    assert {"trees", "stacked", "full_network"} <= set(found.left_out)
+    assert np.isnan(found.elsewhere.value)

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from stressreel.evaluation.blind.asked import Asked, Embedded, arrange
+from stressreel.evaluation.blind.cues import cues, known, training_cues, twin_scores
+from stressreel.evaluation.blind.logit import features, fit, probabilities
+from stressreel.evaluation.blind.untrained import RULES, pick
+
+ASKED = Asked("q", "why did the actress scream", ("Aaaaa.", "the actress fell", "cc", "She did not fall"), 1)
+
+
+def chosen(asked: Asked = ASKED, train: list[Asked] | None = None) -> dict[str, str]:
+    """What each rule takes, as a text; the embedding of the question is that of the option `cc`."""
+    rows = arrange([asked])
+    vectors = {"Aaaaa.": [1, 0, 0], "the actress fell": [1, 0, 0], "cc": [0, 1, 0], "She did not fall": [0.6, 0, 0.8]}
+    options = np.array([[vectors[text] for text in rows.texts()[0]]], np.float32)
+    measured = cues(rows, Embedded(np.array([[0, 1, 0]], np.float32), options))
+    if train:
+        measured |= training_cues(rows, known(arrange(train)))
+    signs = {name: 1 if rule.most else -1 for name, rule in RULES.items() if rule.cue in measured}
+    taken = {name: pick(rows, measured[RULES[name].cue] * sign)[0] for name, sign in signs.items()}
+    return {name: asked.options[int(rows.given(places)[0])] for name, places in taken.items()}
+
+
+def test_each_rule_takes_what_it_says() -> None:
+    train = [Asked("t", "why", ("cc.", "She did not fall"), 0), Asked("u", "why", ("AAAAA", "CC"), 1)]
+    found = chosen(train=train)
+    assert set(found) == set(RULES)
+    exact = {
+        "longest": "the actress fell",  # of two with 16 letters
+        "shortest": "cc",
+        "odd_one_out": "cc",
+        "near_question": "cc",
+        "shared_words": "the actress fell",
+        "rare_word": "the actress fell",
+        "negated": "She did not fall",
+        "right_in_train": "cc",
+    }
+    assert {name: found[name] for name in exact if name != "longest"} == {
+        name: text for name, text in exact.items() if name != "longest"
+    }
+    assert found["longest"] in ("the actress fell", "She did not fall")
+    assert found["central"] in ("Aaaaa.", "the actress fell")
+    assert found["case"] in ("the actress fell", "cc")
+    assert found["mark"] != "Aaaaa."
+    assert found["not_right_in_train"] != "cc"
+    assert found["wrong_in_train"] in ("Aaaaa.", "She did not fall")
+
+
+def test_how_often_an_option_is_one_counts_in_the_whole_split() -> None:
+    rows = arrange([Asked("a", "why", ("x", "y", "X."), 0), Asked("b", "why", ("z", "y", "x"), 0)])
+    measured = cues(rows)["frequency"]
+    by_text = {
+        text: value
+        for texts, values in zip(rows.texts(), measured, strict=True)
+        for text, value in zip(texts, values, strict=True)
+    }
+    assert by_text == {"x": 3, "X.": 3, "y": 2, "z": 1}
+
+
+@pytest.mark.parametrize("right", range(5))
+def test_the_twins_of_a_confused_answer_tell(right: int) -> None:
+    texts = ["Tom was not hitting Jerry.", "Jerry was hitting Tom.", "Spike hid.", "Tom ate the cheese."]
+    scores = twin_scores([*texts[:right], "Tom was hitting Jerry.", *texts[right:]])
+    assert scores.index(max(scores)) == right
+
+
+def test_of_equal_options_any_is_taken_and_the_chance_of_the_right_one_counts() -> None:
+    rows = arrange([Asked(f"q{number}", "why", (*"abc", "de", "fg"), 3) for number in range(400)])
+    letters = cues(rows)["letters"]
+    places, right = pick(rows, letters)
+    taken = np.bincount(rows.given(places), minlength=5)
+    assert taken[:3].sum() == 0
+    assert taken[3:].min() > 150
+    assert set(right.tolist()) == {0.5}
+    assert set(pick(rows, -letters)[1].tolist()) == {0.0}
+
+
+def test_questions_with_fewer_options_take_none_of_the_missing() -> None:
+    rows = arrange([Asked("a", "why", ("x", "yy"), 0), Asked("b", "why", ("x", "yy", "zzz", "w"), 2)])
+    for scores in cues(rows).values():
+        for sign in (1, -1):
+            assert rows.there[np.arange(2), pick(rows, scores * sign)[0]].all()
+    weighed = features(rows.there, cues(rows)["letters"])
+    assert (weighed[~rows.there] == 0).all()
+
+
+def test_the_logit_finds_the_weights_that_options_were_drawn_by() -> None:
+    rng = np.random.default_rng(0)
+    values, there = rng.normal(size=(4000, 4, 2)), np.ones((4000, 4), bool)
+    there[:2000, 3] = False
+    shares = probabilities(values @ np.array([1.0, -0.5]), there)
+    right = np.array([rng.choice(4, p=row) for row in shares])
+    assert fit(values * there[:, :, None], there, right) == pytest.approx([1.0, -0.5], abs=0.1)

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stressreel.core.errors import InputError, UsageError
+from stressreel.evaluation.blind.asked import Asked
+from stressreel.evaluation.blind.items_file import read_asked
+
+
+def write(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def test_all_columns(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "items.jsonl",
+        {
+            "id": 7,
+            "question": "why?",
+            "options": ["a", "b"],
+            "answer_index": 1,
+            "group": "v",
+            "split": "test",
+            "config": "c",
+            "kind": "k",
+            "blind_guessable": False,
+        },
+        {"id": "8", "question": "did it?", "answer": "yes", "split": "test", "config": "c"},
+        {"id": "9", "question": "why?", "options": ["a", "b", "c"], "answer": "B", "split": "train", "part": "p"},
+    )
+    assert read_asked(file) == {
+        ("c", "test"): [
+            Asked("7", "why?", ("a", "b"), 1, "v", "k", balanced=True),
+            Asked("8", "did it?", ("no", "yes"), 1),
+        ],
+        ("", "train"): [Asked("9", "why?", ("a", "b", "c"), 1, part="p")],
+    }
+
+
+def test_a_csv_with_other_names_and_numbered_columns(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("qid,vid,question,answer,a0,a1,a2\n1,v,why,2,x,y,z\n2,v,why,1,x,y,\n")
+    assert read_asked(file, {"source": "vid"})["", ""] == [
+        Asked("1", "why", ("x", "y", "z"), 2, "v"),
+        Asked("2", "why", ("x", "y"), 1, "v"),
+    ]
+    assert read_asked(file, {"source": "vid"}, first=1)["", ""][0].right == 1
+
+
+def test_answers_and_explanations(tmp_path: Path) -> None:
+    row = {"id": "1", "question": "why", "options": ["x", "y"], "answer_index": 0}
+    file = write(tmp_path / "m.jsonl", {**row, "explanation_options": ["p", "q"], "explanation_index": 1})
+    first, second = read_asked(file)["", ""]
+    assert (first.part, first.right, second.part, second.options, second.right) == (
+        "answer",
+        0,
+        "explanation",
+        ("p", "q"),
+        1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"question": "q", "answer": "yes"}, "row 1 has no id"),
+        ({"id": "1", "question": "q"}, "no right answer"),
+        ({"id": "1", "options": ["a"], "answer": "a"}, "one option"),
+        ({"id": "1", "options": ["a", "b"], "answer_index": 2}, "none of its options"),
+        ({"id": "1", "answer": "yes", "blind_guessable": "maybe"}, "expected true or false"),
+    ],
+)
+def test_what_cannot_be_read(tmp_path: Path, row: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_asked(write(tmp_path / "items.jsonl", row))
+
+
+def test_columns_that_are_not_there(tmp_path: Path) -> None:
+    file = write(tmp_path / "items.jsonl", {"id": "1", "answer": "yes"})
+    with pytest.raises(UsageError, match="no column colour"):
+        read_asked(file, {"colour": "x"})
+    with pytest.raises(InputError, match="no column vid"):
+        read_asked(file, {"source": "vid"})

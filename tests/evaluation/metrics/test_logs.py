@@ -1,0 +1,138 @@
+"""Logs of inspect-ai are read without it, within limits, and nothing in them is guessed."""
+
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import inspect_logs
+import pyarrow as pa
+import pytest
+from inspect_logs import DEFLATED, STORED, ZSTANDARD, archive, eval_file, json_file, sample
+from stressreel.core.errors import InputError
+from stressreel.evaluation.metrics import logs
+from stressreel.evaluation.metrics.predictions import join, read_predictions
+
+NAME = "2026-11-22T15-40-45-00-00_stressreel-ud-answer_x"
+LOGGED = [{"id": f"q{n}", "config": "ud", "answer": "AB"[n % 2] + " because" * n, "fingerprint": "f"} for n in range(5)]
+
+
+def samples(logged: list[dict[str, Any]] = LOGGED) -> list[dict[str, Any]]:
+    return [sample(number, one) for number, one in enumerate(logged)]
+
+
+@pytest.mark.parametrize("method", [STORED, DEFLATED, ZSTANDARD])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_eval_files_are_read(method: int, chunked: bool, tmp_path: Path) -> None:
+    long = [{**one, "answer": one["answer"] + " and so on" * 1000} for one in LOGGED]
+    path = eval_file(tmp_path / "a.eval", samples(long), method, chunked)
+    assert read_predictions(path).rows == long
+
+
+def test_a_log_a_folder_and_json_say_the_same(tmp_path: Path) -> None:
+    one = eval_file(tmp_path / f"{NAME}.eval", samples())
+    (tmp_path / "in").mkdir()
+    other = json_file(tmp_path / "in" / f"{NAME}.json", samples())
+    (tmp_path / "in" / "logs.json").write_text("{}")  # what `inspect view bundle` lists
+    assert read_predictions(one).rows == read_predictions(other).rows == LOGGED
+    assert read_predictions(tmp_path / "in").rows == LOGGED
+    named = json_file(tmp_path / "mine.json", samples())  # as `inspect log dump` may be stored
+    assert read_predictions(named).rows == LOGGED
+
+
+def test_answer_and_explanation_become_one_row_and_repetitions_two(tmp_path: Path) -> None:
+    explained = [{"explanation" if name == "answer" else name: one[name] for name in one} for one in LOGGED]
+    eval_file(tmp_path / "a.eval", samples())
+    eval_file(tmp_path / "b.eval", samples(explained))
+    rows = read_predictions(tmp_path).rows
+    assert rows == [{**one, "explanation": one["answer"]} for one in LOGGED]
+    (tmp_path / "b.eval").unlink()
+    eval_file(tmp_path / "again.eval", [*samples(), sample(9, LOGGED[0], epoch=2)])
+    found = read_predictions(tmp_path)
+    assert len(found.rows) == 11
+    with pytest.raises(InputError, match="5 ids are given more than once"):
+        join(found, [one["id"] for one in LOGGED], [("x", "y")] * 5)
+
+
+def test_failed_samples_are_no_answers_and_scorers_that_agree_are_one(tmp_path: Path) -> None:
+    failed = {**sample(7, None), "error": {"message": "time out"}}
+    twice = sample(8, LOGGED[0])
+    twice["scores"]["again"] = twice["scores"]["judge"]
+    twice["scores"]["length"] = {"value": 3, "metadata": None}
+    assert read_predictions(eval_file(tmp_path / "a.eval", [failed, twice])).rows == [LOGGED[0]]
+    (tmp_path / "a.eval").unlink()
+    eval_file(tmp_path / "b.eval", [failed])
+    with pytest.raises(InputError, match="none of their samples is scored"):
+        read_predictions(tmp_path)
+    with pytest.raises(InputError, match="holds no predictions"):
+        read_predictions(tmp_path / "b.eval")
+
+
+FIRST = "samples/s0_epoch_1.json"
+GOOD = json.dumps(sample(0, LOGGED[0])).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "cannot be read as a log of inspect-ai"),
+        (b"PK\x03\x04 no archive", "cannot be read as a log of inspect-ai"),
+        (archive({"word/document.xml": b"<a/>"}), "is no log of inspect-ai"),
+        (archive({"header.json": b"{}", FIRST: GOOD}, method=12), "compressed by method 12"),
+        (archive({"header.json": b"{}", FIRST: GOOD})[:-200], "cannot be read as a log of inspect-ai"),
+        (archive({"header.json": b"{}", FIRST: b"{"}), "not JSON"),
+        (archive({"header.json": b"{}", FIRST: b"\xff"}), "not JSON"),
+        (archive({"header.json": b"{}", FIRST: b"[" * 5000}), "not JSON"),
+        (archive({"header.json": b"{}", FIRST: b"[1]"}), "expected a sample"),
+        (archive({"header.json": b"{}", FIRST: b'{"scores": [1]}'}), "expected a sample"),
+        (archive({"header.json": b"{}", FIRST: b'{"scores": {"mine": {"value": 1}}}'}), "has no 'stressreel'"),
+        (archive({"header.json": b"{}", FIRST: b'{"scores": {"mine": 1}}'}), "has no 'stressreel'"),
+        (archive({"header.json": b"{}", FIRST: GOOD}, sizes={FIRST: 3}), "is damaged"),
+        (archive({"header.json": b"{}", FIRST: GOOD}, sizes={FIRST: len(GOOD) + 1}), "is damaged"),
+        (archive({"header.json": b"{}", FIRST: GOOD}, DEFLATED, {FIRST: 3}), "cannot be read|is damaged"),
+        (archive({"header.json": b"{}", FIRST: GOOD}, sizes={FIRST: 2**31}), "unpacks to 2,147,483,648 bytes"),
+    ],
+)
+def test_other_and_damaged_archives_are_refused(content: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.eval").write_bytes(content)
+    for path in (tmp_path / "a.eval", tmp_path):
+        with pytest.raises(InputError, match=said):
+            read_predictions(path)
+
+
+def in_one_frame(content: bytes, method: int) -> bytes:
+    if method == ZSTANDARD:
+        return bytes(pa.compress(content, "zstd", asbytes=True))
+    deflate = zlib.compressobj(wbits=-15)
+    return deflate.compress(content) + deflate.flush()
+
+
+@pytest.mark.parametrize("method", [DEFLATED, ZSTANDARD])
+def test_bombs_are_refused_before_they_are_unpacked(method: int, tmp_path: Path, monkeypatch: Any) -> None:
+    """What is stated is believed as far as it is allowed, and what comes is read as far as it was stated."""
+    monkeypatch.setattr(logs, "LEAST_ROOM", 100_000)
+    bomb = {f"samples/s{n}_epoch_1.json": b"0" * 40_000 for n in range(4)}
+    monkeypatch.setattr(inspect_logs, "packed", in_one_frame)  # small frames do not compress as well
+    (tmp_path / "a.eval").write_bytes(archive({"header.json": b"{}", **bomb}, method))
+    with pytest.raises(InputError, match="unpacks to 160,000 bytes"):
+        read_predictions(tmp_path / "a.eval")
+    (tmp_path / "b.eval").write_bytes(archive({"header.json": b"{}", **bomb}, method, dict.fromkeys(bomb, 10)))
+    with pytest.raises(InputError, match=r"is damaged|cannot be read"):
+        read_predictions(tmp_path / "b.eval")
+
+
+def test_json_logs_without_samples_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / f"{NAME}.json"
+    for content, said in (
+        ({"eval": {}, "samples": None}, "samples are no list"),
+        ({"eval": {}, "samples": [1]}, "sample 1: expected a sample"),
+        ({"eval": {}, "samples": []}, "holds no predictions"),
+        ([{"id": 1}], "has no 'stressreel'"),
+    ):
+        path.write_text(json.dumps(content))
+        if content != [{"id": 1}]:
+            with pytest.raises(InputError, match=said):
+                read_predictions(path)
+        else:  # by itself a list of predictions, in a folder of logs none
+            with pytest.raises(InputError, match=said):
+                read_predictions(tmp_path)

@@ -1,0 +1,125 @@
+"""Several models in one table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stressreel.core.errors import InputError, UsageError
+from stressreel.core.results import Spread
+from stressreel.evaluation.metrics.bootstrap import Tally
+from stressreel.evaluation.metrics.folder import Scored
+from stressreel.evaluation.metrics.model_table import Value, model_table, spread
+
+NOTHING = Tally((), (), np.zeros((0, 0)), np.zeros((0, 0)))
+FINE = [
+    {"video": "V", "type": "E", "accuracy": 1.0, "questions": 4},
+    {"video": "V", "type": "BA", "accuracy": None, "questions": 0},
+]
+
+
+def family(name: str, mean: float, std: float, settings: int) -> dict[str, Any]:
+    estimate = {"value": mean, "low": None, "high": None}
+    return {"score": "R@5", "family": name, "γr": estimate, "γr std": std, "settings": settings}
+
+
+def scored(accuracy: float | None, name: str = "a", config: str = "questions", **about: Any) -> Scored:
+    value = {"value": accuracy, "low": None, "high": None}
+    whole = {
+        "benchmark": "clavi",
+        "config": config,
+        "split": "test",
+        "output": {"fingerprint": "f" * 64},
+        "answers": {"scored_sha256": config},
+        "headline": {"accuracy": value, "CAcc_V": {"value": 0.5, "low": 0.4, "high": 0.6}},
+        "tables": {"fine": FINE, "families": [family("blur", 0.5, 0.1, 2), family("noise", 0.3, 0.2, 2)]},
+    }
+    return Scored(name, whole | about, NOTHING)
+
+
+def test_runs_of_a_model_by_hand() -> None:
+    """0.6, 0.7 and 0.8: mean 0.7, deviations ±0.1 and 0, divided by n - 1: 0.1."""
+    table = model_table({"A": [scored(0.6), scored(0.7), scored(0.8)], "B": [scored(0.9)]})
+    assert table.scores == ("accuracy", "CAcc_V")
+    assert table.cells["accuracy", "A"] == Spread(pytest.approx(0.7), pytest.approx(0.1), 3)
+    assert table.cells["CAcc_V", "A"] == Spread(0.5, 0, 3)
+    alone = table.cells["accuracy", "B"]
+    assert alone is not None
+    assert (alone.mean, isnan(alone.std), alone.runs) == (0.9, True, 1)
+    assert "accuracy  0.700 ± 0.100  0.900" in str(table)
+    assert "| A | 0.700 ± 0.100 | 0.500 ± 0.000 |" in replace(table, transposed=True).render("markdown")
+    assert table.note == "Mean ± standard deviation (n - 1) over 1 to 3 runs of a model."
+
+
+@given(st.lists(st.lists(st.floats(0, 2), min_size=3, max_size=3), min_size=1, max_size=5))
+def test_means_over_settings_have_the_deviation_of_all_settings(runs: list[list[float]]) -> None:
+    """That of all settings of all runs at once, as NumPy has it."""
+    values = [Value(float(np.mean(run)), float(np.std(run)), len(run)) for run in runs]
+    found = spread(values)
+    assert found.mean == pytest.approx(np.mean(runs))
+    assert found.std == pytest.approx(np.std(runs), abs=1e-7)
+
+
+def test_a_score_that_a_run_leaves_undefined_is_a_dash() -> None:
+    found = spread([Value(0.5), Value(nan)])
+    assert isnan(found.mean)
+    assert isnan(found.std)
+    table = model_table({"A": [scored(None)]})
+    assert "accuracy      –" in str(table)
+
+
+def test_labels_that_all_share_stand_in_the_title() -> None:
+    table = model_table({"A": [scored(0.5)]}, "fine")
+    assert table.scores == ("E", "BA")  # counts are no scores
+    assert table.title == "clavi, questions, test, V, accuracy"
+    families = model_table({"A": [scored(0.5), scored(0.5)]}, "families", ["noise"])
+    assert families.over_settings
+    assert families.cells == {("γr", "A"): Spread(0.3, pytest.approx(0.2), 2)}
+    assert families.note == "± is the standard deviation over all settings, of all runs of a model."
+
+
+def test_tables_of_one_output_stand_side_by_side() -> None:
+    table = model_table({"A": [scored(0.6, config="ud"), scored(0.4, config="un")]}, only=["accuracy"])
+    assert {score: cell.mean for (score, _), cell in table.cells.items() if cell} == {"ud": 0.6, "un": 0.4}
+    two = model_table({"A": [scored(0.6, config="ud")], "B": [scored(0.4, config="un")]}, only=["accuracy"])
+    assert two.cells["ud", "B"] is None
+    assert str(two).count("–") == 2
+
+
+@pytest.mark.parametrize(
+    ("about", "says"),
+    [
+        ({"split": "train"}, "one is of split test, the other of train"),
+        ({"benchmark": "causal"}, "one is of benchmark clavi, the other of causal"),
+        ({"output": {"fingerprint": "e" * 64}}, "one is of output ffff"),
+        ({"answers": {"scored_sha256": "others"}}, "answer different questions of table questions"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(about: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        model_table({"A": [scored(0.5)], "B": [scored(0.5, "b", **about)]})
+
+
+def test_what_is_not_there_is_wrong_usage() -> None:
+    with pytest.raises(UsageError, match=r"no table 'x'\. Tables: headline, fine, families\."):
+        model_table({"A": [scored(0.5)]}, "x")
+    with pytest.raises(UsageError, match=r"--only x: no label or column of the table\. It has: accuracy, CAcc_V\."):
+        model_table({"A": [scored(0.5)]}, only=["x"])
+
+
+@pytest.mark.parametrize("broken", [{"headline": [1]}, {"headline": {"accuracy": {}}}, {"headline": {"a": 1e300}}])
+def test_damaged_scores_are_told(broken: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"is damaged .*Score again"):
+        model_table({"A": [scored(0.5, **broken)]})
+
+
+def test_a_table_without_scores_or_with_other_columns_is_told() -> None:
+    empty, other = ({"tables": {"fine": rows}} for rows in ([], [{"type": "E", "accuracy": 1.0}]))
+    for runs in ([scored(0.5, **empty)], [scored(0.5), scored(0.5, **other)]):
+        with pytest.raises(InputError, match="table 'fine' has no scores, or not the same columns"):
+            model_table({"A": runs}, "fine")

@@ -1,0 +1,172 @@
+"""Frames that are shown: which, how large, and from where."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from commands import rows
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from stressreel.annotations.samples.cache import cached_sample
+from stressreel.builders.perturbed.clips import RecipeClips
+from stressreel.core.errors import InputError, UsageError, VideoError
+from stressreel.core.output import open_output
+from stressreel.evaluation.models.clips import (
+    FolderClips,
+    Sampling,
+    StoredClips,
+    View,
+    clips_in_folder,
+    shrunk,
+    uniform,
+    view_of_file,
+)
+from stressreel.evaluation.models.questions import Clip
+from stressreel.video.index import FrameIndex, index_frames
+
+from .test_questions import questions
+
+
+def index(pts: list[int], end: int) -> FrameIndex:
+    return FrameIndex(Path("x"), np.array(pts, np.int64), end, Fraction(1, 10), Fraction(0), np.array([], np.int64))
+
+
+def test_frames_are_those_on_show_in_the_middle_of_equal_parts() -> None:
+    assert uniform(index([*range(0, 80, 10)], 80), range(8), 4) == [1, 3, 5, 7]
+    assert uniform(index([*range(0, 80, 10)], 80), range(8), 1) == [4]
+    assert uniform(index([0, 70], 80), range(2), 4) == [0, 0, 0, 1]  # the first is shown for seven eighths
+    assert uniform(index([*range(0, 80, 10)], 80), range(2, 4), 2) == [2, 3]
+
+
+@given(
+    st.lists(st.integers(1, 50), min_size=1, max_size=30),
+    st.integers(1, 40),
+    st.data(),
+)
+def test_chosen_frames_lie_in_the_stretch_in_order(steps: list[int], count: int, data: Any) -> None:
+    pts = [0, *np.cumsum(steps[:-1]).tolist()]
+    video = index(pts, int(np.sum(steps)))
+    first = data.draw(st.integers(0, len(pts) - 1))
+    stretch = range(first, data.draw(st.integers(first + 1, len(pts))))
+    chosen = uniform(video, stretch, count)
+    assert len(chosen) == count
+    assert chosen == sorted(chosen)
+    assert set(chosen) <= set(stretch)
+    longest = max(video.boundary(number + 1) - video.boundary(number) for number in stretch)
+    total = video.boundary(stretch.stop) - video.boundary(stretch.start)
+    if count * min(steps) > total and longest == min(steps):
+        assert set(chosen) == set(stretch)
+
+
+def test_frames_of_a_file_are_the_right_ones(bars: Any, tmp_path: Path) -> None:
+    path = bars.write(tmp_path / "a.mp4", frames=40, b_frames=2)
+    video = index_frames(path)
+    view = view_of_file(path, Clip("", ()), Sampling(5, 0), index_frames)
+    assert [number(bars, picture) for picture in view.pictures] == uniform(video, range(40), 5) == [4, 12, 20, 28, 36]
+    part = Clip("", (), float(video.seconds(10)), float(video.seconds(12)))
+    pictures = view_of_file(path, part, Sampling(2, 0), index_frames).pictures
+    assert [number(bars, picture) for picture in pictures] == [10, 11]
+    with pytest.raises(VideoError, match=r"shows nothing from 99"):
+        view_of_file(path, Clip("", (), 99.0), Sampling(), index_frames)
+
+
+def number(bars: Any, picture: Any) -> int:
+    return int(bars.read(av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), "rgb24")))
+
+
+@pytest.mark.parametrize(
+    ("size", "shape"), [(0, (60, 100)), (100, (60, 100)), (50, (30, 50)), (1, (1, 1)), (448, (60, 100))]
+)
+def test_pictures_are_made_smaller_never_larger(size: int, shape: tuple[int, int]) -> None:
+    assert shrunk(np.zeros((60, 100, 3), np.uint8), size).shape == (*shape, 3)
+
+
+def test_a_view_counts_its_tokens_and_writes_jpegs() -> None:
+    picture = np.full((56, 57, 3), 200, np.uint8)
+    view = View((picture, picture), 90)
+    assert view.tokens == 2 * 2 * 3
+    decoded = np.asarray(Image.open(io.BytesIO(view.jpegs[0])))
+    assert np.abs(decoded.astype(int) - picture).max() <= 2
+
+
+def test_stored_videos_are_shown_and_sent_as_they_are(built: Path) -> None:
+    question = questions(built, limit=1)[0]
+    assert question.clip is not None
+    clips = StoredClips(open_output(built))
+    view = clips.view(question.clip, Sampling(4, 64), whole=False)
+    assert len(view.pictures) == 4
+    assert max(view.pictures[0].shape) == 64
+    row = next(r for r in rows(built, "videos") if r["video_id"] == question.clip.key[0][1])
+    whole = clips.view(question.clip, Sampling(), whole=True)
+    assert whole.video is not None
+    assert hashlib.sha256(whole.video).hexdigest() == row["sha256"]
+    with pytest.raises(InputError, match="has no video nobody"):
+        clips.view(Clip("videos", (("video_id", "nobody"),)), Sampling(), whole=False)
+
+
+def test_a_stored_video_that_was_changed_is_refused(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    question = questions(built, limit=1)[0]
+    assert question.clip is not None
+    monkeypatch.setattr(hashlib, "sha256", hashlib.md5)
+    with pytest.raises(InputError, match="not the one that was built"):
+        StoredClips(open_output(built)).view(question.clip, Sampling(), whole=False)
+
+
+def test_a_stored_video_without_bytes_is_refused(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    question = questions(built, limit=1)[0]
+    assert question.clip is not None
+    for video in (None, {"bytes": None, "path": "/etc/passwd"}):
+        clips = StoredClips(open_output(built))
+        real = clips._group
+        monkeypatch.setattr(
+            clips, "_group", lambda *place, real=real, v=video: [{**r, "video": v} for r in real(*place)]
+        )
+        with pytest.raises(InputError, match="not the one that was built"):
+            clips.view(question.clip, Sampling(), whole=False)
+
+
+def test_recipes_show_what_a_render_holds(suite: Path, recipes: Path, tmp_path: Path) -> None:
+    asked = questions(suite, settings=["clean", "jpeg-3"], limit=2)
+    unrendered = questions(recipes, settings=["clean", "jpeg-3"], limit=2)
+    assert [q.text for q in asked] == [q.text for q in unrendered]
+    stored = StoredClips(open_output(suite))
+    made = RecipeClips(open_output(recipes), unrendered, cached_sample("msrvtt"))
+    for one, other in zip(asked, unrendered, strict=True):
+        assert one.clip is not None
+        assert other.clip is not None
+        views = stored.view(one.clip, Sampling(3), whole=False), made.view(other.clip, Sampling(3), whole=False)
+        for a, b in zip(views[0].pictures, views[1].pictures, strict=True):
+            assert a.shape == b.shape
+            assert np.abs(a.astype(int) - b).mean() < 4  # one of them was encoded
+    clean, noisy = (made.view(q.clip, Sampling(1), whole=False).pictures[0] for q in unrendered[::2] if q.clip)
+    assert not np.array_equal(clean, noisy)
+    name = Path(str(unrendered[0].clip and unrendered[0].clip.key[0][1])).with_suffix(".mp4")
+    with pytest.raises(InputError, match=r"not in"):
+        RecipeClips(open_output(recipes), unrendered, tmp_path)
+    (source,) = cached_sample("msrvtt").rglob(name.name)
+    (tmp_path / name.name).write_bytes(source.read_bytes())
+    RecipeClips(open_output(recipes), unrendered[:1], tmp_path)
+    with pytest.raises(InputError, match=r"the source videos of 2 of 4 clips are not in"):
+        RecipeClips(open_output(recipes), unrendered, tmp_path)
+    with pytest.raises(UsageError, match="recipes, not videos"):
+        made.view(unrendered[0].clip, Sampling(), whole=True)  # type: ignore[arg-type]
+
+
+def test_a_folder_has_to_hold_every_video(built: Path, tmp_path: Path) -> None:
+    asked = questions(built, limit=1)
+    with pytest.raises(UsageError, match="there is no folder"):
+        clips_in_folder(asked, tmp_path / "none")
+    with pytest.raises(InputError, match="1 of 1 videos are not in"):
+        clips_in_folder(asked, tmp_path)
+    assert asked[0].clip is not None
+    name = str(asked[0].clip.key[0][1])
+    (tmp_path / f"{name}.mp4").write_bytes(b"")
+    assert clips_in_folder(asked, tmp_path) == FolderClips({name: tmp_path / f"{name}.mp4"})

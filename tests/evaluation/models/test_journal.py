@@ -1,0 +1,101 @@
+"""The journal: what was answered is not asked again, whatever happens to the writer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stressreel.core.errors import InputError, MismatchError, OutputError
+from stressreel.evaluation.models.journal import Journal
+from stressreel.evaluation.models.models import Reply
+
+ABOUT = {"model": "m", "shown": {"frames": 4}}
+
+
+def test_answers_are_there_again(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "j"
+    replies = {"a": Reply("yes\n\u2028", True, 3, 1, "n"), "b": Reply("", effect={"moved": 0.5})}
+    with Journal(path, ABOUT) as journal:
+        for key, reply in replies.items():
+            journal.add(key, reply)
+    with Journal(path, ABOUT) as journal:
+        assert journal.replies == replies
+    with Journal(path, ABOUT, fresh=True) as journal:
+        assert journal.replies == {}
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=40), st.integers(1, 400))
+def test_a_line_that_was_cut_off_is_dropped_and_no_other(
+    tmp_path_factory: pytest.TempPathFactory, text: str, cut: int
+) -> None:
+    path = tmp_path_factory.mktemp("j") / "j"
+    with Journal(path, ABOUT) as journal:
+        journal.add("a", Reply(text))
+        journal.add("b", Reply("yes"))
+    content = path.read_bytes()
+    last = content.rstrip(b"\n").rfind(b"\n") + 1
+    path.write_bytes(content[: max(last, len(content) - cut)])
+    with Journal(path, ABOUT) as journal:
+        assert journal.replies == {"a": Reply(text)}
+        journal.add("b", Reply("no"))
+    with Journal(path, ABOUT) as journal:
+        assert journal.replies["b"] == Reply("no")
+
+
+def test_a_journal_killed_before_its_first_line_begins_again(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    path.write_bytes(b'{"journal": 1, "mod')
+    with Journal(path, ABOUT) as journal:
+        journal.add("a", Reply("yes"))
+    with Journal(path, ABOUT) as journal:
+        assert journal.replies == {"a": Reply("yes")}
+
+
+def test_answers_to_something_else_are_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    with Journal(path, ABOUT) as journal:
+        journal.add("a", Reply("yes"))
+    before = path.read_bytes()
+    with (
+        pytest.raises(MismatchError, match="model 'm'; now: model 'other'"),
+        Journal(path, {**ABOUT, "model": "other"}),
+    ):
+        pass
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"no",
+        b"[]",
+        b'{"key": 1, "text": "a"}',
+        b'{"key": "a"}',
+        b'{"key": "a", "text": 3}',
+        b'{"text": "a", "x": 1}',
+        b'{"key": "a", "text": "a", "cut": "no"}',
+        b'{"key": "a", "text": "a", "input_tokens": "3"}',
+        b'{"key": "a", "text": "a", "model": 3}',
+        b"\xff",
+    ],
+)
+def test_odd_lines_are_refused(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "j"
+    with Journal(path, ABOUT):
+        pass
+    path.write_bytes(path.read_bytes() + line + b"\n")
+    with pytest.raises(InputError, match="line 2"), Journal(path, ABOUT):
+        pass
+    path.write_bytes(line + b"\n")
+    with pytest.raises(InputError, match="line 1"), Journal(path, ABOUT):
+        pass
+
+
+def test_two_runs_do_not_write_one_journal(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    with Journal(path, ABOUT), pytest.raises(OutputError, match="another run"), Journal(path, ABOUT):
+        pass
+    with pytest.raises(OutputError, match="cannot write"), Journal(tmp_path / "j" / "k", ABOUT):
+        pass

@@ -1,0 +1,165 @@
+"""Questions as a model gets them: of every benchmark, and of a user's file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import rows
+from stressreel.builders import benchmark_of
+from stressreel.builders.parts import tasks_of
+from stressreel.core.errors import InputError, UsageError
+from stressreel.core.output import open_output
+from stressreel.evaluation.models.questions import (
+    MODALITIES,
+    Question,
+    chosen_modalities,
+    questions_of_file,
+    questions_of_output,
+)
+from stressreel.evaluation.tasks import prompts
+
+
+def questions(out: Path, split: str | None = None, **options: Any) -> list[Question]:
+    output = open_output(out)
+    return list(questions_of_output(output, tasks_of(benchmark_of(output), output, split), **options))
+
+
+def written(path: Path, *lines: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_clavi_is_asked_in_full(built: Path) -> None:
+    found = questions(built)
+    asked = {row["question_id"]: row for row in rows(built, "questions", "test")}
+    assert [question.about["id"] for question in found] == list(asked)
+    first = found[0]
+    assert first.text == f"{asked[first.about['id']]['question']}\nAnswer with yes or no."
+    assert first.unasked == "Answer with yes or no."
+    assert first.clip is not None
+    assert first.clip.key == (("video_id", asked[first.about["id"]]["video_id"]),)
+    assert (first.about["config"], first.column, first.most_tokens) == ("questions", "answer", 16)
+
+
+def test_causal_answers_and_explanations_are_asked(built_causal: Path) -> None:
+    found = questions(built_causal)
+    assert {question.kind for question in found} == {"answer", "explanation", "open_answer", "open_explanation"}
+    explanation = next(question for question in found if question.kind == "explanation")
+    row = next(r for r in rows(built_causal, "ud", "test") if r["qid"] == explanation.about["id"])
+    assert explanation.options == tuple(row["explanation_options"])
+    assert explanation.column == "explanation"
+    assert all(option in explanation.text and option in explanation.unasked for option in explanation.options)
+    assert row["question"] in explanation.text
+    assert row["question"] not in explanation.unasked
+    told = next(question for question in found if question.kind == "open_answer")
+    assert told.options == ()
+    assert told.most_tokens == prompts()["max_new_tokens"]["text"]
+
+
+def test_every_scored_node_is_asked(graphs: Path) -> None:
+    found = questions(graphs)
+    assert {question.about["id"] for question in found} == {
+        row["key"] for row in rows(graphs, "questions", "test") if not row["banned"]
+    }
+    assert {question.kind for question in found} == {"node_yes_no", "node"}
+
+
+def test_settings_are_chosen_by_pattern(suite: Path) -> None:
+    assert {"clean", "jpeg-1", "jpeg-3", "random_noun"} <= {each.about["setting"] for each in questions(suite)}
+    chosen = questions(suite, settings=["clean", "jpeg-*"])
+    names = {question.about["setting"] for question in chosen}
+    assert {"clean", "jpeg-1", "jpeg-3"} <= names
+    assert all(name == "clean" or name.startswith("jpeg-") for name in names)
+    assert "random_noun" not in names
+    with pytest.raises(UsageError, match="matches no setting"):
+        questions(suite, settings=["clean", "blur-*"])
+
+
+def test_a_limit_counts_for_each_setting(suite: Path) -> None:
+    found = questions(suite, settings=["clean", "jpeg-3"], limit=2)
+    assert [question.about["setting"] for question in found] == ["clean"] * 2 + ["jpeg-3"] * 2
+
+
+def test_a_caption_is_predicted_by_its_id_and_nothing_is_guessed(suite: Path) -> None:
+    question = questions(suite, settings=["clean"], limit=1)[0]
+    assert question.predicted("(B)") == {"answer": question.option_ids[1], "raw": "(B)"}
+    assert question.predicted(question.options[2]) == {"answer": question.option_ids[2], "raw": question.options[2]}
+    assert question.predicted("A or B") == {"answer": "unreadable: A or B", "raw": "A or B"}
+
+
+def test_a_file_of_questions_is_read(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "q.jsonl",
+        {"id": 1, "question": "Who?", "options": ["a man", "a dog"], "video_id": "v", "subtitles": "Hi!", "start": 1},
+        {"id": 2, "question": "Is it?", "video_id": "w", "end": 2.5},
+    )
+    one, two = questions_of_file(path)
+    assert one.text == "Who?\nA. a man\nB. a dog\nAnswer with the letter of the right option."
+    assert one.prompt(MODALITIES["video"]) == one.text
+    assert (
+        one.prompt(MODALITIES["both"])
+        == one.prompt(MODALITIES["text"])
+        == ("Subtitles of the video:\nHi!\n\n" + one.text)
+    )
+    assert one.prompt(MODALITIES["unasked"]).endswith(
+        "Hi!\n\nA. a man\nB. a dog\nAnswer with the letter of the right option."
+    )
+    assert one.prompt(MODALITIES["blind"]) == one.text
+    assert one.clip is not None
+    assert (one.clip.start_s, one.clip.end_s) == (1.0, None)
+    assert two.clip is not None
+    assert (two.clip.start_s, two.clip.end_s) == (None, 2.5)
+    assert two.options == ("no", "yes")
+    assert two.text == "Is it?\nAnswer with yes or no."
+
+
+def test_tvqa_s_columns_are_read(tmp_path: Path) -> None:
+    row = {"qid": 7, "q": "What is it?", "vid_name": "s01e01_seg02_clip_00", "ts": "3.5-7", "answer_idx": 2}
+    row |= {f"a{number}": f"thing {number}" for number in range(5)} | {"sub_text": "Look."}
+    (found,) = questions_of_file(written(tmp_path / "tvqa.jsonl", row))
+    assert found.about == {"id": "7"}
+    assert found.options == tuple(f"thing {number}" for number in range(5))
+    assert found.clip is not None
+    assert found.clip.key == (("video_id", "s01e01_seg02_clip_00"),)
+    assert (found.clip.start_s, found.clip.end_s) == (3.5, 7.0)
+    assert found.subtitles == "Look."
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"id": "a"}, "no `question`"),
+        ({"id": "a", "question": "Q?", "options": 3}, "the options of 'a'"),
+        ({"id": "a", "question": "Q?", "start": 4, "end": 4}, "start before end"),
+        ({"id": "a", "question": "Q?", "start": "soon"}, "expected seconds"),
+        ({"id": "a", "question": "Q?", "ts": "1"}, "expected seconds"),
+        ({"id": "a", "question": "Q?", "start": "nan"}, "expected seconds"),
+        ({"id": "", "question": "Q?"}, "has no id"),
+    ],
+)
+def test_odd_rows_are_refused(tmp_path: Path, row: dict[str, Any], said: str) -> None:
+    path = written(tmp_path / "q.jsonl", row)
+    with pytest.raises(InputError, match=said):
+        questions_of_file(path)
+
+
+def test_times_that_are_not_known_are_the_whole_clip(tmp_path: Path) -> None:
+    rows_of = [{"ts": "nan-nan"}, {"start": "", "end": ""}, {"start": "", "ts": "1-2"}]
+    lines = [{"id": n, "question": "Q?", "video_id": "v", **times} for n, times in enumerate(rows_of)]
+    clips = [question.clip for question in questions_of_file(written(tmp_path / "q.jsonl", *lines))]
+    assert [(clip.start_s, clip.end_s) for clip in clips if clip] == [(None, None), (None, None), (1.0, 2.0)]
+
+
+def test_modalities_are_those_that_are_there(tmp_path: Path, built: Path) -> None:
+    silent = questions(built, limit=1)
+    assert chosen_modalities((), silent) == ["video"]
+    assert chosen_modalities(("blind", "video"), silent) == ["blind", "video"]
+    for wrong in ("text", "both", "sound", "video video"):
+        with pytest.raises(UsageError):
+            chosen_modalities(wrong.split(), silent)
+    spoken = questions_of_file(written(tmp_path / "q.jsonl", {"id": 1, "question": "Who?", "subtitles": "Hi!"}))
+    assert chosen_modalities((), spoken) == ["both"]
+    assert chosen_modalities(("video", "text", "both"), spoken) == ["video", "text", "both"]

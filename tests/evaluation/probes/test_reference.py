@@ -1,0 +1,219 @@
+"""QUAG as it is defined: properties that the paper states or that follow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stressreel.core.errors import InputError, UsageError
+from stressreel.evaluation.probes.quadrants import OPERATORS, SHORT_CIRCUITS, TEXT, VIDEO, quadrants_of
+from stressreel.evaluation.probes.reference import merged_attention, short_circuit, softmax
+
+V, T = VIDEO, TEXT
+SEEDS = st.integers(0, 2**32 - 1)
+LENGTHS = st.integers(1, 6)
+NAMES = st.sampled_from(sorted(SHORT_CIRCUITS))
+
+
+def case(seed: int, video: int, text: int, padded: int = 0):
+    """An attention map after softmax, labels, and which keys are not padding."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation([V] * (video + padded) + [T] * (text + padded))
+    seen = np.ones(len(labels), bool)
+    for label in (V, T):
+        seen[np.flatnonzero(labels == label)[:padded]] = False
+    scores = 2 * rng.standard_normal((2, len(labels), len(labels)))
+    return softmax(np.where(seen, scores, -1e30)), labels, seen
+
+
+@settings(deadline=None, max_examples=50)
+@given(SEEDS, LENGTHS, LENGTHS, st.integers(0, 2), NAMES, st.sampled_from(OPERATORS))
+def test_rows_still_sum_to_1_and_padding_stays_0(seed, video, text, padded, name, operator) -> None:
+    weights, labels, seen = case(seed, video, text, padded)
+    found = short_circuit(weights, labels, labels, name, seen, operator)
+    total = found.sum(axis=-1)
+    left = total > 0 if operator == "knockout" else np.ones_like(total, bool)
+    assert total[left] == pytest.approx(1)
+    assert (found[..., ~seen] == 0).all()
+    assert (found >= 0).all()
+
+
+@settings(deadline=None, max_examples=30)
+@given(SEEDS, LENGTHS, LENGTHS, NAMES)
+def test_an_average_leaves_the_mass_on_each_modality_and_the_other_quadrants(seed, video, text, name) -> None:
+    weights, labels, _ = case(seed, video, text)
+    found = short_circuit(weights, labels, labels, name)
+    for key in (V, T):
+        assert found[..., labels == key].sum(axis=-1) == pytest.approx(weights[..., labels == key].sum(axis=-1))
+    for query in (V, T):
+        for key in (V, T):
+            before, after = (each[:, labels == query][..., labels == key] for each in (weights, found))
+            if (query, key) in quadrants_of(name):
+                assert np.ptp(after, axis=-1).max() < 1e-12
+            else:
+                assert np.array_equal(before, after)
+
+
+@settings(deadline=None, max_examples=30)
+@given(SEEDS, LENGTHS, LENGTHS, st.permutations(["VV", "VT", "TV", "TT"]), st.integers(1, 4))
+def test_the_order_of_quadrants_does_not_matter(seed, video, text, order, count) -> None:
+    weights, labels, seen = case(seed, video, text, 1)
+    at_once = short_circuit(weights, labels, labels, order[:count], seen)
+    one_by_one = weights
+    for name in order[:count]:
+        one_by_one = short_circuit(one_by_one, labels, labels, [name], seen)
+    assert at_once == pytest.approx(one_by_one)
+
+
+@settings(deadline=None, max_examples=30)
+@given(SEEDS, LENGTHS, LENGTHS, NAMES, st.sampled_from(OPERATORS))
+def test_padding_is_ignored(seed, video, text, name, operator) -> None:
+    weights, labels, seen = case(seed, video, text, 2)
+    found = short_circuit(weights, labels, labels, name, seen, operator)
+    without = short_circuit(weights[:, seen][..., seen], labels[seen], labels[seen], name, operator=operator)
+    assert found[:, seen][..., seen] == pytest.approx(without)
+
+
+@settings(deadline=None, max_examples=30)
+@given(SEEDS, LENGTHS, LENGTHS)
+def test_theorem_2_1_averages_do_not_know_the_order_of_tokens(seed, video, text) -> None:
+    """Block after block: within a modality the mixed-in part is the same for any order of its values."""
+    rng = np.random.default_rng(seed)
+    weights, labels, _ = case(seed, video, text)
+    order = np.arange(len(labels))
+    for label in (V, T):
+        order[labels == label] = rng.permutation(order[labels == label])
+    values = rng.standard_normal((2, len(labels), 3))
+    unimodal = short_circuit(weights, labels, labels, "unimodal")
+    for label in (V, T):
+        own = labels == label
+        part, shuffled = (unimodal[:, own][..., own] @ each[:, own] for each in (values, values[:, order]))
+        assert part == pytest.approx(shuffled)
+        mass = unimodal[:, own][..., own].sum(axis=-1, keepdims=True)
+        assert part == pytest.approx(mass * values[:, own].mean(axis=1, keepdims=True))
+    every = short_circuit(weights, labels, labels, "all")
+    assert every @ values == pytest.approx(every @ values[:, order])
+
+
+@settings(deadline=None, max_examples=30)
+@given(SEEDS, st.integers(1, 8), st.integers(1, 8))
+def test_lemma_2_2_bounds_the_rank_and_a_sharper_bound_holds(seed, video, text) -> None:
+    weights, labels, _ = case(seed, video, text)
+    for name, left in (("video", text), ("text", video)):
+        rank = np.linalg.matrix_rank(short_circuit(weights[0], labels, labels, name))
+        assert rank <= left + 2
+        assert rank <= left + 1
+
+
+def test_the_sharper_bound_is_reached() -> None:
+    weights, labels, _ = case(0, 6, 3)
+    assert np.linalg.matrix_rank(weights[0]) == 9
+    assert np.linalg.matrix_rank(short_circuit(weights[0], labels, labels, "video")) == 4
+    assert np.linalg.matrix_rank(short_circuit(weights[0], labels, labels, "text")) == 7
+
+
+def test_the_toy_example() -> None:
+    """§A.1, Figure 4: three video and two text tokens, the last of each padded; the numbers are our own."""
+    labels = np.array([V, V, V, T, T])
+    seen = np.array([True, True, False, True, False])
+    given = np.array(
+        [
+            [0.5, 0.1, 0.0, 0.4, 0.0],
+            [0.2, 0.6, 0.0, 0.2, 0.0],
+            [0.3, 0.3, 0.0, 0.4, 0.0],
+            [0.1, 0.2, 0.0, 0.7, 0.0],
+            [0.4, 0.4, 0.0, 0.2, 0.0],
+        ]
+    )
+    expected = np.array(
+        [
+            [0.3, 0.3, 0.0, 0.4, 0.0],
+            [0.4, 0.4, 0.0, 0.2, 0.0],
+            [0.3, 0.3, 0.0, 0.4, 0.0],
+            [0.1, 0.2, 0.0, 0.7, 0.0],
+            [0.4, 0.4, 0.0, 0.2, 0.0],
+        ]
+    )
+    assert short_circuit(given, labels, labels, ["TT", "VV"], seen) == pytest.approx(expected)
+    crossmodal = given.copy()
+    crossmodal[3, :2] = 0.15
+    assert short_circuit(given, labels, labels, "crossmodal", seen) == pytest.approx(crossmodal)
+    knocked = np.array([0, 0, 0, 1, 0])
+    assert short_circuit(given, labels, labels, "VV", seen, "knockout")[0] == pytest.approx(knocked)
+    merged = np.array([0.05**0.5, 0.05**0.5, 0, 0.4, 0]) / (2 * 0.05**0.5 + 0.4)
+    assert short_circuit(given, labels, labels, "VV", seen, "merge")[0] == pytest.approx(merged)
+
+
+def test_causal_means_are_over_what_is_visible() -> None:
+    """Ours: the row's own mean."""
+    labels = np.array([V, V, V, T])
+    weights = np.array([[1, 0, 0, 0], [0.8, 0.2, 0, 0], [0.6, 0.3, 0.1, 0], [0.6, 0.1, 0.2, 0.1]])
+    found = short_circuit(weights, labels, labels, "video", np.tri(4, dtype=bool))
+    assert found == pytest.approx(
+        np.array([[1, 0, 0, 0], [0.5, 0.5, 0, 0], [1 / 3, 1 / 3, 1 / 3, 0], [0.3, 0.3, 0.3, 0.1]])
+    )
+
+
+def test_rows_that_see_nothing_and_rows_with_nothing_left() -> None:
+    labels = np.array([V, V])
+    weights = np.full((2, 2), 0.5)
+    seen = np.array([[False, False], [True, True]])
+    assert np.array_equal(short_circuit(weights, labels, labels, "VV", seen), weights)
+    assert np.array_equal(short_circuit(weights, labels, labels, "VV", seen, "knockout"), [[0.5, 0.5], [0, 0]])
+
+
+def test_queries_and_keys_of_their_own_and_a_third_modality() -> None:
+    weights = softmax(np.random.default_rng(0).standard_normal((2, 3)))
+    assert np.ptp(short_circuit(weights, [T, T], [V, V, V], "crossmodal"), axis=-1) == pytest.approx(0)
+    assert np.array_equal(short_circuit(weights, [T, T], [V, V, V], "unimodal"), weights)
+    found = short_circuit(weights, [T, 0], [3, 3, V], [(2, 3)])
+    assert found[0, 0] == found[0, 1]
+    assert np.array_equal(found[1], weights[1])
+
+
+@settings(deadline=None, max_examples=30)
+@given(SEEDS, LENGTHS, LENGTHS, st.integers(0, 2), st.sampled_from([(V,), (T,), (V, T)]))
+def test_quag_attention_is_the_mean_before_or_after_the_projection_and_the_operator_merge(
+    seed, video, text, padded, averaged
+) -> None:
+    rng = np.random.default_rng(seed)
+    labels = np.array([V] * (video + padded) + [T] * (text + padded))
+    seen = np.ones(len(labels), bool)
+    for label in (V, T):
+        seen[np.flatnonzero(labels == label)[:padded]] = False
+    inputs = rng.standard_normal((len(labels), 5))
+    maps = [(rng.standard_normal((5, 5)), rng.standard_normal(5)) for _ in range(3)]
+    query, key, value = (inputs @ matrix + shift for matrix, shift in maps)
+    found = merged_attention(query, key, value, labels, averaged, seen)
+
+    short, sizes = [], []
+    for label in averaged:
+        group = seen & (labels == label)
+        short.append(inputs[group].mean(axis=0))
+        sizes.append(group.sum())
+    for place in np.flatnonzero(seen & ~np.isin(labels, averaged)):
+        short.append(inputs[place])
+        sizes.append(1)
+    keys, values = (np.array(short) @ matrix + shift for matrix, shift in maps[1:])
+    before = softmax(query @ keys.T / 5**0.5 + np.log(sizes)) @ values
+    assert found == pytest.approx(before)
+
+    weights = softmax(np.where(seen, query @ key.T / 5**0.5, -1e30))
+    columns = [(row, label) for row in (V, T) for label in averaged]
+    assert found == pytest.approx(short_circuit(weights, labels, labels, columns, seen, "merge") @ value)
+
+
+def test_names() -> None:
+    assert quadrants_of("unimodal") == {(V, V), (T, T)}
+    assert quadrants_of("crossmodal") == {(V, T), (T, V)}
+    assert quadrants_of("video") == {(V, V), (T, V)}
+    assert quadrants_of("text") == {(T, T), (V, T)}
+    assert quadrants_of("VT") == quadrants_of([(1, 2)]) == {(V, T)}
+    for wrong in ("visual", [], ["VX"], [(0, 1)], [(1, 2, 3)]):
+        with pytest.raises(UsageError, match="Allowed: unimodal"):
+            quadrants_of(wrong)
+    with pytest.raises(UsageError, match="average, knockout, merge"):
+        short_circuit(np.eye(2), [1, 1], [1, 1], "VV", operator="mean")
+    with pytest.raises(InputError, match=r"\(2, 2\).*\(3,\)"):
+        short_circuit(np.eye(2), [1, 1], [1, 1, 1], "VV")

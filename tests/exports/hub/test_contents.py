@@ -1,0 +1,70 @@
+"""What travels: what the tables, the card and `build.json` name, and nothing else that lies in the folder."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from stressreel.core.errors import InputError
+from stressreel.core.output import open_output
+from stressreel.exports.hub.contents import File, files_of, hashed, is_pushed
+
+FIXED = {"README.md", "build.json", "units.parquet"}
+
+
+@pytest.fixture
+def out(built: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(built, tmp_path / "out"))
+
+
+def names(out: Path) -> set[str]:
+    return {file.name for file in files_of(open_output(out))}
+
+
+def test_what_a_build_leaves_travels_but_its_state(out: Path) -> None:
+    left = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    assert any(name.startswith(".build/") for name in left)
+    assert names(out) == {name for name in left if not name.startswith(".build/")} > FIXED
+    sizes = {file.name: file.size for file in files_of(open_output(out))}
+    assert sizes == {name: (out / name).stat().st_size for name in sizes}
+
+
+def test_what_nothing_names_stays(out: Path) -> None:
+    before = names(out)
+    for name in ("notes.txt", "figures/mine.png", "figures/.types.png.1.tmp.png", "other/test-00000-of-00001.parquet"):
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).write_bytes(b"mine")
+    (out / "text_shift.json").write_text('{"fingerprint": "of another output"}')
+    assert names(out) == before
+
+
+def test_measured_captions_travel_with_their_output(out: Path) -> None:
+    before = names(out)
+    (out / "text_shift.json").write_text(json.dumps({"fingerprint": open_output(out).info["fingerprint"]}))
+    assert names(out) == before | {"text_shift.json"}
+
+
+def test_a_missing_file_is_an_error(out: Path) -> None:
+    (out / "units.parquet").unlink()
+    with pytest.raises(InputError, match=r"lacks units\.parquet"):
+        files_of(open_output(out))
+
+
+@pytest.mark.parametrize("content", [b"", b"one line\n", bytes(range(256)) * 9000])
+def test_hashes_are_those_of_git_and_of_large_files(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    found = hashed(File("file", path, len(content)))
+    assert found.sha256 == hashlib.sha256(content).hexdigest()
+    if shutil.which("git"):
+        git = subprocess.run(["git", "hash-object", "--no-filters", path], capture_output=True, text=True, check=True)
+        assert found.blob == git.stdout.strip()
+
+
+def test_what_pushes_write_is_known_by_its_name() -> None:
+    pushed = (*FIXED, "text_shift.json", "figures/a.png", "videos/test-00000-of-00001.parquet", "videos/x.parquet")
+    others = ("LICENSE", ".gitattributes", "a.parquet", "figures/a.txt", "other/x.parquet", "videos/a/x.parquet")
+    assert all(is_pushed(name, {"videos"}) for name in pushed)
+    assert not any(is_pushed(name, {"videos"}) for name in others)

@@ -1,0 +1,374 @@
+"""Pushes to a Hub on loopback that is busy, breaks, loses answers, or is used by others meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hub import TOKEN, Fault, Hub, Lose, Refuse, Repository
+from huggingface_hub import HfApi, constants
+from stressreel.core.errors import HubError, UsageError
+from stressreel.exports.hub import client as asked
+from stressreel.exports.hub.contents import File, HashedFile, hashed
+from stressreel.exports.hub.push import Pushed, Target, check_names, inspect, push
+
+# huggingface_hub's own way of sending large files without Xet
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+
+TARGET = Target("org/data", "v1.0.0")
+CARD = b"---\nconfigs: []\n---\n"
+FIRST = {
+    "README.md": CARD,
+    "questions/test-00000-of-00001.parquet": b"questions",
+    "units.parquet": b"units",
+    "videos/test-00000-of-00002.parquet": b"one",
+    "videos/test-00001-of-00002.parquet": b"two",
+}
+SECOND = {**FIRST, "videos/test-00000-of-00001.parquet": b"one and two"}
+del SECOND["videos/test-00000-of-00002.parquet"], SECOND["videos/test-00001-of-00002.parquet"]
+COMMITTING = "/api/datasets/org/data/commit/main"
+
+
+def info(fingerprint: str = "1" * 64, version: str = "1.0.0") -> dict[str, Any]:
+    counts = {"questions": {"test": 1}, "videos": {"test": 2}}
+    return {"builder": "own", "dataset_version": version, "fingerprint": fingerprint, "counts": counts}
+
+
+class Pusher:
+    """Pushes files of a folder as the command does."""
+
+    def __init__(self, hub: Hub, folder: Path):
+        self.hub, self.folder = hub, folder
+        self.api = HfApi(endpoint=hub.url, token=TOKEN)
+
+    def files(self, content: Mapping[str, bytes], about: dict[str, Any]) -> list[HashedFile]:
+        found = []
+        for name, data in {**content, "build.json": json.dumps(about).encode()}.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            found.append(hashed(File(name, path, len(data))))
+        return sorted(found, key=lambda file: file.name)
+
+    def __call__(
+        self, content: Mapping[str, bytes] = FIRST, about: dict[str, Any] | None = None, target: Target = TARGET
+    ) -> Pushed:
+        about = about or info()
+        files = self.files(content, about)
+        found = inspect(self.api, target, about)
+        return push(self.api, target, about, files, found, ["Licence: none."])
+
+    @property
+    def repository(self) -> Repository:
+        return self.hub.repositories["datasets/org/data"]
+
+    def holds(self, content: Mapping[str, bytes], about: dict[str, Any] | None = None) -> bool:
+        build = json.dumps(about or info()).encode()
+        return self.repository.files() == {**content, "build.json": build, ".gitattributes": self.attributes}
+
+    @property
+    def attributes(self) -> bytes:
+        return self.repository.files()[".gitattributes"]
+
+
+@pytest.fixture
+def pusher(hub: Hub, tmp_path: Path) -> Pusher:
+    return Pusher(hub, tmp_path / "out")
+
+
+def at(path: str, *faults: Fault, method: str = "POST") -> Callable[[str, str, int], Fault]:
+    """Fail the first requests of a path in these ways."""
+    return lambda asked, where, before: (
+        faults[before] if (asked, where) == (method, path) and before < len(faults) else None
+    )
+
+
+# What is there afterwards
+
+
+def test_a_push_is_one_commit_in_a_private_repository_with_a_tag(pusher: Pusher) -> None:
+    done = pusher()
+    assert pusher.holds(FIRST)
+    assert pusher.repository.private
+    assert done.private
+    messages = [message for message, _ in pusher.repository.commits.values()]
+    assert messages[0] == "initial commit"
+    assert len(messages) == 2
+    assert messages[1].startswith("Push own 1.0.0, fingerprint 1111111111111111\n\nBy stressreel ")
+    assert messages[1].endswith("\nLicence: none.")
+    assert pusher.repository.tags == {"v1.0.0": pusher.repository.head} == {"v1.0.0": done.commit}
+    assert (done.made, done.added, done.deleted, done.kept) == (True, 6, 0, ())
+    assert done.url == f"{pusher.hub.url}/datasets/org/data"
+
+
+def test_a_public_repository_has_to_be_asked_for(pusher: Pusher) -> None:
+    assert not pusher(target=replace(TARGET, public=True)).private
+    assert not pusher.repository.private
+    before = len(pusher.repository.commits)
+    with pytest.raises(HubError, match=r"org/data is public\. Say --public"):
+        pusher(SECOND, info("2" * 64, "2.0.0"), Target("org/data", "v2.0.0"))
+    assert len(pusher.repository.commits) == before
+
+
+def test_the_same_again_makes_no_commit_and_sends_nothing(pusher: Pusher) -> None:
+    first = pusher()
+    pusher.hub.requests.clear()
+    again = pusher()
+    assert (again.made, again.commit, again.tagged) == (False, first.commit, first.commit)
+    assert {method for method, _ in pusher.hub.requests} <= {"GET", "HEAD"}
+
+
+def test_a_push_that_ended_before_its_tag_is_tagged(pusher: Pusher) -> None:
+    first = pusher()
+    pusher.repository.tags.clear()
+    assert not pusher().made
+    assert pusher.repository.tags == {"v1.0.0": first.commit}
+
+
+def test_another_version_sends_what_changed_and_deletes_what_is_gone(pusher: Pusher) -> None:
+    first = pusher()
+    with_others = {**pusher.repository.files(), "LICENSE": b"mine", "videos/test-extra.parquet": b"stray"}
+    pusher.repository.commit("by hand", with_others)
+    pusher.hub.requests.clear()
+    about = info("2" * 64, "2.0.0")
+    done = pusher(SECOND, about, Target("org/data", "v2.0.0"))
+    assert pusher.holds({**SECOND, "LICENSE": b"mine"}, about)
+    assert done.kept == ("LICENSE",)
+    assert (done.added, done.deleted) == (2, 3)  # build.json and the new shard; two shards and the stray one
+    assert pusher.hub.count("PUT", "/lfs/") == 1
+    assert pusher.repository.tags == {"v1.0.0": first.commit, "v2.0.0": done.commit}
+
+
+def test_tables_of_an_earlier_version_go(pusher: Pusher) -> None:
+    about = {**info(), "counts": {**info()["counts"], "pairs": {"test": 1}}}
+    pusher({**FIRST, "pairs/test-00000-of-00001.parquet": b"pairs"}, about)
+    done = pusher(FIRST, info("2" * 64), Target("org/data", "v2"))
+    assert pusher.holds(FIRST, info("2" * 64))
+    assert done.deleted == 1
+
+
+def test_a_tag_stays_what_it_is(pusher: Pusher) -> None:
+    pusher()
+    with pytest.raises(HubError, match=r"has the tag v1\.0\.0 already, for other content .* a higher --version"):
+        pusher(SECOND, info("2" * 64))
+    assert pusher.holds(FIRST)
+
+
+def test_a_new_card_of_the_same_content_leaves_the_tag(pusher: Pusher) -> None:
+    first = pusher()
+    done = pusher({**FIRST, "README.md": CARD + b"more"})
+    assert done.made
+    assert done.commit == pusher.repository.head != first.commit
+    assert done.tagged == first.commit == pusher.repository.tags["v1.0.0"]
+
+
+def test_a_repository_of_something_else_is_left_alone(pusher: Pusher) -> None:
+    repository = pusher.hub.make("org/data")
+    repository.commit("by hand", {"data.csv": b"mine"})
+    with pytest.raises(HubError, match=r"holds something that `stressreel push` did not leave \(data\.csv\)"):
+        pusher()
+    repository.commit("by hand", {"build.json": b'{"fingerprint": 3}'})
+    with pytest.raises(HubError, match="did not leave"):
+        pusher()
+    repository.commit("emptied", {".gitattributes": b""})
+    assert pusher().made
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("path", "method"),
+    [
+        ("/api/repos/create", "POST"),
+        ("/api/datasets/org/data", "GET"),
+        ("/api/datasets/org/data/preupload/main", "POST"),
+        ("/datasets/org/data.git/info/lfs/objects/batch", "POST"),
+        (COMMITTING, "POST"),
+        ("/api/datasets/org/data/refs", "GET"),
+    ],
+)
+@pytest.mark.parametrize("faults", [(Refuse(500), Refuse(503)), (Refuse(429), Lose()), (Lose(), Lose())])
+def test_what_fails_for_a_moment_is_done_again(
+    path: str, method: str, faults: tuple[Fault, ...], pusher: Pusher
+) -> None:
+    pusher.hub.fail = at(path, *faults, method=method)
+    done = pusher()
+    if not (path == COMMITTING and isinstance(faults[0], Lose)):  # which is not sent again
+        assert pusher.hub.requests.count((method, path)) > 1
+    assert pusher.holds(FIRST)
+    assert len(pusher.repository.commits) == 2
+    assert pusher.repository.tags == {"v1.0.0": done.commit}
+
+
+def test_a_lost_answer_to_a_tag_makes_no_other(pusher: Pusher) -> None:
+    pusher.hub.fail = lambda method, path, before: Lose() if "/tag/" in path and not before else None
+    assert pusher.repository if pusher().made else None
+    assert pusher.repository.tags == {"v1.0.0": pusher.repository.head}
+
+
+def test_a_lost_answer_to_a_commit_makes_no_second_one(pusher: Pusher) -> None:
+    pusher.hub.fail = at(COMMITTING, Lose())
+    done = pusher()
+    assert pusher.hub.requests.count(("POST", COMMITTING)) == 1
+    assert done.commit == pusher.repository.head
+    assert len(pusher.repository.commits) == 2
+
+
+def test_a_stopped_push_does_not_send_large_files_again(pusher: Pusher) -> None:
+    pusher.hub.fail = at(COMMITTING, *[Refuse(500)] * 99)
+    with pytest.raises(HubError, match=r"failed with status 500, again and again .* What was uploaded is kept"):
+        pusher()
+    assert len(pusher.repository.commits) == 1
+    assert pusher.repository.tags == {}
+    sent = pusher.hub.count("PUT", "/lfs/")
+    assert sent == 4
+    pusher.hub.fail = lambda method, path, before: None
+    assert pusher().made
+    assert pusher.hub.count("PUT", "/lfs/") == sent
+
+
+def test_a_commit_beside_ours_is_kept(pusher: Pusher) -> None:
+    pusher()
+
+    def once(repository: Repository) -> None:
+        pusher.hub.before_commit = lambda repository: None
+        repository.commit("theirs", {**repository.files(), "LICENSE": b"theirs"})
+
+    pusher.hub.before_commit = once
+    about = info("2" * 64)
+    done = pusher(SECOND, about, Target("org/data", "v2"))
+    assert pusher.hub.requests.count(("POST", COMMITTING)) == 3
+    assert pusher.holds({**SECOND, "LICENSE": b"theirs"}, about)
+    assert [message.split()[0] for message, _ in pusher.repository.commits.values()] == [
+        "initial",
+        "Push",
+        "theirs",
+        "Push",
+    ]
+    assert done.kept == ("LICENSE",)
+
+
+def test_another_push_meanwhile_is_not_written_over(pusher: Pusher) -> None:
+    pusher()
+
+    def theirs(repository: Repository) -> None:
+        pusher.hub.before_commit = lambda repository: None  # once
+        repository.commit("theirs", {**repository.files(), "units.parquet": b"theirs"})
+
+    pusher.hub.before_commit = theirs
+    with pytest.raises(HubError, match=r"somebody else pushed to org/data meanwhile: commit .* Nothing of this output"):
+        pusher(SECOND, info("2" * 64), Target("org/data", "v2"))
+    assert pusher.repository.files()["units.parquet"] == b"theirs"
+    assert "v2" not in pusher.repository.tags
+
+
+def test_a_repository_that_never_stands_still_is_left(pusher: Pusher) -> None:
+    pusher.hub.before_commit = lambda repository: repository.commit("theirs", repository.files()) and None
+    with pytest.raises(HubError, match="somebody else pushed"):
+        pusher()
+    assert pusher.hub.requests.count(("POST", COMMITTING)) == 2
+
+
+def test_a_file_that_arrived_otherwise_is_found(pusher: Pusher) -> None:
+    pusher.hub.corrupt = "units.parquet"
+    with pytest.raises(HubError, match=r"does not hold what was sent, at commit .*: units\.parquet\. There is no tag"):
+        pusher()
+    assert pusher.repository.tags == {}
+
+
+def test_a_file_that_changes_meanwhile_is_found(pusher: Pusher) -> None:
+    about = info()
+    files = pusher.files(FIRST, about)
+    found = inspect(pusher.api, TARGET, about)
+    (pusher.folder / "units.parquet").write_bytes(b"other")
+    with pytest.raises(HubError, match=r"does not hold what was sent.*units\.parquet"):
+        push(pusher.api, TARGET, about, files, found, [])
+
+
+def test_a_file_that_goes_meanwhile_is_named(pusher: Pusher) -> None:
+    about = info()
+    files = pusher.files(FIRST, about)
+    found = inspect(pusher.api, TARGET, about)
+    (pusher.folder / "units.parquet").unlink()
+    with pytest.raises(HubError, match=r"units\.parquet"):
+        push(pusher.api, TARGET, about, files, found, [])
+    assert len(pusher.repository.commits) == 1
+
+
+def test_a_model_of_that_name_is_no_data_set(pusher: Pusher) -> None:
+    pusher.hub.make("org/data", kind="models")
+    with pytest.raises(HubError, match="org/data is a model, no data set"):
+        pusher()
+    assert list(pusher.hub.repositories) == ["models/org/data"]
+
+
+@pytest.mark.parametrize(
+    ("api", "name", "said"),
+    [
+        (lambda hub: HfApi(endpoint=hub.url, token="hf_wrong"), "org/data", "does not accept the token"),
+        (lambda hub: HfApi(endpoint=hub.url, token=TOKEN), "other/data", "your token may not write to other/data"),
+    ],
+)
+def test_who_may_not_write_is_told(api: Callable[[Hub], HfApi], name: str, said: str, pusher: Pusher) -> None:
+    pusher.api = api(pusher.hub)
+    with pytest.raises(HubError, match=said) as refused:
+        pusher(target=Target(name, "v1.0.0"))
+    assert "hf_" not in str(refused.value)
+    assert pusher.hub.repositories == {}
+
+
+def test_a_repository_that_may_be_read_alone_is_told(pusher: Pusher) -> None:
+    pusher.hub.make("other/data", private=True)
+    with pytest.raises(HubError, match=r"may not write to other/data \(.*You don't have the rights"):
+        pusher(target=Target("other/data", "v1"))
+
+
+def test_a_hub_that_is_not_there_is_named(pusher: Pusher, monkeypatch: pytest.MonkeyPatch) -> None:
+    nowhere = "http://127.0.0.1:1"
+    monkeypatch.setattr(constants, "ENDPOINT", nowhere)
+    pusher.api = HfApi(endpoint=nowhere, token=TOKEN)
+    with pytest.raises(HubError, match=r"the Hub was not reached at http://127\.0\.0\.1:1"):
+        pusher()
+
+
+def test_a_repository_that_somebody_makes_meanwhile_is_looked_at(pusher: Pusher) -> None:
+    about = info()
+    files = pusher.files(FIRST, about)
+    found = inspect(pusher.api, TARGET, about)
+    assert found.snapshot is None
+    pusher.hub.make("org/data", private=False)
+    with pytest.raises(HubError, match=r"org/data is public\. Say --public"):
+        push(pusher.api, TARGET, about, files, found, [])
+    assert len(pusher.repository.commits) == 1
+
+
+def test_a_computer_that_is_set_offline_is_told(pusher: Pusher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(HubError, match="HF_HUB_OFFLINE is set"):
+        pusher()
+    assert pusher.hub.requests == []
+
+
+def test_without_a_token_nothing_is_asked(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    with pytest.raises(HubError, match="`hf auth login`, or set HF_TOKEN"):
+        asked.hub()
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize("name", ["data", "a/b/c", "/data", "org/", "org/a b", "org/a..b", "org/-a", "org/a.git"])
+def test_names_that_are_none_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="is no name of a repository"):
+        check_names(Target(name, "v1"))
+
+
+@pytest.mark.parametrize("tag", ["", "main", "a b", "-v", "a/b", "v1..2"])
+def test_tags_that_are_none_are_refused(tag: str) -> None:
+    with pytest.raises(UsageError, match="--tag"):
+        check_names(Target("org/data", tag))
+    check_names(Target("org/da-ta_1.0", "v1.0.0-rc.1+b"))

@@ -1,0 +1,85 @@
+"""Where annotation files and videos lie in the folders that people keep them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ..core.errors import UsageError
+from ..core.objects import Objects, address, objects_at
+
+VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v")
+
+
+def find_file(folder: Path, name: str) -> Path | None:
+    """Find a file in a folder or up to two folders below it; the shallowest, first by name."""
+    for pattern in (name, f"*/{name}", f"*/*/{name}"):
+        found = sorted(path for path in folder.glob(pattern) if path.is_file())
+        if found:
+            return found[0]
+    return None
+
+
+def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequence[str] = (".",)) -> dict[str, Path]:
+    """Find the video file of each id.
+
+    Args:
+        folders: Where to look, first match wins.
+        ids: Source ids: the files' names without suffix.
+        subfolders: Where to look in each folder, first match wins; "." is the folder itself.
+
+    Returns:
+        The files found, by id, .mp4 before other suffixes. Ids without a file are absent.
+    """
+    wanted = set(ids)
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for sub in subfolders:
+            here: dict[str, Path] = {}
+            for path in _files_in(folder / sub):
+                if path.stem in wanted and path.suffix.lower() in VIDEO_SUFFIXES:
+                    best = here.get(path.stem)
+                    if best is None or _rank(path) < _rank(best):
+                        here[path.stem] = path
+            found = here | found
+    return found
+
+
+def searched(folders: Iterable[Path], subfolders: Sequence[str] = (".",)) -> list[str]:
+    """Describe the folders that `find_videos` looks in: whether they are there, and how many videos they hold."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        for sub in subfolders:
+            place = folder / sub
+            name = address(place) or str(place)
+            files = [path for path in _files_in(place) if path.suffix.lower() in VIDEO_SUFFIXES]
+            there = bool(address(place)) or place.is_dir()
+            example = f" such as {files[0].name}" if files else ""
+            found.setdefault(name, f"{len(files):,} video files{example}" if there else "not there")
+    return [f"{name} ({what})" for name, what in found.items()]
+
+
+def _files_in(place: Path) -> list[Path]:
+    """List the files of a folder, here or in object storage; none if it is not there."""
+    url = address(place)
+    if url is not None:
+        return [Path(f"{url}/{each.key}") for each in Objects(url).list() if "/" not in each.key]
+    return sorted(path for path in place.iterdir() if path.is_file()) if place.is_dir() else []
+
+
+def _rank(path: Path) -> int:
+    return VIDEO_SUFFIXES.index(path.suffix.lower())
+
+
+def video_folder(path: Path) -> Path:
+    """Return a folder of videos that the user named, or its address in object storage.
+
+    Raises:
+        UsageError: It is none.
+        MissingExtraError: It is an address, and obstore is not installed.
+    """
+    if address(path) is not None:
+        objects_at(path)
+    elif not path.is_dir():
+        raise UsageError(f"--videos {path}: there is no folder of that name.")
+    return path
