@@ -37,9 +37,9 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
     """Draw for every clip its first caption and the first captions of four other clips, in an order of their own.
 
     What is offered differs in every setting, by `evaluation.metrics.answers.plain`: no two captions are alike, and none
-    is one of the clip's own. A perturbation can make captions alike (without nouns, "a dog runs" and "a cat runs"). So clips
-    are taken whose captions differ under all perturbations; where there are not four, a perturbation that makes captions
-    alike has others in their places; and a clip for which some perturbation leaves no four is left out, of all
+    is one of the clip's own. A perturbation can make captions alike (without nouns, "a dog runs" and "a cat runs"). So
+    clips are taken whose captions differ under all perturbations; where there are not four, a perturbation that makes
+    captions alike has others in their places; and a clip for which some perturbation leaves no four is left out, of all
     settings, because robustness compares settings on the same items.
 
     Args:
