@@ -1,11 +1,11 @@
-# make demo: the benchmark from the built-in sample, built and verified.   make test: the whole test suite.
-# make docs: the site, in build/docs.
+# make demo: build the benchmark of the built-in sample and verify it.   make test: run the tests.
+# make test-full: run the long tests.   make docs: build the site in build/docs.
 # All make a virtual environment in .venv and need Python >= 3.11, pip and make, nothing else.
 PYTHON ?= python3
 OUT ?= out/clavi
 BIN := .venv/bin
 
-.PHONY: demo test lint docs clean
+.PHONY: demo test test-full lint docs clean
 
 demo: .venv/core
 	$(BIN)/build-clavi --charades sample --out $(OUT) --fresh
@@ -16,16 +16,14 @@ demo: .venv/core
 	@echo '  questions = load_dataset("$(OUT)")'
 	@echo '  videos = load_dataset("$(OUT)", "videos", split="test")'
 
-# Bytecode is kept even where that is switched off: the tests start a hundred processes.
-# The tests run in turns, as a process that has run all of them holds more than 2 GB.
-TURNS := tests/builders tests/cli
-WORDS := $(addprefix tests/,corruptions language evaluation templates data_cards exports)
+# Bytecode is kept even where that is switched off: the tests start many processes.
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 test: .venv/dev
-	@failed=0; for turn in $(TURNS) "$(WORDS)" "tests $(addprefix --ignore=,$(TURNS) $(WORDS))"; do \
-	  echo "pytest $$turn"; \
-	  PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-	    $(BIN)/python -m pytest -n 2 --dist worksteal $$turn || failed=1; \
-	done; exit $$failed
+	$(PYTEST)
+
+# Sweeps, simulations, kill campaigns and clusters, which take half an hour.
+test-full: .venv/dev
+	$(PYTEST) -m full
 
 # mypy wants the folder to have the package's name, and a clone may have any.
 lint: .venv/dev
