@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,10 @@ from ..core.notes import CARD, marked, notes_of
 from ..core.output import FinishedOutput
 from ..core.schema import Column, Config
 from ..core.source import source_of
+from .baselines import baseline_table
 from .croissant import FILE as CROISSANT
 from .croissant import render_croissant
+from .statistics import named
 
 SIZES = (
     (1_000, "n<1K"),
@@ -51,6 +53,8 @@ class Card:
         front_matter: Returns the benchmark's part of the YAML head.
         figures: Draws the PNG files, by name, from the output and what was measured.
         biases: Writes what was measured of biases as sentences, for `croissant.json`.
+        notes: The words for what reading and planning counted.
+        skips: The words for why something was not written.
     """
 
     template: Path | None = None
@@ -59,6 +63,8 @@ class Card:
     front_matter: Callable[[FinishedOutput], dict[str, Any]] = lambda output: {}
     figures: Callable[[FinishedOutput, Any], Mapping[str, bytes]] = lambda output, measured: {}
     biases: Callable[[FinishedOutput, Any], Sequence[str]] = lambda output, measured: ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+    skips: Mapping[str, str] = field(default_factory=dict)
 
 
 def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> None:
@@ -156,28 +162,34 @@ def _croissant(output: FinishedOutput, configs: Sequence[Config], card: Card, me
 def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measured: Any) -> str:
     info = output.info
     built = [config for config in configs if config.name in info["counts"]]
-    source = source_of(info)
     head = {**_head(output, card), **hub_fields(built, info)}
-    own = card.context(output, measured)
     folder = card.template.parent if card.template else HERE
     template = environment(folder).get_template(card.template.name if card.template else BASE)
     try:
         return template.render(
-            **{
-                "title": head["pretty_name"],
-                "introduction": "",
-                "show_tables": False,
-                "footage": "video" if any(c.kind == "video" for config in built for c in config.columns) else "",
-                **own,
-            },
+            **{"introduction": "", **shared_fields(output, built, card), **card.context(output, measured)},
+            title=head["pretty_name"],
             head=Written(yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip()),
             info={name: as_block(value) if name == "command" else value for name, value in info.items()},
-            source=source,
             own_text=Written(marked(notes_of(output.path / CARD))),
-            configs=built,
         )
     except UndefinedError as error:
         raise LookupError(f"build.json lacks what the card says: {error}") from error
+
+
+def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -> dict[str, Any]:
+    """Return what every template is given of an output and its tables; a benchmark may say some of it otherwise."""
+    info = output.info
+    counted = {name: count for name, count in info["notes"].items() if isinstance(count, int)}
+    return {
+        "configs": built,
+        "source": source_of(info),
+        "settings": info["settings"],
+        "splits": list(dict.fromkeys(split for counts in info["counts"].values() for split in counts)),
+        "footage": any(column.kind == "video" for config in built for column in config.columns),
+        "notes": named(counted, card.notes),
+        "skips": named(info["skips"]["by_reason"], card.skips),
+    }
 
 
 def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,6 +218,7 @@ def environment(folder: Path) -> Environment:
         "count": lambda number: f"{int(number):,}",
         "percent": lambda share: f"{100 * share:.1f} %",
         "spread": lambda spread: f"{spread.mean:.2f} ± {spread.sd:.2f} s, {spread.low:.2f} to {spread.high:.2f} s",
+        "baselines": baseline_table,
         "cell": lambda text: str(text).replace("|", "\\|").replace("\n", " "),
         "meaning": lambda text: Written(str(text).replace("|", "\\|").replace("\n", " ")),  # our words of a column
         "caption": as_code,

@@ -1,4 +1,4 @@
-"""What the card of a CausalChaos build says; the words are in `causal.md.j2`."""
+"""What the card of a CausalChaos build says; the words are in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core.output import FinishedOutput
+from ...core.results import Estimate
 from ...core.schema import Row
 from ...core.source import source_of
+from ...data_cards.baselines import Cell
 from ...data_cards.card import Card
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
 from ...data_cards.statistics import Spread, named
@@ -56,11 +58,11 @@ SKIPS = {
 
 
 @dataclass(frozen=True)
-class Guess:
-    """What one blind guesser gets right.
+class BaselineShare:
+    """What one blind baseline gets right.
 
     Attributes:
-        name: Of the guesser.
+        name: Of the baseline.
         right: Questions that it gets right; of equally good options it takes each with equal chance.
         total: Questions.
         chance: Share that chance gets right.
@@ -196,13 +198,13 @@ def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
     )
 
 
-def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[Guess]]]]:
+def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[BaselineShare]]]]:
     """Return what blind guessers get right, by table, split and target."""
     return {
         table: {
             split: {
                 target: [
-                    Guess(name, found["right"][name], found["questions"], found["chance"])
+                    BaselineShare(name, found["right"][name], found["questions"], found["chance"])
                     for name in MEANINGS
                     if name in found["right"]
                 ]
@@ -216,6 +218,22 @@ def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[Guess
     }
 
 
+def blind_tables(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Cell]]]:
+    """Return the cells of the tables of blind baselines: of the test, or of the last split where there is none."""
+    found = {}
+    for table, splits in guesses(info).items():
+        split = "test" if "test" in splits else list(splits)[-1]
+        rows: dict[str, dict[str, Cell]] = {"chance": {}}
+        for target, shares in splits[split].items():
+            verdict = f"{target} against chance"
+            rows["chance"] |= {target: shares[0].chance, verdict: ""}
+            for each in shares:
+                cells = {target: Estimate(each.share, *each.interval), verdict: each.verdict}
+                rows.setdefault(MEANINGS[each.name], {}).update(cells)
+        found[f"{table}, {split}"] = rows
+    return found
+
+
 TITLES = {
     "sample": "CausalChaos on the built-in sample of stressreel",
     "causalchaos": "CausalChaos, built with stressreel",
@@ -225,7 +243,8 @@ TITLES = {
 
 def card() -> Card:
     """Return what the card of a CausalChaos build says."""
-    return Card(Path(__file__).parent / "card.md.j2", measure_causal, context, front_matter, figures, biases)
+    template = Path(__file__).parent / "card.md.j2"
+    return Card(template, measure_causal, context, front_matter, figures, biases, NOTES, SKIPS)
 
 
 def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:
@@ -249,7 +268,6 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
     return {
         "pretty_name": TITLES[source_of(output.info).key],
         "language": ["en"],
-        **source_of(output.info).license,
         "task_categories": ["video-text-to-text", "visual-question-answering", "multiple-choice"],
         "tags": ["video", "video-question-answering", "causal-reasoning", "diagnostic", "causalchaos", "stressreel"],
     }
@@ -269,17 +287,12 @@ def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any
         "stats": measured,
         "settings": settings,
         "schemes": [scheme for scheme in SCHEMES if scheme in info["counts"]],
-        "splits": list(dict.fromkeys(split for counts in info["counts"].values() for split in counts)),
         "rendered": CLIPS in info["counts"],
         "confused": CONFUSED in info["counts"],
         "balanced": strict(settings),
         "frames": Spread.of(measured.frames),
-        "blind": guesses(info),
-        "guessers": MEANINGS,
+        "blind": blind_tables(info),
         "notes": named(plain, NOTES),
-        "skips": named(info["skips"]["by_reason"], SKIPS),
-        "show_tables": True,
-        "footage": "clip" if settings.render else "",
     }
 
 
@@ -306,7 +319,7 @@ def clips_png(frames: Sequence[int]) -> bytes:
     return _png(draw, 3.0)
 
 
-def blind_png(found: Mapping[str, Mapping[str, Mapping[str, Sequence[Guess]]]]) -> bytes:
+def blind_png(found: Mapping[str, Mapping[str, Mapping[str, Sequence[BaselineShare]]]]) -> bytes:
     """Draw what blind guessers get right in the test of every table, with 95 % intervals; the line is chance."""
     tables = {table: (splits.get("test") or list(splits.values())[-1]) for table, splits in found.items()}
     there = {guess.name for targets in tables.values() for each in targets.values() for guess in each}

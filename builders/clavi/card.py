@@ -1,4 +1,4 @@
-"""What the card of a CLAVI build says; the words are in `clavi.md.j2`."""
+"""What the card of a CLAVI build says; the words are in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from ...core.output import FinishedOutput
 from ...core.source import source_of
 from ...data_cards.card import Card
-from ...data_cards.statistics import Spread, named
-from .cues import MEANINGS
+from ...data_cards.statistics import Spread
+from .cues import MEANINGS, Cue
 from .figures import clavi_figures, swap_png
 from .pairs import MARGIN_S, SPARE_S, Limits
 from .settings import settings_of
@@ -47,15 +47,14 @@ SKIPS = {
     "undecodable": "the source video cannot be decoded",
     "too_short": "the source video ends before B does",
 }
-GUESSERS = {
-    "always_no": "*no* to everything",
-    "early_yes": "*yes* to *beginning* and *before*, *no* to the rest",
-    "wording": "the commonest answer to the wording (`template_id`)",
+BASELINES = {
+    "always_no": "no to everything",
+    "early_yes": "yes to beginning and before, no to the rest",
+    "wording": "the commonest answer to the wording (template_id)",
     "question": "the commonest answer to the exact question",
-    "type": "the commonest answer to the `type`",
+    "type": "the commonest answer to the type",
     "cuts": "sees only whether the video was recut; knows which actions tend to come first",
 }
-PLAIN = str.maketrans("", "", "*`")  # what Markdown marks words with
 
 
 def card() -> Card:
@@ -66,7 +65,9 @@ def card() -> Card:
         context,
         front_matter,
         figures,
-        lambda output, measured: biases(measured),
+        biases,
+        NOTES,
+        SKIPS,
     )
 
 
@@ -76,7 +77,6 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
     return {
         "pretty_name": "CLAVI on the built-in sample of stressreel" if drawn else "CLAVI, built with stressreel",
         "language": ["en"],
-        **source_of(output.info).license,
         "task_categories": ["video-text-to-text", "visual-question-answering"],
         "tags": ["video", "video-question-answering", "diagnostic", "temporal-order", "clavi", "stressreel"],
     }
@@ -85,19 +85,19 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]:
     """Return the fields of the template."""
     info = output.info
-    skips = info["skips"]
+    source = source_of(info)
+    notes = info["notes"]
+    scores = {score.name: score for score in measured.audit.scores}
     return {
-        "sample": source_of(info).drawn,
+        "sample": source.drawn,
         "charades": info["settings"].get("collection", "charades") == "charades",
-        "private": not source_of(info).redistributable and bool(source_of(info).terms),
+        "private": not source.redistributable and bool(source.terms),
         "cue_words": MEANINGS,
         "recurring": {
-            "again": info["notes"].get("segments_whose_words_come_again_in_their_source", 0),
-            "all": info["notes"].get("segments", 0),
+            "again": notes.get("segments_whose_words_come_again_in_their_source", 0),
+            "all": notes.get("segments", 0),
         },
         "stats": measured,
-        "settings": info["settings"],
-        "splits": list(measured.pairs),
         "rendered": "videos" in info["counts"],
         "pairs": sum(measured.pairs.values()),
         "videos": 2 * sum(measured.pairs.values()),
@@ -105,14 +105,27 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         "yes": sum(kind.yes for kind in measured.types),
         "actions_s": Spread.of(measured.actions_s),
         "videos_s": Spread.of(measured.videos_s),
-        "scores": {score.name: score for score in measured.audit.scores},
-        "guessers": GUESSERS,
-        "notes": named(info["notes"], NOTES),
-        "skips": named(skips["by_reason"], SKIPS),
-        "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings_of(output.info)))},
-        "license_link": source_of(info).license.get("license_link"),
-        "footage": "video",
+        "scores": scores,
+        "guessed": {
+            words: {
+                "accuracy": scores[name].accuracy,
+                "balanced accuracy": scores[name].balanced,
+                "CAcc_V, complement": scores[name].cacc_v,
+                "CAcc_T, complement": scores[name].cacc_t,
+            }
+            for name, words in BASELINES.items()
+        },
+        "guessed_by_type": {words: scores[name].by_type for name, words in BASELINES.items()},
+        "cues": cue_rows(measured.cue) if measured.cue else {},
+        "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings_of(info)))},
+        "license_link": source.license.get("license_link"),
     }
+
+
+def cue_rows(cue: Cue) -> dict[str, dict[str, float]]:
+    """Return the rows of the table of cues in phrases."""
+    first, control = "which of A and B is first in the source", "C told from A and B, balanced"
+    return {words: {first: cue.order[name], control: cue.control[name]} for name, words in MEANINGS.items()}
 
 
 def figures(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, bytes]:
@@ -123,11 +136,11 @@ def figures(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, byte
     return drawn
 
 
-def biases(measured: ClaviStatistics) -> list[str]:
-    """Write what guessers get right who do not see what happens."""
+def biases(output: FinishedOutput, measured: ClaviStatistics) -> list[str]:
+    """Write what blind baselines get right."""
     audit = measured.audit
     return [
-        f"{GUESSERS[score.name].translate(PLAIN)}: {score.accuracy:.1%} of the {audit.questions:,} questions of split "
-        f"{audit.asked} right without seeing what happens, {score.balanced:.1%} with yes and no weighted equally."
+        f"{BASELINES[score.name]}: {score.accuracy:.1%} of the {audit.questions:,} questions of split {audit.asked} "
+        f"right without seeing what happens, {score.balanced:.1%} with yes and no weighted equally."
         for score in audit.scores
     ]

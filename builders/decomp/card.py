@@ -8,7 +8,6 @@ from typing import Any
 from ...core.output import FinishedOutput
 from ...core.source import source_of
 from ...data_cards.card import Card
-from ...data_cards.statistics import named
 from .graph_answers import REASONS
 from .statistics import MOST_READ, PAPER_MEAN, DecompStatistics, guesser_names, measure_decomp
 
@@ -18,12 +17,13 @@ TITLES = {
     "agqa": "AGQA's questions as graphs, built with stressreel",
     "agqa_decomp": "AGQA-Decomp's published graphs, read by stressreel",
 }
-GUESSERS = {
+BASELINES = {
     "text": "the commonest answer to the same question in train",
     "words": "the commonest answer to the same words in any order",
     "naive_bayes": "naive Bayes on words and pairs of words",
     "regression": "logistic regression on words and pairs of words",
 }
+CONSTANT_HEADINGS = {"accuracy": "accuracy", "CA": "CA", "IC (defined)": "IC, over the counters that count"}
 MORE_REASONS = {"not_published": "The published graph has no answer."}
 NOTES = {
     "questions_held_out": "questions left out of train: they have a composition or a number of steps that is held out",
@@ -39,7 +39,8 @@ SKIPS = {"missing_video": "the video is not there", "unreadable_video": "the vid
 
 def card() -> Card:
     """Return what the card of question graphs says."""
-    return Card(Path(__file__).parent / "card.md.j2", measure_decomp, context, front_matter, biases=biases)
+    template = Path(__file__).parent / "card.md.j2"
+    return Card(template, measure_decomp, context, front_matter, biases=biases, notes=NOTES, skips=SKIPS)
 
 
 def biases(output: FinishedOutput, measured: DecompStatistics) -> list[str]:
@@ -48,7 +49,7 @@ def biases(output: FinishedOutput, measured: DecompStatistics) -> list[str]:
     for template, shares in measured.blind.items():
         best = max(shares, key=lambda name: shares[name])
         found.append(
-            f"{template}: {GUESSERS[best]}, learnt in train, is right on {shares[best]:.1%} of the "
+            f"{template}: {BASELINES[best]}, learnt in train, is right on {shares[best]:.1%} of the "
             f"{measured.asked[template]:,} roots in test without the video."
         )
     return found
@@ -59,7 +60,6 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
     return {
         "pretty_name": TITLES[source_of(output.info).key],
         "language": ["en"],
-        **source_of(output.info).license,
         "task_categories": ["video-text-to-text", "visual-question-answering"],
         "tags": ["video", "video-question-answering", "compositionality", "diagnostic", "agqa-decomp", "stressreel"],
     }
@@ -68,21 +68,20 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any]:
     """Return the fields of the template."""
     info = output.info
-    place = {row["key"]: number for number, row in enumerate(measured.example)}
     return {
-        "title": TITLES[source_of(info).key],
         "stats": measured,
-        "settings": info["settings"],
         "scene_graphs": any(name.endswith(".pkl") for name in info["inputs"]),
-        "splits": output.splits("questions"),
         "mean": measured.sub_questions / max(1, measured.graphs),
         "paper_mean": PAPER_MEAN,
         "most": MOST_READ,
         "reasons": {REASONS.get(code) or MORE_REASONS.get(code, code): n for code, n in measured.reasons.most_common()},
-        "guessers": {name: GUESSERS[name] for name in guesser_names()},
-        "place": place,
-        "notes": named({name: n for name, n in info["notes"].items() if isinstance(n, int)}, NOTES),
-        "skips": named(info["skips"]["by_reason"], SKIPS),
-        "show_tables": True,
-        "footage": "video" if "videos" in info["counts"] else "",
+        "guessers": {name: BASELINES[name] for name in guesser_names()},
+        "blind": {
+            template: {"roots in test": f"{measured.asked[template]:,}", **shares, "highest": max(shares.values())}
+            for template, shares in measured.blind.items()
+        },
+        "constants": {
+            answers: {heading: scores.get(name) for name, heading in CONSTANT_HEADINGS.items()}
+            for answers, scores in measured.constants.items()
+        },
     }

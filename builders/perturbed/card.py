@@ -18,7 +18,6 @@ from ...core.schema import Config, Row
 from ...core.source import source_of
 from ...corruptions.registry import VisualCorruption, check_name
 from ...data_cards.card import Card
-from ...data_cards.statistics import named
 from ...video.pyav import plane_view
 from ...video.thumbnails import UNDECODABLE, frames_of
 from .caption_card import TextStatistics, measure_texts
@@ -261,6 +260,8 @@ def card() -> Card:
         context,
         front_matter,
         lambda output, measured: perturbed_figures(output),
+        notes=NOTES,
+        skips=SKIPS,
     )
 
 
@@ -270,7 +271,6 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
     return {
         "pretty_name": title_of(output) if source.drawn else f"{title_of(output)}, built with stressreel",
         **({} if source.key == "captions" else {"language": ["en"]}),
-        **source.license,
         "task_categories": ["video-text-to-text"],
         "tags": ["video", "text-to-video-retrieval", "robustness", "corruptions", "diagnostic", "stressreel"],
     }
@@ -285,14 +285,9 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
     return {
         "kind": kind,
         "suite": SUITES[kind],
-        "show_tables": ", the part used",
-        "footage": "video" if settings["render"] else "",
-        "title": title_of(output),
         "text": measured.text,
         "stats": measured,
-        "settings": settings,
         "severities": settings["severities"],
-        "splits": list(measured.splits),
         "corruptions": corruptions,
         "drawn": drawn(corruptions),
         "filed": [corruption.name for corruption in corruptions if corruption.scope == "file"],
@@ -310,8 +305,6 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
         "total": sum(sum(sizes.values()) for sizes in measured.sizes.values()),
         "sampling": {"clips": CLIPS, "frames": FRAMES, "among": AMONG},
         "jsfusion": any("JSFUSION" in name for name in info["inputs"]),
-        "notes": named(info["notes"], NOTES),
-        "skips": named(info["skips"]["by_reason"], SKIPS),
     }
 
 

@@ -7,7 +7,6 @@ from jinja2 import UndefinedError
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of
 from stressreel.core.output import FinishedOutput
-from stressreel.core.source import source_of
 from stressreel.data_cards import card as cards
 
 
@@ -30,8 +29,8 @@ def fields_not_needed(output: FinishedOutput) -> list[str]:
     card = card_of(benchmark_of(output))
     assert card.template is not None
     template = cards.environment(card.template.parent).get_template(card.template.name)
-    own = {"head": "", "info": output.info, "configs": [], **card.context(output, card.measure(output))}
-    fields = {"title": "", "show_tables": True, "footage": "", "source": source_of(output.info), "own_text": "", **own}
+    own = {"head": "", "info": output.info, **card.context(output, card.measure(output))}
+    fields = {"title": "", "own_text": "", **cards.shared_fields(output, [], card), **own}
     template.render(fields)
     idle = []
     for name in own:

@@ -1,7 +1,7 @@
 """Numbers of the CausalChaos card; the card as a whole is built in tests/cli."""
 
 import pytest
-from stressreel.builders.causal.card import Guess, blind_png, clips_png, wrong_options
+from stressreel.builders.causal.card import BaselineShare, blind_png, clips_png, wrong_options
 from stressreel.core.schema import Column, Config
 
 
@@ -15,7 +15,7 @@ from stressreel.core.schema import Column, Config
     ],
 )
 def test_wilson_interval(right: int, total: int, low: float, high: float, verdict: str) -> None:
-    guess = Guess("longest", right, total, 0.2)
+    guess = BaselineShare("longest", right, total, 0.2)
     assert guess.interval == pytest.approx((low, high), abs=1e-4)
     assert guess.verdict == verdict
 
@@ -42,7 +42,7 @@ def test_wrong_options_are_counted_by_kind() -> None:
 
 @pytest.mark.usefixtures("paint")
 def test_figures_are_the_same_each_time() -> None:
-    guesses = {"ud": {"test": {"answer": [Guess("longest", 3, 9, 0.2)], "explanation": [Guess("longest", 1, 9, 0.2)]}}}
+    guesses = {"ud": {"test": {"answer": [BaselineShare("longest", 3, 9, 0.2)], "explanation": [BaselineShare("longest", 1, 9, 0.2)]}}}
     assert blind_png(guesses) == blind_png(guesses)
     assert clips_png([20, 30, 400]) == clips_png([20, 30, 400])
 
