@@ -76,12 +76,11 @@ def run_build(
 def _run_build(
     benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
 ) -> dict[str, Any] | None:
-    from ..builders.runtime.build import Options, run
-    from ..builders.runtime.collection import uncollected
-    from ..builders.runtime.estimates import in_words
+    from ..builders.runtime.build import Options, run, uncollected
     from ..builders.runtime.executor import executor_for
     from ..builders.runtime.missing import list_beside
     from ..builders.runtime.shares import run_share
+    from ..builders.runtime.space import in_words
     from ..data_cards.card import write_card
 
     with uncollected(), Working("reading the annotations and planning"):

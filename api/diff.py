@@ -11,7 +11,7 @@ from ..core.options import Option
 from ..core.progress import Working
 
 if TYPE_CHECKING:
-    from ..builders.runtime.difference import Difference
+    from ..builders.runtime.diff import Difference
 
 
 @public

@@ -42,7 +42,7 @@ from stressreel.builders.perturbed.tables import CLEAN
 from stressreel.cli.main import load_command
 from stressreel.cli.options import from_values
 from stressreel.core.options import settled
-from stressreel.core.shards import write_shard
+from stressreel.core.shards import ShardWriter
 from stressreel.corruptions.registry import SEVERITIES, check_name, visual_corruptions
 from stressreel.video import estimate
 from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
@@ -300,7 +300,10 @@ def packing() -> float:
                 hashlib.sha256(read).hexdigest()
                 yield empty | {"video": {"bytes": read, "path": "x.mp4"}, "clip_id": "x", "severity": 1}, len(read)
 
-        write_shard(Path(name) / "x.parquet", config, rows())
+        writer = ShardWriter(Path(name) / "x.parquet", config)
+        for row, size in rows():
+            writer.add(row, size)
+        writer.close()
         return (cpu() - began) / (len(files) * len(content)) * 1e9
 
 

@@ -33,9 +33,8 @@ from stressreel.builders.perturbed.prepare import prepare
 from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.builders.perturbed.tables import CLEAN
 from stressreel.builders.runtime import build
-from stressreel.builders.runtime.executor import Inline, Processes
+from stressreel.builders.runtime.executor import Executor, Inline, Processes, longest_first
 from stressreel.builders.runtime.output import Journal, claim
-from stressreel.builders.runtime.rendering import Executor, longest_first
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.files import sha256_file
 from stressreel.core.options import settled

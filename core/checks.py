@@ -51,7 +51,7 @@ Check = Callable[[FinishedOutput], Iterable[Finding]]
 
 @dataclass(frozen=True)
 class Chosen:
-    """What floating point decides: another engine (`core.versions.ENGINE`) rounds and may choose otherwise.
+    """What floating point decides: another engine (`core.version.ENGINE`) rounds and may choose otherwise.
 
     Attributes:
         columns: What was chosen, by table.

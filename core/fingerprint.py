@@ -9,7 +9,8 @@ whoever has the rows alone can find the fingerprint again, and tell which unit d
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -94,43 +95,27 @@ class Fingerprint:
         return hashlib.sha256(canonical_json({"version": VERSION, "tables": self.parts()}).encode()).hexdigest()
 
 
-class UnitsFile:
-    """Writes `units.parquet` as units are done; use as a context manager. It appears whole or not at all."""
+@contextmanager
+def writing_units(folder: Path) -> Iterator[Callable[[UnitRows], None]]:
+    """Return what adds to `units.parquet` in a `with` block what a unit has in one table.
 
-    def __init__(self, folder: Path):
-        """Write into an output folder."""
-        self._atomic = atomic(folder / FILE)
-        self._held: list[UnitRows] = []
+    The file appears whole at the end of the block, or after an exception not at all.
+    """
+    held: list[UnitRows] = []
+    with atomic(folder / FILE) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
 
-    def __enter__(self) -> UnitsFile:
-        """Open it."""
-        self._writer = pq.ParquetWriter(self._atomic.__enter__(), SCHEMA, compression="zstd")
-        return self
+        def write() -> None:
+            if held:
+                writer.write_table(pa.Table.from_pylist([vars(unit) for unit in held], schema=SCHEMA))
+            held.clear()
 
-    def add(self, unit: UnitRows) -> None:
-        """Write what a unit has in one table."""
-        self._held.append(unit)
-        if len(self._held) >= BATCH:
-            self._flush()
+        def add(unit: UnitRows) -> None:
+            held.append(unit)
+            if len(held) >= BATCH:
+                write()
 
-    def _flush(self) -> None:
-        if self._held:
-            self._writer.write_table(pa.Table.from_pylist([vars(unit) for unit in self._held], schema=SCHEMA))
-        self._held = []
-
-    def __exit__(self, *failure: Any) -> None:
-        """Finish it, or remove it after an exception."""
-        if failure[0] is None:
-            self._flush()
-        self._writer.close()
-        self._atomic.__exit__(*failure)
-
-
-def write_units(folder: Path, units: Iterable[UnitRows]) -> None:
-    """Write `units.parquet` at once."""
-    with UnitsFile(folder) as file:
-        for unit in units:
-            file.add(unit)
+        yield add
+        write()
 
 
 def read_units(folder: Path) -> Iterator[UnitRows]:

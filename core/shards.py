@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -145,43 +145,15 @@ class ShardWriter:
         with suppress(OSError):
             self._temporary.unlink(missing_ok=True)
 
-    def _explained(self) -> _Explained:
-        return _Explained(self.path)
-
-
-class _Explained:
-    """Turns the system's refusal to write into an OutputError."""
-
-    def __init__(self, path: Path):
-        self._path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError) and not isinstance(error, OutputError):
-            raise output_error(error, self._path) from error
-
-
-def write_shard(path: Path, config: Config, rows: Iterable[tuple[Row, int]]) -> None:
-    """Write one Parquet file at once, atomically.
-
-    Args:
-        path: Where it appears.
-        config: Its table.
-        rows: Storage rows with their size in bytes.
-
-    Raises:
-        OutputError: The folder cannot be written or the disk is full.
-    """
-    writer = ShardWriter(path, config)
-    try:
-        for row, size in rows:
-            writer.add(row, size)
-        writer.close()
-    except BaseException:
-        writer.abandon()
-        raise
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn the system's refusal to write into an OutputError."""
+        try:
+            yield
+        except OutputError:
+            raise
+        except OSError as error:
+            raise output_error(error, self.path) from error
 
 
 def _leaves(schema: pa.Schema) -> list[str]:
@@ -218,6 +190,33 @@ def chosen_rows(paths: Iterable[Path], key: str, wanted: AbstractSet[str]) -> It
             for group in range(file.num_row_groups):
                 if not wanted.isdisjoint(row[key] for row in group_rows(file, group, [key])):
                     yield from (row for row in group_rows(file, group) if row[key] in wanted)
+
+
+def row_reader(columns: Sequence[str]) -> Callable[[Path, int], Row]:
+    """Return what reads some columns of one row of a shard, by its number.
+
+    The two row groups that were read last are kept, as rows side by side are often wanted in turn.
+
+    Raises:
+        ShardError: From the function: the shard cannot be read.
+        LookupError: From the function: it has no such row.
+    """
+
+    @lru_cache(maxsize=2)  # of at most 32 MB each
+    def group(path: Path, index: int) -> list[Row]:
+        with open_shard(path) as file:
+            return list(group_rows(file, index, columns))
+
+    def read(path: Path, number: int) -> Row:
+        footer, left = read_footer(path), number
+        for index in range(footer.num_row_groups):
+            rows = footer.row_group(index).num_rows
+            if left < rows:
+                return group(path, index)[left]
+            left -= rows
+        raise LookupError(f"{path.name} has no row {number}")
+
+    return read
 
 
 def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:

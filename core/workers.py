@@ -14,7 +14,8 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from typing import Any, TypeVar
 
 from .errors import BuildError, InputError
 from .extras import own_process
+from .progress import counted
 
 T = TypeVar("T")
 
@@ -171,3 +173,31 @@ def _start(setup: bytes, shared: tuple[Any, ...]) -> None:
     function, given = pickle.loads(setup)
     if function is not None:
         function(*given, *shared)
+
+
+def on_processes(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], workers: int) -> Iterator[T]:
+    """Call a function with each tuple of arguments.
+
+    Args:
+        function: A function of a module.
+        calls: Its arguments; taken only as results are wanted, so that large ones are not all in memory.
+        workers: Processes; 1 works in the calling process.
+
+    Yields:
+        The results, in order.
+    """
+    yield from counted(_results(function, calls, workers))
+
+
+def _results(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], workers: int) -> Iterator[T]:
+    if workers == 1:
+        yield from (function(*arguments) for arguments in calls)
+        return
+    waiting: deque[Future[T]] = deque()
+    with Workers(workers) as pool:
+        for arguments in calls:
+            waiting.append(pool.submit(function, *arguments))
+            if len(waiting) > 4 * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

@@ -13,12 +13,11 @@ import numpy as np
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
-from ..core.card_head import data_files
+from ..core.card_file import CARD, data_files, marked, notes_of
 from ..core.checks import Check
 from ..core.documents import read_own
 from ..core.files import regular, write_atomic
 from ..core.markdown import Written, as_block, as_code, as_text, without_tags
-from ..core.notes import CARD, marked, notes_of
 from ..core.output import FinishedOutput
 from ..core.schema import Column, Config
 from ..core.source import source_of

@@ -12,7 +12,7 @@ from ...core.errors import InputError, UsageError
 from ...core.files import user_cache
 from ...core.plan import Plan, noted
 from ...core.progress import Progress, keep
-from ...core.versions import ENGINE, engine, tool_versions
+from ...core.version import ENGINE, engine, tool_versions
 from ...language.cast import Cast
 from ...negatives.embeddings_cache import embed
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all

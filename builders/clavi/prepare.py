@@ -8,7 +8,7 @@ from pathlib import Path
 from ...annotations.causalchaos import read_causalchaos
 from ...core.errors import UsageError
 from ...core.plan import Plan, noted
-from ...core.versions import tool_versions
+from ...core.version import tool_versions
 from ...templates import load_questions
 from ...video.encode import EncodeSettings
 from ...video.estimate import Estimate, estimate_cuts, survey

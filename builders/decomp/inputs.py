@@ -22,7 +22,7 @@ from ...core.errors import UsageError
 from ...core.files import sha256_file
 from ...core.plan import Plan, Unit
 from ...core.source import Source
-from ...core.versions import tool_versions
+from ...core.version import tool_versions
 from ...video.estimate import look
 from ...video.source_files import find_videos, video_folder
 from .drawn_graphs import drawn_graph

@@ -11,7 +11,7 @@ from ...annotations.captions import CaptionedClips
 from ...annotations.samples.cache import cached_sample
 from ...core.errors import InputError, UsageError
 from ...core.plan import Plan, noted
-from ...core.versions import tool_versions
+from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
 from ...language.tagger import choose_tagger

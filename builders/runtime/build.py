@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,10 @@ from ...core.output import fitting
 from ...core.plan import Builder, Plan, Skip, Unit, nothing_qualifies
 from ...core.progress import Progress, Working, keep
 from ...core.share import Share
-from .executor import Inline
+from .executor import Executor, Inline
 from .missing import describe_missing, preflight
 from .output import Journal, Output, Say, read_state
 from .pack import pack
-from .rendering import Executor
 from .space import Needs, check_space
 from .store import Store
 
@@ -279,3 +280,15 @@ def check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
     rendered = {unit.id for unit in plan.units if unit.source_id}
     if rendered and rendered <= {skip.unit_id for skip in skips}:
         raise BuildError("every unit was skipped, so there is nothing to write.")
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Leave the search for circular garbage off: it looks through everything again and again as more is read."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

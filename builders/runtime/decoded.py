@@ -6,7 +6,6 @@ import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,11 @@ from ...core.errors import VideoError
 from ...core.extras import command_for
 from ...core.output import FinishedOutput
 from ...core.schema import Config, Row
-from ...core.shards import group_rows, open_shard, read_footer
+from ...core.shards import read_footer, read_rows, row_reader
+from ...core.workers import on_processes
 from ...video.by_decord import differs_by_decord, spread
 from ...video.decode import shape_of, with_index
 from ...video.thumbnails import UNDECODABLE, look_at, misplaced
-from .processes import on_processes
 
 SHAPE = ("num_frames", "fps", "width", "height", "duration_s")
 ROOM = 1e-7  # between floats, as a share
@@ -125,24 +124,16 @@ def check_shown(output: FinishedOutput, shown: Iterable[Shown], workers: int) ->
     settings = output.info["settings"]
     # At crf 23 thumbnails of one frame in real clips were up to 2.1 apart; x264's quantiser doubles every 6.
     furthest = 12.0 * 2 ** (max(0, settings.get("crf", 23) - 23) / 6)
-    places: dict[str, dict[tuple[Any, ...], tuple[Path, int, int]]] = {}
-    videos = lru_cache(maxsize=2)(_videos)  # of a row group, at most 32 MB
+    places: dict[str, dict[tuple[Any, ...], tuple[Path, int]]] = {}
+    read = row_reader(["video"])
 
     def video(table: str, key: tuple[Any, ...]) -> bytes:
         if table not in places:
             places[table] = _places(output, table, len(key))
-        path, group, number = places[table].get(key, (None, 0, 0))
-        return videos(path, group)[number]["bytes"] or b"" if path else b""
+        return read(*places[table][key])["video"]["bytes"] or b"" if key in places[table] else b""
 
-    seen: set[tuple[str, tuple[Any, ...]]] = set()
-
-    def once() -> Iterator[Shown]:  # rows that are repeated are another check's
-        for each in shown:
-            if (each.table, each.key) not in seen:
-                seen.add((each.table, each.key))
-                yield each
-
-    calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in once())
+    once = {(each.table, each.key): each for each in shown}  # rows that are repeated are another check's
+    calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in once.values())
     for problems in on_processes(shown_problems, calls, workers):
         yield from problems
 
@@ -185,28 +176,22 @@ def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
     tables = [path.parent.name for path in first if "video" in read_footer(path).schema.to_arrow_schema().names]
     places = [place for table in tables for place in _places(output, table, 2).values()]
     chosen = (places[number] for number in spread(len(places), SAMPLE))
-    found = [(path.parent.name, _videos(path, group)[number]) for path, group, number in chosen]
+    read = row_reader(["video"])
+    found = [(path.parent.name, read(path, number)["video"]) for path, number in chosen]
     problems = on_processes(differs_by_decord, ((video["bytes"] or b"",) for _, video in found), workers)
     for (table, video), problem in zip(found, problems, strict=True):
         if problem:
             yield f"{table}: {video['path']}: {problem}"
 
 
-def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int, int]]:
-    """Find the shard, the row group and the place in it of every row of a table, by its first columns."""
+def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int]]:
+    """Find the shard of every row of a table, and its number there, by its first columns."""
     found = {}
     for path in output.shards(table):
-        with open_shard(path) as file:
-            names = file.schema_arrow.names[:keys]
-            for group in range(file.num_row_groups):
-                for number, row in enumerate(group_rows(file, group, names)):
-                    found[tuple(row[name] for name in names)] = (path, group, number)
+        names = read_footer(path).schema.to_arrow_schema().names[:keys]
+        for number, row in enumerate(read_rows(path, names)):
+            found[tuple(row.values())] = (path, number)
     return found
-
-
-def _videos(path: Path, group: int) -> list[dict[str, Any]]:
-    with open_shard(path) as file:
-        return [row["video"] for row in group_rows(file, group, ["video"])]
 
 
 def _named(key: Iterable[Any]) -> str:

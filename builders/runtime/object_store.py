@@ -25,12 +25,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...core.card_file import CARD, keep_notes_alone
 from ...core.documents import LARGEST_OWN, parse_json
 from ...core.errors import InputError, OutputError
 from ...core.files import canonical_json, sha256_file, user_cache, write_atomic
 from ...core.fingerprint import FILE as UNITS
 from ...core.inside import SIGNATURE, inside
-from ...core.notes import CARD, keep_notes_alone
 from ...core.objects import Lost, Objects
 from ...core.output import counts_of
 from ...core.plan import Plan

@@ -21,13 +21,13 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
+from ...core.card_file import CARD, holds_notes_alone, keep_notes_alone
 from ...core.documents import LARGEST_OWN, parse_json, read_own
 from ...core.errors import MismatchError, OutputError
 from ...core.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
 from ...core.fingerprint import FILE as UNITS
 from ...core.inside import SIGNATURE, refuse_foreign_entries
 from ...core.interrupt import check
-from ...core.notes import CARD, holds_notes_alone, keep_notes_alone
 from ...core.output import check_name
 from ...core.plan import Facts, Plan, Skip, Unit, changed
 from ...core.share import Share

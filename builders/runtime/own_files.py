@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from ...core.card_file import CARD
 from ...core.documents import read_own
 from ...core.errors import printable
 from ...core.fingerprint import FILE as UNITS
 from ...core.inside import SIGNATURE
-from ...core.notes import CARD
 from ...core.output import FinishedOutput
 from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 from ...evaluation.metrics.text_shift import read_report

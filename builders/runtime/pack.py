@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ...core.errors import BuildError
 from ...core.files import rename
-from ...core.fingerprint import Fingerprint, UnitHasher, UnitsFile, plain_json
+from ...core.fingerprint import Fingerprint, UnitHasher, plain_json, writing_units
 from ...core.interrupt import check
 from ...core.output import fitting
 from ...core.plan import Builder, Plan, Skip, Unit
@@ -76,7 +76,7 @@ def pack(
     fingerprint = Fingerprint()
     skipped = {skip.unit_id for skip in skips}
     try:
-        with UnitsFile(output.path) as file:
+        with writing_units(output.path) as add_unit:
             for unit in tracked(plan.units, "packing", plan.noun):
                 if unit.id in skipped:
                     continue
@@ -95,7 +95,7 @@ def pack(
                         _add(table, unit, stored, len(line), facts.get("files", {}), output, store, journal)
                 for found in hasher.done():
                     fingerprint.add(found)
-                    file.add(found)
+                    add_unit(found)
                 _relieve(tables)
                 check()
             for table in tables.values():

@@ -8,14 +8,13 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-import shutil
 import signal
 import socket
 import tempfile
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -34,11 +33,10 @@ from ...core.errors import (
 from ...core.extras import import_extra, own_process
 from ...core.files import output_error
 from ...core.plan import Builder, Facts, Skip, Unit
-from ...core.versions import version_here
+from ...core.version import version_here
 from ...video.ffmpeg import ffmpeg_version
-from .rendering import ONE_THREAD, Result, longest_first, render_unit
-from .shared_folder import SharedFolderStore
-from .store import FolderStore, Store
+from .executor import ONE_THREAD, Result, longest_first, render_unit
+from .store import FolderStore, SharedFolderStore, Store
 
 QUEUED = 2
 """Units handed to the cluster for each CPU: one that is rendered, and one that waits."""
@@ -49,9 +47,6 @@ ALONE_S = 60.0
 """How long no node may be there before the build gives up."""
 PROBE_S = 120.0
 OBJECT_STORE = 100_000_000  # bytes; Ray allows no fewer than 75 MB
-PACKAGE = Path(__file__).parents[2]
-
-
 OURS = ("STRESSREEL_CACHE_GB", "STRESSREEL_FFMPEG")
 """Variables that workers get as they are here."""
 
@@ -80,14 +75,15 @@ class RayCluster:
         Raises:
             MismatchError: A worker has other versions than the plan.
             OutputError: A worker does not see the store's folder, or cannot write there.
-            BuildError: The cluster has no CPU, or workers died again and again.
+            BuildError: The cluster has no CPU, a node has no stressreel, or workers died again and again.
         """
         if not units:
             return
         if isinstance(store, FolderStore):
             store = SharedFolderStore(store.path.absolute())
         others = _initialized()
-        with _token(store) as token, _joined(self, token) as ray:
+        with _token(store) as token, _joined(self) as ray:
+            _check_nodes(ray, token)
             job = _Job(
                 {name: found for name, found in _versions_here(self.tools).items() if found == self.tools[name]},
                 token,
@@ -237,42 +233,27 @@ def _versions_here(tools: Mapping[str, str]) -> dict[str, str | None]:
 
 
 @contextmanager
-def _joined(cluster: RayCluster, token: str | None) -> Iterator[Any]:
+def _joined(cluster: RayCluster) -> Iterator[Any]:
     """Join a cluster, or start one on this machine; leave it, or end it, afterwards. A caller's own stays as it is.
 
-    Args:
-        cluster: Which.
-        token: A file that all nodes have to see.
-
     Raises:
-        OutputError: A node does not see the file.
-        BuildError: Ray does not let this process in, or a node does not answer.
+        BuildError: Ray does not let this process in.
     """
     ray = import_extra("ray", what="--executor ray")
     if ray.is_initialized():
-        if not _same_package(ray, token):
-            raise BuildError(
-                "nodes of the Ray cluster that this process has joined have another stressreel than it has, or "
-                'none. Join with ray.init(runtime_env={"py_modules": [stressreel]}), or leave ray.init to the build.'
-            )
         yield ray
         return
     try:
         with _own_signals():
-            _init(ray, cluster, {})
-            if not _same_package(ray, token):  # only whoever joins may bring a package
-                ray.shutdown()
-                with _package() as package:
-                    _init(ray, cluster, {"py_modules": [str(package)]})
+            _init(ray, cluster)
         yield ray
     finally:
         with _own_signals():
             ray.shutdown()
 
 
-def _init(ray: Any, cluster: RayCluster, environment: Mapping[str, Any]) -> None:
+def _init(ray: Any, cluster: RayCluster) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
-    quiet["runtime_env"] = dict(environment)
     try:
         try:
             ray.init(address=cluster.address or "auto", **quiet)
@@ -345,86 +326,47 @@ def _token(store: Store) -> Iterator[str | None]:
         yield file.name
 
 
-def _same_package(ray: Any, token: str | None) -> bool:
-    """Look at every node before work starts: whether it sees the token, and has this package as it is here.
+def _check_nodes(ray: Any, token: str | None) -> None:
+    """Look at every node before work starts: whether it sees the token, and has stressreel.
 
     Raises:
         OutputError: A node does not see the store's folder.
-        BuildError: A node does not answer.
+        BuildError: A node does not answer, or has no stressreel.
     """
-    _, look = _looking()
+
+    def look(token: str | None) -> tuple[bool, bool]:  # as an inner function it travels whole
+        import importlib.util
+        import os
+
+        return token is None or os.path.exists(token), importlib.util.find_spec("stressreel") is not None
+
     nodes = {node["NodeID"]: node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")}
     place = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
     asked = {
         ray.remote(num_cpus=0, max_retries=0)(look)
         .options(scheduling_strategy=place(node_id=name, soft=False))
-        .remote(token): node
+        .remote(token): node["NodeManagerHostname"]
         for name, node in nodes.items()
     }
     answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=PROBE_S) if asked else ([], [])
-    names = [asked[ref]["NodeManagerHostname"] for ref in silent]
-    if names:
+    if silent:
         raise BuildError(
-            f"{_listed(names)} of the Ray cluster did not answer within {PROBE_S:.0f} s. Look at `ray status`, and "
-            "run the same command again."
+            f"{_listed([asked[ref] for ref in silent])} of the Ray cluster did not answer within {PROBE_S:.0f} s. Look "
+            "at `ray status`, and run the same command again."
         )
     try:
-        found = {asked[ref]["NodeManagerHostname"]: ray.get(ref) for ref in answered}
+        found = {asked[ref]: ray.get(ref) for ref in answered}
     except ray.exceptions.RayError as error:
         raise BuildError(f"a node of the Ray cluster fails at once: {_first_line(error)}") from error
     if unseen := [name for name, (sees, _) in found.items() if not sees]:
         raise _unseen(unseen, token or "")
-    own = look(None, PACKAGE)[1]
-    return all(digest == own for _, digest in found.values())
+    if without := [name for name, (_, has) in found.items() if not has]:
+        raise BuildError(f"{_listed(without)} of the Ray cluster: there is no stressreel. Install it on all machines.")
 
 
 def _variables() -> dict[str, str]:
     """Return what the environment of workers has besides: one thread for each, what they read of ours, no secrets."""
     return ONE_THREAD | {name: os.environ[name] for name in OURS if name in os.environ}
-
-
-@contextmanager
-def _package() -> Iterator[Path]:
-    """Copy this package, and no tests or data beside it, under its name."""
-    files, _ = _looking()
-    with tempfile.TemporaryDirectory(prefix="stressreel-package-") as folder:
-        copy = Path(folder) / "stressreel"
-        for path in files(PACKAGE):
-            (copy / path.relative_to(PACKAGE)).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy / path.relative_to(PACKAGE))
-        yield copy
-
-
-def _looking() -> tuple[Callable[..., list[Path]], Callable[..., tuple[bool, str]]]:
-    """Make what lists a package's files, and what runs on each node to see whether these and the store are there.
-
-    They know the standard library alone, and as inner functions travel whole: the package may not be on the node.
-    """
-
-    def files(root: Any) -> list[Any]:
-        found, folders = [], [root]
-        while folders:
-            folder = folders.pop()
-            found += [path for path in folder.iterdir() if path.suffix in (".py", ".yaml", ".j2", ".typed")]
-            folders += [path.parent for path in folder.glob("*/__init__.py")]
-        return sorted(found)
-
-    def look(token: str | None, root: Any = None) -> tuple[bool, str]:
-        import hashlib
-        import importlib.util
-        import os
-        import pathlib
-
-        if root is None:
-            spec = importlib.util.find_spec("stressreel")
-            root = pathlib.Path(spec.origin).parent if spec and spec.origin else None
-        digest = hashlib.sha256()
-        for path in files(root) if root else ():
-            content = path.read_bytes()
-            digest.update(f"{path.relative_to(root).as_posix()} {len(content)} ".encode() + content)
-        return token is None or os.path.exists(token), digest.hexdigest()
-
-    return files, look
 
 
 def _unseen(names: Sequence[str], token: str) -> OutputError:

@@ -25,14 +25,14 @@ from ...core.output import FinishedOutput
 from ...core.plan import Builder, Facts, Plan, Skip, Unit, changed
 from ...core.schema import Config, Row
 from ...core.seeds import rng_for
-from ...core.shards import group_rows, open_shard, read_rows
-from ...core.versions import ENGINE
+from ...core.shards import read_rows, row_reader
+from ...core.version import ENGINE
+from ...core.workers import on_processes
 from ...video.encode import without_loss
 from ...video.fidelity import differs
 from .build import in_order, results
 from .derived import differences
 from .pack import Key, count_rows, is_full
-from .processes import on_processes
 
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
 RENDERED = 5  # units with other rows are rendered: what `look` finds of a broken file may differ
@@ -346,6 +346,7 @@ class Rebuild:
 
     def _jobs(self, chosen: Sequence[Video], *, same: bool) -> Iterator[tuple[Any, ...]]:
         """Yield what to render, each with the files wanted of it as they lie in the output."""
+        read = row_reader(["video"])
         for number, videos in groupby(sorted(chosen, key=lambda video: video.unit), key=lambda video: video.unit):
             unit = self.plan.units[number]
             jobs: list[tuple[Builder, Unit, dict[str, tuple[str, bytes]]]] = []
@@ -353,7 +354,7 @@ class Rebuild:
                 builder, part = self.builder.part(unit, video.file)
                 if not jobs or (builder, part) != jobs[-1][:2]:
                     jobs.append((builder, part, {}))
-                jobs[-1][2][video.file] = (video.title, content_of(video))
+                jobs[-1][2][video.file] = (video.title, read(video.shard, video.row)["video"]["bytes"] or b"")
             yield from ((*job, same) for job in jobs)
 
 
@@ -380,18 +381,6 @@ def drawn(videos: Sequence[Video], sample: int | str | None, seed: int) -> list[
         (first if kinds[video.kind] <= EACH_KIND else rest).append(video)
     count = max(SAMPLE, len(first)) if sample is None else int(sample)
     return [*first, *rest][:count]
-
-
-def content_of(video: Video) -> bytes:
-    """Read a video out of its shard."""
-    left = video.row
-    with open_shard(video.shard) as file:
-        for index in range(file.num_row_groups):
-            rows = int(file.metadata.row_group(index).num_rows)
-            if left < rows:
-                return next(islice(group_rows(file, index, ["video"]), left, None))["video"]["bytes"] or b""
-            left -= rows
-    raise LookupError(f"{video.shard.name} has no row {video.row}")
 
 
 def look_again(builder: Builder, unit: Unit, render: bool) -> Facts | Skip:

@@ -19,8 +19,8 @@ from ...core.plan import Builder, Plan, nothing_qualifies
 from ...core.share import Share
 from .build import Options, WriteCard, check_skips, finish, finished, in_order, render
 from .output import Say, claim
-from .shared_folder import SharedFolderStore
 from .space import check_space
+from .store import SharedFolderStore
 
 
 def run_share(

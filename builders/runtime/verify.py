@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...core.card_head import other_files
+from ...core.card_file import other_files
 from ...core.checks import Check, Compared, Finding, NotChecked, Note
 from ...core.command import Command, differing_command
 from ...core.errors import legible, one_line

@@ -21,7 +21,7 @@ from stressreel.core.options import BuildSettings, content, option
 from stressreel.core.output import FinishedOutput
 from stressreel.core.plan import Facts, Plan, Unit
 from stressreel.core.schema import Column, Config, Row
-from stressreel.core.versions import tool_versions
+from stressreel.core.version import tool_versions
 from stressreel.evaluation.metrics.answers import YES_NO
 from stressreel.evaluation.metrics.inputs import read_columns
 from stressreel.evaluation.metrics.items import Items, items_of

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...builders.runtime.own_files import BUILD, CROISSANT, FIGURES, own_names
+from ...core.card_file import CARD
 from ...core.errors import InputError
 from ...core.files import sha256_file
 from ...core.fingerprint import FILE as UNITS
 from ...core.inside import SIGNATURE
-from ...core.notes import CARD
 from ...core.output import FinishedOutput
 from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 

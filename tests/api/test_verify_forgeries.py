@@ -1,7 +1,7 @@
 """A verification with the sources notices every forgery, and objects to nothing that a build leaves.
 
 By default some forgeries of every benchmark are drawn by a seed; `-m full` tries every kind in every place, and more
-seeds. What was missed can be looked at: `python tests/support/forgeries.py --benchmark NAME --kind KIND --all`.
+seeds.
 """
 
 import shutil
@@ -14,8 +14,8 @@ from commands import refuses, run
 from forger import forge, structural
 from stressreel import builders
 from stressreel.builders.runtime import build
+from stressreel.core.card_file import BEGIN
 from stressreel.core.errors import OutputError
-from stressreel.core.notes import BEGIN
 
 DRAWN = 6
 Sources = Path | str

@@ -30,12 +30,6 @@ def answer(*names: str, error: str = "") -> Any:
 NAMES = tuple(resource.rpartition("/")[2] for resource in PACKAGES)
 
 
-def test_both_are_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(*NAMES))
-    assert fetch(tmp_path / "data") == tmp_path / "data"
-    assert all((tmp_path / "data" / f"{resource}.zip").is_file() for resource in PACKAGES)
-
-
 def test_a_folder_that_nltk_does_not_know_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(*NAMES))
     done = run("stressreel", "data", "download", "--to", tmp_path / "data")
@@ -51,19 +45,6 @@ def test_offline_is_one_clear_error(
     with pytest.raises(InputError) as caught:
         fetch(tmp_path)
     assert f"({missing}) cannot be fetched into {tmp_path}: no network. Without a network" in str(caught.value)
-
-
-def test_what_is_there_stays_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for resource in PACKAGES:
-        (tmp_path / resource).mkdir(parents=True)
-    monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(error="no network"))
-    assert fetch(tmp_path) == tmp_path
-
-
-def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be fetched into"):
-        fetch(tmp_path / "file" / "data")
 
 
 def test_show_says_what_is_found_and_what_is_not(environment: dict[str, str], tmp_path: Path) -> None:

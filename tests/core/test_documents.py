@@ -1,12 +1,9 @@
 """Documents from others are read within limits, or refused in a sentence."""
 
-import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from stressreel.core.documents import DEEPEST, LARGEST_YAML, once, parse_json, parse_yaml, read_text, shortened
+from stressreel.core.documents import DEEPEST, LARGEST_YAML, once, parse_json, parse_yaml, read_text
 from stressreel.core.errors import InputError, UsageError
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
@@ -41,12 +38,6 @@ def test_yaml_that_is_refused(text: str, words: str) -> None:
     assert len(str(caught.value)) < 300
 
 
-def test_yaml_of_a_config_is_read() -> None:
-    text = "seed: 3\nlimit: 2 # two\nperturbations: [noise, blur]\ncrf: 0x10\n"
-    assert parse_yaml(text) == {"seed": 3, "limit": 2, "perturbations": ["noise", "blur"], "crf": 16}
-    assert parse_yaml("") is None
-
-
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
 @pytest.mark.parametrize("depth", [DEEPEST + 1, 990, 100_000])
 def test_deep_json_is_refused(opening: str, depth: int) -> None:
@@ -54,15 +45,6 @@ def test_deep_json_is_refused(opening: str, depth: int) -> None:
     for text in (opening * depth, opening * depth + "1" + closing * depth):
         with pytest.raises(ValueError, match=r"nested|Expecting"):
             parse_json(text)
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.text() | st.integers(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
-    )
-)
-def test_other_json_is_what_it_was(value: object) -> None:
-    assert parse_json(json.dumps(value)) == value
 
 
 def test_names_that_come_twice() -> None:
@@ -84,13 +66,6 @@ def test_text_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["x" * 10**7, [["x"] * 1000] * 100, 16**10000, {"a": "b" * 100}, b"x" * 1000], ids=range(5)
-)
-def test_values_are_shown_shortened(value: object) -> None:
-    assert len(shortened(value)) <= 80
-
-
-@pytest.mark.parametrize(
     ("text", "value"),
     [
         (r'"\ud800yes"', "\ufffdyes"),
@@ -103,8 +78,3 @@ def test_values_are_shown_shortened(value: object) -> None:
 )
 def test_halves_of_characters_are_replaced(text: str, value: object) -> None:
     assert parse_json(text) == value
-
-
-def test_json_of_values_without_number_is_refused() -> None:
-    with pytest.raises(ValueError, match="has 15,000,001 values, and no file of this kind more than 15,000,000"):
-        parse_json("[" + "[]," * 7_500_000 + "1]")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from commands import run
-from stressreel.builders.runtime.verify import Outcome
-from stressreel.core.errors import InputError, legible, one_line, printable
+from stressreel.core.errors import legible, printable
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J", "a\x9b31mb", "\r", "\u202eabc", "\ud800", "\x7f", "\u2028"])
@@ -16,20 +15,6 @@ def test_what_a_terminal_obeys_is_escaped(text: str) -> None:
     assert shown.isprintable()
     assert shown.encode()
     assert "\\u" in shown
-
-
-def test_what_people_read_stays() -> None:
-    assert printable("V′ → é\n\tこ") == "V′ → é\n\tこ"
-    assert one_line("a\nb") == "a\\nb"
-
-
-def test_an_error_is_printable() -> None:
-    assert str(InputError("clip \x1b[1A\x1b[2K is gone")) == "clip \\u001b[1A\\u001b[2K is gone"
-
-
-def test_a_problem_is_one_line() -> None:
-    outcome = Outcome("links", ("unit x\nok    sources\x1b[8m",), 1)
-    assert str(outcome) == "FAIL  links\n        unit x\\nok    sources\\u001b[8m"
 
 
 def test_a_command_prints_no_control_characters(tmp_path: Path) -> None:

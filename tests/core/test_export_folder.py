@@ -1,12 +1,11 @@
 """A folder that an export goes on with: what is its own is known, what is not stays."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from stressreel.core.errors import InputError, OutputError
+from stressreel.core.errors import InputError
 from stressreel.core.export_folder import open_folder
 from stressreel.exports.task_folder import ABOUT
 
@@ -53,14 +52,6 @@ def test_what_an_earlier_export_left_goes_at_the_end(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["b", "mine", ABOUT, "t"]
 
 
-def test_a_file_of_somebody_else_is_in_the_way(tmp_path: Path) -> None:
-    begin(tmp_path, {"t/a": {}})
-    (tmp_path / "t" / "b").write_text("mine")
-    with pytest.raises(InputError, match=r"has t/b, which no export wrote"):
-        open_folder(tmp_path, MADE_BY, force=False).announce({"t/a": {}, "t/b": {}})
-    assert (tmp_path / "t" / "b").read_text() == "mine"
-
-
 @pytest.mark.parametrize(
     "about",
     [
@@ -100,19 +91,3 @@ def test_nothing_is_removed_through_a_link(tmp_path: Path) -> None:
     (folder / "t").symlink_to(outside, target_is_directory=True)
     open_folder(folder, MADE_BY, force=False).finish()
     assert (outside / "a").read_text() == "theirs"
-
-
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="is a file"):
-        open_folder(tmp_path / "file", MADE_BY, force=True)
-
-
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(OutputError, match="cannot write"):
-            open_folder(tmp_path / "new", MADE_BY, force=False).announce({"a": {}})
-    finally:
-        tmp_path.chmod(0o700)

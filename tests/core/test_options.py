@@ -17,8 +17,6 @@ from stressreel.core.options import (
     option,
     options_of,
     read_settings,
-    semantic_version,
-    settled,
 )
 
 
@@ -78,27 +76,12 @@ def test_what_is_not_allowed_is_refused(given: dict[str, Any], said: str) -> Non
         example(**given)
 
 
-def test_a_missing_option_is_named() -> None:
-    with pytest.raises(InputError, match="source is missing"):
-        from_keywords(Example, {})
-
-
-def test_what_decides_nothing_is_set_back() -> None:
-    assert settled(example(render=False, crf=10)) == example(render=False)
-    assert settled(example(crf=10)).crf == 10
-
-
 def test_content_is_what_build_json_keeps_and_comes_back() -> None:
     made = example(tau=0.25, seed=7, limit=3)
     kept = content(made)
     assert kept == {"seed": 7, "names": ("all",), "kind": "a", "render": True, "crf": 23, "inner": {"tau": 0.25}}
     stored = {**kept, "names": list(kept["names"])}
     assert content(read_settings(Example, stored)) == kept
-
-
-@pytest.mark.parametrize("text", ["1.0.0", "0.1.2-rc.1", "1.2.3+x"])
-def test_semantic_versions(text: str) -> None:
-    assert semantic_version(text) == text
 
 
 @pytest.mark.parametrize("name", benchmark_names())

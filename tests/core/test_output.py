@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 from stressreel.builders.runtime.output import Journal, read_state
+from stressreel.core.card_file import notes_of
 from stressreel.core.errors import InputError, StressreelError
-from stressreel.core.notes import notes_of
 from stressreel.core.objects import Found, Objects
-from stressreel.core.output import RemoteOutput, fitting, open_output
+from stressreel.core.output import RemoteOutput, open_output
 from stressreel.core.schema import Column, Config
-from stressreel.core.shards import read_rows, shard_path, write_shard
+from stressreel.core.shards import read_rows, shard_path
 from stressreel.data_cards.card import _differing
 from stressreel.evaluation.metrics.folder import _earlier_figures
 from stressreel.evaluation.metrics.inputs import read_columns
+from written import write_shard
 
 NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"), Column("name", "string", "its name")))
 INFO: dict[str, Any] = {
@@ -53,13 +54,6 @@ def test_shards_are_those_of_table_and_split_alone(tmp_path: Path) -> None:
     ]
     assert len(output.shards("numbers")) == 13
     assert output.shards("others") == []
-
-
-def test_what_a_killed_writer_left_is_no_shard(tmp_path: Path) -> None:
-    output = open_output(finish(tmp_path))
-    shards = output.shards("numbers")
-    (tmp_path / "numbers" / ".train-00000-of-00012.parquet.1.tmp.parquet").touch()
-    assert output.shards("numbers") == shards
 
 
 def test_what_is_no_output_is_told_from_what_is_not_finished(tmp_path: Path) -> None:
@@ -104,11 +98,6 @@ def test_videos_are_looked_for_below_the_folder_that_a_user_gives(tmp_path: Path
             open_output(finish(tmp_path, {**INFO, **more}))
 
 
-def test_what_does_not_fit_together_is_said_in_words(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot be used as it is \(KeyError: "), fitting(tmp_path):
-        raise KeyError("fingerprint")
-
-
 @pytest.mark.parametrize(
     "file", ["build.json", "README.md", "croissant.json", "scores.json", ".build/plan.json", ".build/journal.jsonl"]
 )
@@ -133,6 +122,7 @@ def test_a_text_that_no_build_writes_is_refused_before_it_is_read(tmp_path: Path
     assert path.stat().st_size == 60_000_000_000
 
 
+@pytest.mark.full
 def test_small_shards_do_not_add_up_to_what_none_may_hold(tmp_path: Path) -> None:
     output = open_output(finish(tmp_path, {**INFO, "counts": {"texts": {"test": 40}}}))
     column = Config("texts", "texts", (Column("text", "string", "a text"),))

@@ -73,14 +73,14 @@ def in_little_memory(path: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("in_footer", [100_000, 10**9])
-def test_a_list_of_a_billion_in_thirty_bytes_is_not_unpacked(tmp_path: Path, in_footer: int) -> None:
-    path = crafted(tmp_path / "a.parquet", in_page=10**9, in_footer=in_footer)
+def test_a_list_of_a_billion_in_thirty_bytes_is_not_unpacked(tmp_path: Path) -> None:
+    path = crafted(tmp_path / "a.parquet", in_page=10**9, in_footer=100_000)
     assert path.stat().st_size < 1000
     for said in in_little_memory(path):
         assert "1 rows have 1,000,000,001 values or more in 2 pages" in said
 
 
+@pytest.mark.full
 def test_a_list_as_long_as_a_small_file_may_have_is_read(tmp_path: Path) -> None:
     path = crafted(tmp_path / "a.parquet", in_page=3_500_000, in_footer=3_500_000)
     assert in_little_memory(path) == ["read"] * 3
@@ -88,16 +88,6 @@ def test_a_list_as_long_as_a_small_file_may_have_is_read(tmp_path: Path) -> None
     assert all("unpacks to more than its size lets one expect" in said for said in in_little_memory(path))
     path = crafted(tmp_path / "a.parquet", in_page=29_000_000, in_footer=29_000_000)
     assert all("a list has more than 10,000,000 values" in said for said in in_little_memory(path))
-
-
-@pytest.mark.parametrize("binary", [False, True])
-def test_texts_that_go_on_from_the_one_before_are_refused(tmp_path: Path, binary: bool) -> None:
-    text = b"x" * 1_000_000
-    table = pa.table({"n": [text if binary else text.decode()] * 1000})
-    path = tmp_path / "a.parquet"
-    pq.write_table(table, path, use_dictionary=False, column_encoding={"n": "DELTA_BYTE_ARRAY"}, compression="zstd")
-    for said in in_little_memory(path):
-        assert "a.parquet cannot be read" in said
 
 
 def test_pages_hold_no_more_than_their_row_group_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -60,12 +59,6 @@ def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str], beats: Bea
     assert capsys.readouterr().err == ""
 
 
-def test_what_is_over_soon_is_not_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
-    with showing(), Working("scoring"):
-        assert list(tracked([1, 2], "mining", "question")) == [1, 2]
-    assert capsys.readouterr().err == ""
-
-
 def test_work_of_unknown_length_says_that_it_goes_on(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
     with showing(), Working("checking pictures"):
         list(counted([1, 2, 3]))
@@ -80,16 +73,6 @@ def test_a_step_silences_what_it_is_a_step_of(capsys: pytest.CaptureFixture[str]
         assert "planning" not in capsys.readouterr().err
         beats.beat()
         assert "planning" in capsys.readouterr().err
-
-
-def test_a_beat_calls_until_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    called = threading.Event()
-    beat = progress._Beat(called.set, first=0.001, every=0.001)
-    assert called.wait(60)
-    beat.stop()
-    called.clear()
-    assert not called.is_set()
 
 
 def test_only_what_is_kept_is_named() -> None:
@@ -113,18 +96,6 @@ def test_parts_of_larger_pieces_count_before_these_are_done(capsys: pytest.Captu
     assert "build: 2/6 renders, " in capsys.readouterr().err
 
 
-def test_a_notebook_without_widgets_has_bars_of_text(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Those with widgets are in tests/docs/test_ways.py."""
-    shell = SimpleNamespace(kernel=object())
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    monkeypatch.setattr(progress, "find_spec", lambda name: None)
-    with Progress("build", 2, "pair", shown=True) as shown:
-        shown.advance(2)
-    assert capsys.readouterr().err.splitlines()[-1].startswith("build: 100%")
-
-
 def test_a_console_of_ipython_is_no_notebook(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -145,15 +116,10 @@ def stopped(tmp_path: Path, *arguments: object, when: Callable[[], bool]) -> str
     return err
 
 
+@pytest.mark.full
 def test_an_interrupted_build_names_what_is_kept(tmp_path: Path) -> None:
     journal = tmp_path / "o" / ".build" / "journal.jsonl"
     arguments = ("--msrvtt", "sample", "--perturbations", "freeze", "--severity", 3, "--workers", 1)
     err = stopped(tmp_path, *arguments, when=lambda: journal.is_file() and journal.read_bytes().count(b"\n") > 1)
     assert "source video" in err.partition("Stopped. Kept: ")[2]
     assert "the same command goes on from there" in err
-
-
-def test_an_interrupted_build_that_finished_nothing_says_nothing_of_it(tmp_path: Path) -> None:
-    plan = tmp_path / "o" / ".build" / "plan.json"
-    err = stopped(tmp_path, "--msrvtt", "sample", "--workers", 1, when=plan.is_file)
-    assert err.rstrip().endswith("Stopped.")

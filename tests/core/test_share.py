@@ -22,10 +22,6 @@ def test_shares_are_about_as_much_work() -> None:
     assert max(costs) - min(costs) <= max(unit.cost for unit in UNITS)
 
 
-def test_order_decides_nothing() -> None:
-    assert Share(2, 3).of(UNITS[::-1]) == Share(2, 3).of(UNITS)
-
-
 def test_reading() -> None:
     assert read_share("3/50") == Share(3, 50)
     assert str(Share(3, 50)) == "3/50"

@@ -10,17 +10,17 @@ import signal
 import subprocess
 import sys
 import time
-from multiprocessing import spawn
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from stressreel.core.errors import BuildError, InputError
-from stressreel.core.workers import Workers
+from stressreel.core.workers import Workers, on_processes
 
 SCRIPT = """
 import operator
-from stressreel.core.workers import Workers
+from stressreel.core.workers import Workers, on_processes
 
 print("main runs")
 with Workers(2) as pool:
@@ -28,7 +28,7 @@ with Workers(2) as pool:
 """
 BOTH = """
 import multiprocessing, operator
-from stressreel.core.workers import Workers
+from stressreel.core.workers import Workers, on_processes
 
 def double(number):
     return 2 * number
@@ -60,7 +60,9 @@ def python(*arguments: object, **options: Any) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("way", ["script", "module", "-c", "-", "symlink"])
+@pytest.mark.parametrize(
+    "way", ["script", *(pytest.param(way, marks=pytest.mark.full) for way in ("module", "-c", "-", "symlink"))]
+)
 def test_no_worker_runs_the_main_module(way: str, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "symlink.py").symlink_to("script.py")
@@ -69,19 +71,10 @@ def test_no_worker_runs_the_main_module(way: str, tmp_path: Path) -> None:
     assert python(*arguments.get(way, ["-"]), cwd=tmp_path, input=given) == "main runs\n30\n"
 
 
+@pytest.mark.full
 def test_pools_of_the_user_stay_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "both.py").write_text(BOTH)
     assert python("both.py", cwd=tmp_path) == "-1 [2] -2\n"
-
-
-def test_processes_are_started_by_one_function_of_known_name() -> None:
-    """That of another system cannot be imported here, so the source is read; `workers._popen` relies on it."""
-    folder = Path(spawn.__file__).parent
-    for system, name in (("posix", "_launch"), ("win32", "__init__")):
-        source = (folder / f"popen_spawn_{system}.py").read_text("utf-8")
-        assert source.count("spawn.get_preparation_data(") == 1
-        before = source.partition("spawn.get_preparation_data(")[0]
-        assert before.rpartition("def ")[2].startswith(f"{name}(self")
 
 
 @pytest.mark.parametrize(
@@ -142,3 +135,18 @@ def test_workers_leave_interrupts_to_this_process() -> None:
         os.kill(pool.submit(os.getpid).result(), signal.SIGINT)
         assert pool.submit(operator.add, 1, 2).result() == 3
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_calls_are_taken_as_they_are_needed_and_results_come_in_order(workers: int) -> None:
+    taken: list[int] = []
+
+    def calls() -> Iterator[tuple[int]]:
+        for number in range(100):
+            taken.append(number)
+            yield (number,)
+
+    results = on_processes(operator.neg, calls(), workers)
+    assert [next(results) for _ in range(20)] == [-number for number in range(20)]
+    assert len(taken) <= 4 * workers + 20
+    results.close()  # type: ignore[attr-defined]

@@ -22,8 +22,8 @@ from stressreel.builders.parts import card_of
 from stressreel.builders.runtime.build import Options, run
 from stressreel.builders.runtime.output import claim
 from stressreel.cli.commands import make
+from stressreel.core.card_file import BEGIN, END
 from stressreel.core.errors import InputError
-from stressreel.core.notes import BEGIN, END
 from stressreel.core.output import FinishedOutput, open_output
 from stressreel.data_cards.card import card_checks, hub_fields
 from stressreel.templates import load_classes

@@ -13,8 +13,8 @@ from commands import run
 from forger import Forgery, forge
 from hypothesis import given
 from hypothesis import strategies as st
+from stressreel.core.card_file import BEGIN, END, marked, notes_of
 from stressreel.core.markdown import as_code, as_text
-from stressreel.core.notes import BEGIN, END, marked, notes_of
 from stressreel.core.results import Estimate, Table, markdown_table
 from stressreel.data_cards.card import environment
 

@@ -165,7 +165,7 @@ FRONT = (
 
 def change_card(out: Path, bait: Bait, rng: Rng) -> str:
     """Change the card: its front matter, its text, the marks of its notes."""
-    from stressreel.core.notes import BEGIN, END
+    from stressreel.core.card_file import BEGIN, END
 
     path = out / "README.md"
     text = path.read_text(encoding="utf-8")

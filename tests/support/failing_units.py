@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,19 +53,3 @@ class Failing(Numbers):
     def begun(self, unit_id: str) -> int:
         """How often a unit was rendered."""
         return len(list(self.marks.glob(f"{unit_id}-*")))
-
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """A store without folders for units, as that of objects."""
-
-    path: Path
-
-    def scratch(self, unit_id: str) -> Path:
-        folder = self.path / "scratch" / unit_id
-        folder.mkdir(parents=True)
-        return folder
-
-    def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
-        for name in files:
-            (self.path / "scratch" / unit_id / name).rename(self.path / f"{unit_id}.{name}")

@@ -16,11 +16,12 @@ from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of
 from stressreel.builders.runtime.verify import check_counts, check_files, check_hashes, check_schema
 from stressreel.core.files import write_json
-from stressreel.core.fingerprint import Fingerprint, UnitRows, plain_json, read_units, recomputed, write_units
+from stressreel.core.fingerprint import Fingerprint, UnitRows, plain_json, read_units, recomputed
 from stressreel.core.output import FinishedOutput, open_output
 from stressreel.core.schema import Column, Config
-from stressreel.core.shards import shard_path, write_shard
+from stressreel.core.shards import shard_path
 from stressreel.data_cards.card import write_card
+from written import write_shard, write_units
 
 SLOW = ("load_dataset", "decord", "card", "croissant")  # they see nothing that a forger of content leaves behind
 

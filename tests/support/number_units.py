@@ -1,11 +1,15 @@
-"""A builder of tests: a small file and three rows for each unit."""
+"""A builder of tests: a small file and three rows for each unit; and its builds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from stressreel.builders.runtime import build
+from stressreel.builders.runtime.executor import Executor, Inline
+from stressreel.builders.runtime.output import claim
 from stressreel.core.errors import VideoError
 from stressreel.core.files import sha256_file
 from stressreel.core.plan import Facts, Plan, Skip, Unit
@@ -58,3 +62,20 @@ class Numbers:
 def plan_of(count: int) -> Plan:
     units = [Unit(f"u{n:02d}", ("train", "test")[n % 3 == 0], f"v{n}", {}, float(n % 4)) for n in range(count)]
     return Plan("numbers", {"settings": {}}, tuple(units), (NUMBERS, CLIPS))
+
+
+def build_numbers(
+    out: Path, builder: Numbers, plan: Plan | None = None, executor: Executor | None = None, **options: Any
+) -> dict[str, Any]:
+    """Build in a folder, from where it was left; return the content of `build.json`."""
+    how = build.Options(executor or Inline(), progress=False, **options)
+    with claim(out) as output:
+        return build.run(
+            plan or plan_of(9),
+            builder,
+            output,
+            how,
+            info=INFO,
+            write_card=lambda path, info: None,
+            say=lambda text: None,
+        )

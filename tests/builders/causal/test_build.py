@@ -25,10 +25,11 @@ from stressreel.core.errors import InputError, VideoError
 from stressreel.core.output import FinishedOutput
 from stressreel.core.plan import Plan, Unit
 from stressreel.core.seeds import rng_for
-from stressreel.core.shards import shard_path, write_shard
+from stressreel.core.shards import shard_path
 from stressreel.language.text_key import text_key
 from stressreel.negatives.mining import MiningSettings
 from stressreel.video.index import FrameIndex
+from written import write_shard
 
 PLAIN = CausalSettings(render=False, confuse=0, mining=MiningSettings(num_options=4, balance="none"))
 STRICT = replace(PLAIN, mining=MiningSettings())

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from commands import run
-from stressreel.builders.runtime.missing import describe_missing, list_beside
+from stressreel.builders.runtime.missing import describe_missing
 from stressreel.core.plan import Skip
-from stressreel.video.source_files import searched
 
 ABSENT = [Skip(f"u{n}", f"v{n:03d}", "missing_video", f"there is no file v{n:03d}.mp4") for n in range(900)]
 
@@ -30,34 +29,6 @@ def test_a_few_need_no_file(tmp_path: Path) -> None:
     assert "v009\n" in text
     assert "more" not in text
     assert not file.exists()
-
-
-def test_unreadable_ones_are_told_in_ten_lines_too(tmp_path: Path) -> None:
-    broken = [Skip(f"u{n}", f"v{n}", "unreadable_video", f"v{n}.mp4: no\tvideo") for n in range(30)]
-    text = describe_missing(broken, "pair", [], tmp_path / "o.missing.tsv")
-    assert text.count(".mp4: no") == 10
-    assert "and 20 more" in text
-    assert {line.count("\t") for line in (tmp_path / "o.missing.tsv").read_text("utf-8").splitlines()} == {2}
-
-
-def test_a_list_that_cannot_be_written_is_not_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    assert "listed" not in describe_missing(ABSENT, "pair", [], tmp_path / "file" / "o.missing.tsv")
-
-
-def test_the_list_lies_beside_the_output() -> None:
-    assert list_beside(Path("out/clavi")) == Path("out/clavi.missing.tsv")
-    assert list_beside(Path("s3://bucket/a/clavi")) == Path("clavi.missing.tsv")
-
-
-def test_the_folders_searched_are_described(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "b.mp4").write_bytes(b"")
-    assert searched([tmp_path], [".", "sub", "none"]) == [
-        f"{tmp_path} (0 video files)",
-        f"{tmp_path / 'sub'} (1 video files such as b.mp4)",
-        f"{tmp_path / 'none'} (not there)",
-    ]
 
 
 def test_builds_and_dry_runs_name_them(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from commands import run
 from stressreel.annotations.samples.cache import cached_sample
-from stressreel.builders.runtime.output import claim
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.errors import InputError
 
@@ -58,15 +57,6 @@ def test_fresh_refuses_what_is_no_output_of_ours(tmp_path: Path, plan: str) -> N
     assert listing(tmp_path) == before
 
 
-def test_fresh_leaves_what_others_put_in_the_state(tmp_path: Path) -> None:
-    out = tmp_path / "o"
-    assert run("build-clavi", *ARGUMENTS, "--out", out).code == 0
-    (out / ".build" / "objects").mkdir()
-    (out / ".build" / "objects" / "file").write_text("mine")
-    assert run("build-clavi", *ARGUMENTS, "--out", out, "--fresh").code == 0
-    assert (out / ".build" / "objects" / "file").read_text() == "mine"
-
-
 @pytest.mark.parametrize("place", [".build", "questions", ".build/staging"])
 def test_nothing_is_built_through_a_link(tmp_path: Path, place: str) -> None:
     away, out = tmp_path / "away", tmp_path / "out"
@@ -97,10 +87,3 @@ def test_a_journal_reads_no_file_outside_its_unit(tmp_path: Path) -> None:
     (folder / "near.mp4").symlink_to(folder / "file.mp4")
     (folder / "file.mp4").write_text("secret")
     assert not store.has("unit", {"near.mp4": 6})
-
-
-def test_a_claimed_folder_may_be_a_link_itself(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    with claim(tmp_path / "link") as output:
-        assert output.path == tmp_path / "link"

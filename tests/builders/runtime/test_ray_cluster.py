@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import os
-import shutil
-import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from commands import refuses, run, run_process, start, wait_until
-from failing_units import TEXT, Elsewhere, Failing
-from number_units import INFO, Numbers, plan_of
-from stressreel.annotations.samples.cache import cached_sample
-from stressreel.builders import load_benchmark
-from stressreel.builders.runtime import build, ray_cluster
-from stressreel.builders.runtime.executor import Inline
-from stressreel.builders.runtime.output import claim
+from failing_units import TEXT, Failing
+from number_units import Numbers, build_numbers, plan_of
+from stressreel.builders.runtime import ray_cluster
+from stressreel.builders.runtime.executor import Executor, Result
 from stressreel.builders.runtime.ray_cluster import RayCluster
-from stressreel.builders.runtime.rendering import Executor, Result, render_unit
-from stressreel.builders.runtime.shared_folder import SharedFolderStore
 from stressreel.builders.runtime.store import FolderStore, Store
-from stressreel.core.errors import BuildError, InputError, MismatchError, OutputError
-from stressreel.core.options import from_keywords
-from stressreel.core.plan import Builder, Skip, Unit
+from stressreel.core.errors import InputError, MismatchError, OutputError
+from stressreel.core.plan import Builder, Unit
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'stressreel[cluster]'")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
@@ -79,23 +69,6 @@ class Meanwhile:
                 self.action(unit)
 
 
-def made(out: Path, builder: Numbers, executor: Executor, count: int = 6, **options: Any) -> dict[str, Any]:
-    with claim(out) as output:
-        return build.run(
-            plan_of(count), builder, output, build.Options(executor, progress=False, **options),
-            info=INFO, write_card=lambda path, info: None, say=lambda text: None,
-        )  # fmt: skip
-
-
-def plain(tmp_path: Path, count: int = 6, **options: Any) -> str:
-    return made(tmp_path / "plain", Numbers(**options), Inline(), count, max_skip=0.5)["fingerprint"]
-
-
-@pytest.fixture(scope="module")
-def sample() -> Path:
-    return cached_sample("charades")
-
-
 @pytest.fixture
 def marks(tmp_path: Path) -> Path:
     (tmp_path / "marks").mkdir()
@@ -105,43 +78,22 @@ def marks(tmp_path: Path) -> Path:
 @pytest.mark.usefixtures("joined")
 class TestUnits:
     def test_the_content_is_that_of_one_process(self, tmp_path: Path) -> None:
-        done = made(tmp_path / "out", Numbers(bad=frozenset(["u02"])), RayCluster(), max_skip=0.5)
-        assert done["fingerprint"] == plain(tmp_path, bad=frozenset(["u02"]))
+        builder = Numbers(bad=frozenset(["u02"]))
+        done = build_numbers(tmp_path / "out", builder, executor=RayCluster(), max_skip=0.5)
+        assert done == build_numbers(tmp_path / "plain", builder, max_skip=0.5)
         assert done["skips"]["by_reason"] == {"undecodable": 1}
         assert not (tmp_path / "out" / ".build" / "staging").exists()
         assert ray.is_initialized()  # who joined leaves
 
-    def test_no_units_are_no_work(self, tmp_path: Path) -> None:
-        assert list(RayCluster().execute(Numbers(), (), FolderStore(tmp_path))) == []
-
-    def test_a_source_that_is_gone_is_a_skip(self, sample: Path, tmp_path: Path) -> None:
-        benchmark = load_benchmark("clavi")
-        prepared = benchmark.prepare(from_keywords(benchmark.settings, {"charades": str(sample), "limit": 1}))
-        (unit,) = prepared.plan.units
-        builder: Any = prepared.builder
-        gone = replace(builder, videos={unit.source_id: str(tmp_path / "gone.mp4")})
-        found, wanted = (
-            [result for _, result in executor.execute(gone, [unit], FolderStore(tmp_path / "staging"))]
-            for executor in (RayCluster(), Inline())
-        )
-        assert found == wanted
-        assert isinstance(found[0], Skip)
-        assert "gone.mp4" in found[0].detail
-
+    @pytest.mark.full
     def test_a_worker_killed_after_rendering(self, tmp_path: Path, marks: Path) -> None:
         builder = Failing(marks=marks, fault="kill")
-        assert made(tmp_path / "out", builder, RayCluster())["fingerprint"] == plain(tmp_path)
+        assert build_numbers(tmp_path / "out", builder, executor=RayCluster()) == build_numbers(
+            tmp_path / "plain", Numbers()
+        )
         assert builder.begun("u03") == 2
 
-    def test_a_unit_that_kills_every_worker_is_given_up(
-        self, tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(ray_cluster, "TRIES", 2)
-        builder = Failing(marks=marks, fault="kill", times=9)
-        with pytest.raises(BuildError, match=r"u03 of video v3 was begun 2 times, and each time"):
-            made(tmp_path / "out", builder, RayCluster())
-        assert builder.begun("u03") == 2
-
+    @pytest.mark.full
     def test_a_node_killed_meanwhile(self, joined: Any, tmp_path: Path, marks: Path) -> None:
         node = joined.add_node(num_cpus=2, object_store_memory=MEMORY)
         joined.wait_for_nodes()
@@ -152,21 +104,20 @@ class TestUnits:
             joined.remove_node(node, allow_graceful=False)
 
         builder = Failing(marks=marks, seconds=0.7)
-        done = made(tmp_path / "out", builder, Meanwhile(RayCluster(), kill), 10)
+        done = build_numbers(tmp_path / "out", builder, executor=Meanwhile(RayCluster(), kill))
         assert running
-        assert done["fingerprint"] == plain(tmp_path, 10)
+        assert done == build_numbers(tmp_path / "plain", Numbers())
         assert sum(node["Alive"] for node in ray.nodes()) == 3
 
-    def test_a_unit_done_twice(self, tmp_path: Path) -> None:
-        builder, store = Numbers(), SharedFolderStore(tmp_path / "out" / ".build" / "staging")
-        again = Meanwhile(RayCluster(), lambda unit: render_unit(builder, unit, store))
-        assert made(tmp_path / "out", builder, again)["fingerprint"] == plain(tmp_path)
-
+    @pytest.mark.full
     def test_a_store_that_was_away_is_tried_again(self, tmp_path: Path, marks: Path) -> None:
         builder = Failing(marks=marks, fault="transient")
-        assert made(tmp_path / "out", builder, RayCluster())["fingerprint"] == plain(tmp_path)
+        assert build_numbers(tmp_path / "out", builder, executor=RayCluster()) == build_numbers(
+            tmp_path / "plain", Numbers()
+        )
         assert builder.begun("u03") == 2
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("fault", "error", "text"),
         [("input", InputError, TEXT), ("file", OutputError, "No such file or directory")],
@@ -176,15 +127,12 @@ class TestUnits:
     ) -> None:
         builder = Failing(marks=marks, fault=fault, times=9)
         with pytest.raises(error) as caught:
-            made(tmp_path / "out", builder, RayCluster())
+            build_numbers(tmp_path / "out", builder, executor=RayCluster())
         assert str(caught.value) == text if fault == "input" else text in str(caught.value)
         assert type(caught.value) is error
         assert builder.begun("u03") == 1
 
-    def test_more_units_than_workers_wait(self, tmp_path: Path, marks: Path) -> None:
-        found = list(RayCluster(workers=1).execute(Failing(marks=marks), plan_of(3).units, FolderStore(tmp_path)))
-        assert [unit.id for unit, _ in found] == ["u02", "u01", "u00"]  # one at a time, the longest first
-
+    @pytest.mark.full
     def test_what_a_caller_stops_leaves_nothing_running(self, tmp_path: Path, marks: Path) -> None:
         results = RayCluster().execute(Failing(marks=marks, seconds=0.5), plan_of(9).units, FolderStore(tmp_path))
         next(results)
@@ -196,6 +144,7 @@ class TestUnits:
         assert len(list(marks.iterdir())) == before < 9
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("joined")
 class TestNodes:
     def test_a_folder_that_nodes_do_not_see_is_refused_before_work(self, tmp_path: Path, marks: Path) -> None:
@@ -208,12 +157,6 @@ class TestNodes:
             os.close(folder)
         assert not list(marks.iterdir())
 
-    def test_a_store_that_is_no_folder_is_taken_as_it_is(self, tmp_path: Path) -> None:
-        store = Elsewhere(tmp_path / "elsewhere")
-        done = [unit.id for unit, _ in RayCluster().execute(Numbers(), plan_of(2).units, store)]
-        assert sorted(done) == ["u00", "u01"]
-        assert all((tmp_path / "elsewhere" / f"{name}.clip.mp4").exists() for name in done)
-
     def test_other_versions_are_refused_with_both(
         self, tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -224,42 +167,13 @@ class TestNodes:
         assert not list(marks.iterdir())
 
 
-SENT = """
-import sys
-from pathlib import Path
-from failing_units import Failing
-from number_units import plan_of
-from stressreel.builders.runtime.ray_cluster import RayCluster
-from stressreel.builders.runtime.store import FolderStore
-marks, store, address = sys.argv[1:]
-list(RayCluster(address).execute(Failing(marks=Path(marks)), plan_of(1).units, FolderStore(Path(store))))
-"""
-
-
-def test_the_package_is_sent_to_nodes_that_have_another(cluster: Any, tmp_path: Path, marks: Path) -> None:
-    files, _ = ray_cluster._looking()
-    for path in files(ray_cluster.PACKAGE):
-        copy = tmp_path / "site" / "stressreel" / path.relative_to(ray_cluster.PACKAGE)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
-    with open(tmp_path / "site" / "stressreel" / "core/errors.py", "a") as file:
-        file.write("# changed\n")
-    path = os.pathsep.join([str(tmp_path / "site"), str(SUPPORT)])
-    arguments = [sys.executable, "-c", SENT, marks, tmp_path / "store", cluster.address]
-    subprocess.run(arguments, env={**os.environ, "PYTHONPATH": path}, check=True, capture_output=True, cwd=tmp_path)
-    used = Path((marks / "u00-0").read_text())
-    assert "runtime_resources" in used.parts
-    assert (used.parent / "core/errors.py").read_text().endswith("# changed\n")
-
-
 class TestCommand:
-    def test_a_driver_killed_and_run_again(
-        self, cluster: Any, sample: Path, build_once: Callable[..., Path], tmp_path: Path
-    ) -> None:
-        small = build_once("build-clavi", "--charades", sample, "--workers", 1, *SMALL)
+    @pytest.mark.full
+    def test_a_driver_killed_and_run_again(self, cluster: Any, build_once: Callable[..., Path], tmp_path: Path) -> None:
+        small = build_once("build-clavi", "--charades", "sample", "--workers", 1, *SMALL)
         out = tmp_path / "out"
         ray_options = ("--executor", "ray", "--ray-address", cluster.address)
-        arguments = ("--charades", sample, "--out", out, *ray_options, *SMALL)
+        arguments = ("--charades", "sample", "--out", out, *ray_options, *SMALL)
         process = start("build-clavi", *arguments)
         journal = out / ".build" / "journal.jsonl"
         wait_until(lambda: journal.exists() and journal.read_bytes().endswith(b"\n"), process)
@@ -272,21 +186,8 @@ class TestCommand:
         assert journal.read_bytes().startswith(before)
         assert (out / "build.json").read_bytes() == (small / "build.json").read_bytes()
 
-    def test_ctrl_c_keeps_what_is_finished(self, cluster: Any, sample: Path, tmp_path: Path) -> None:
-        out = tmp_path / "out"
-        ray_options = ("--executor", "ray", "--ray-address", cluster.address, "--no-progress")
-        process = start("build-clavi", "--charades", sample, "--out", out, *ray_options, start_new_session=True)
-        journal = out / ".build" / "journal.jsonl"
-        wait_until(journal.exists, process)
-        os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate()
-        assert process.returncode == 130, err
-        assert "Stopped." in err
-        assert "Traceback" not in err
-        assert b'"facts"' in journal.read_bytes()
-
-    def test_wrong_usage(self, sample: Path, tmp_path: Path) -> None:
-        arguments = ("build-clavi", "--charades", sample, "--out", tmp_path / "o")
+    def test_wrong_usage(self, tmp_path: Path) -> None:
+        arguments = ("build-clavi", "--charades", "sample", "--out", tmp_path / "o")
         refuses(run(*arguments, "--ray-address", "x:1"), "needs --executor ray", code=2)
         refuses(run(*arguments, "--executor", "inline", "--workers", 2), "Leave one of them out", code=2)
         assert not (tmp_path / "o").exists()

@@ -15,12 +15,11 @@ from stressreel.api.build import build
 from stressreel.api.verify import verify
 from stressreel.builders import load_benchmark
 from stressreel.builders.rebuilt import Sources, prepare_again
-from stressreel.builders.runtime import pack, rebuild
-from stressreel.builders.runtime.rebuild import Again, Rebuild, Video, drawn, look_again, render_again
+from stressreel.builders.runtime import pack
+from stressreel.builders.runtime.rebuild import Again, Rebuild, Video, drawn
 from stressreel.builders.runtime.verify import Verification
 from stressreel.core.errors import UsageError
 from stressreel.core.output import open_output
-from stressreel.core.plan import Skip, Unseen
 from stressreel.core.shards import shard_path
 
 SUITE = ("--modality", "all", "--perturbations", "jpeg,jumble,mpeg1", "--severity", "3,5", "--pairs", "jpeg:typos")
@@ -64,18 +63,6 @@ class TestWhole:
         assert not report.failed, str(report)
         assert {"rows", "record", "videos", "figures"} <= {outcome.name for outcome in report.outcomes}
 
-    def test_what_is_found_without_rendering_is_what_rendering_gives(self, small: Path) -> None:
-        again = prepared(small)
-        units = [unit for unit in again.plan.units if again.builder.renders(unit)]
-        assert units
-        for unit in units[:2]:
-            found, rendered = look_again(again.builder, unit, False), render_again(again.builder, unit)
-            assert not isinstance(found, Skip)
-            assert not isinstance(rendered, Skip)
-            for name, value in found.items():
-                if name != "files" and not isinstance(value, Unseen):
-                    assert rendered[name] == value
-
     def test_several_shards_begin_where_a_build_begins_them(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
@@ -85,12 +72,6 @@ class TestWhole:
         assert not problems(verify(tmp_path / "out", sources="sample"))
         monkeypatch.setattr(pack, "SHARD_BYTES", 12_000)
         assert "shards do not begin" in problems(verify(tmp_path / "out", sources="sample"))["rows"][0]
-
-    def test_a_builder_that_cannot_look_renders(self, clavi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from stressreel.builders.clavi.render import ClaviBuilder
-
-        monkeypatch.delattr(ClaviBuilder, "look")
-        assert not problems(verify(clavi, sources="sample"))
 
 
 class TestRecord:
@@ -110,14 +91,6 @@ class TestRecord:
         report = verify(clavi, sources="sample")
         assert report.failed
         assert words in str(report)
-
-    def test_a_skip_that_was_made_up_is_told(self, clavi: Path) -> None:
-        info = json.loads((clavi / "build.json").read_text("utf-8"))
-        name = prepared(clavi).plan.units[0].id
-        skip = {"unit_id": name, "source_id": "S", "reason": "undecodable", "detail": "d"}
-        change(clavi, skips={"count": 1, "by_reason": {"undecodable": 1}, "list": [skip]})
-        assert info["skips"]["count"] == 0
-        assert "skips.count" in str(problems(verify(clavi, sources="sample"))["record"])
 
 
 class TestNotVerified:
@@ -149,15 +122,6 @@ class TestNotVerified:
         assert not verify(out, inputs={"charades": cached_sample("charades")}).failed
         assert not verify(out, annotations=cached_sample("charades")).failed
 
-    def test_videos_that_are_nowhere_are_named(self, build_once: Callable[..., Path], tmp_path: Path) -> None:
-        sample = cached_sample("charades")
-        out = build_once("build-clavi", "--charades", sample, "--limit", 2, "--preset", "ultrafast")
-        for file in sample.glob("*.*"):
-            shutil.copy(file, tmp_path)
-        report = verify(out, sources=tmp_path)
-        assert not problems(report)
-        assert "--allow-unverified videos" in report.closing()
-
     def test_an_option_that_is_none_is_named(self, clavi: Path) -> None:
         with pytest.raises(UsageError, match="--charade is an option of neither verify nor build-clavi"):
             verify(clavi, inputs={"charade": "x"})
@@ -177,7 +141,3 @@ class TestDraw:
         assert len(found) == 30
         assert {video.kind for video in found} == {video.kind for video in self.videos}
         assert len(drawn(self.videos, 7, 1)) == 7
-
-    def test_the_seed_alone_decides(self) -> None:
-        assert drawn(self.videos, None, 1) == drawn(self.videos, None, 1) != drawn(self.videos, None, 2)
-        assert len(drawn(self.videos[:90], None, 3)) == max(rebuild.SAMPLE, 30)

@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from commands import refuses, run
-from stressreel.builders.runtime.space import check_space, folder_that_exists
+from stressreel.builders.runtime.space import check_space
 from stressreel.core.errors import OutputError
 
 
@@ -28,12 +24,6 @@ class Disk:
 
     def check(self, out: Path) -> None:
         check_space(out, self.needs, self.said.append)
-
-
-def test_ample_space_needs_no_closer_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    disk = Disk(monkeypatch, free=100e9, rough=20e9, close=500e9)
-    disk.check(tmp_path / "new" / "out")
-    assert (disk.said, disk.looked_closely) == ([], False)
 
 
 def test_enough_after_a_closer_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,31 +56,3 @@ def test_what_an_earlier_run_left_is_not_needed_again(tmp_path: Path, monkeypatc
     (tmp_path / ".build" / "staging" / "1.mp4").write_bytes(bytes(2_500_000))
     disk.check(tmp_path)
     assert disk.said == []
-
-
-def test_the_nearest_folder_above(tmp_path: Path) -> None:
-    assert folder_that_exists(tmp_path / "a" / "b") == tmp_path
-    assert folder_that_exists(tmp_path) == tmp_path
-
-
-@pytest.fixture
-def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real file system of 1 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
-    if os.name != "posix" or not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("no file system may be mounted here")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def test_a_disk_that_is_too_small(msrvtt: Path, tiny_disk: Path) -> None:
-    build = ("build-perturbed", "--msrvtt", msrvtt, "--perturbations", "gaussian_noise", "--no-progress")
-    out = ("--out", tiny_disk / "out")
-    done = run(*build, *out)
-    refuses(done, "not enough space", "are free", "--no-check-space")
-    assert not (tiny_disk / "out").exists()
-    refuses(run(*build, *out, "--no-check-space"), "no space left")
-    shutil.rmtree(tiny_disk / "out")
-    assert run("build-perturbed", "--msrvtt", msrvtt, "--no-render", "--no-progress", *out).code == 0

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from importlib.metadata import version
-from pathlib import Path
 
 import av
-from stressreel.core.versions import LIBRARIES, tool_versions, version_here
+from stressreel.core.version import LIBRARIES, tool_versions, version_here
 
 
 def test_rendering_depends_on_the_coder_and_its_libraries() -> None:
@@ -15,15 +12,6 @@ def test_rendering_depends_on_the_coder_and_its_libraries() -> None:
     assert len(versions) == 2 + len(LIBRARIES)
     assert versions["av"] == version("av")
     assert versions["libavcodec"] == ".".join(str(number) for number in av.library_versions["libavcodec"])
-
-
-def test_without_rendering_stressreel_alone_decides_and_no_coder_is_loaded(tmp_path: Path) -> None:
-    assert tool_versions(render=False) == {"stressreel": version("stressreel")}
-    code = (
-        "import sys; from stressreel.core.versions import tool_versions; tool_versions(render=False); "
-        "sys.exit('av' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == 0
 
 
 def test_a_version_is_found_again_by_its_name() -> None:

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from stressreel.builders.runtime import shared_folder
-from stressreel.builders.runtime.shared_folder import SharedFolderStore
+from stressreel.builders.runtime import store as module
+from stressreel.builders.runtime.store import SharedFolderStore
 from stressreel.core.errors import OutputError, TransientError
 
 
@@ -70,10 +70,11 @@ def test_a_file_system_that_is_away_is_no_lasting_failure(
         store.deliver("u", {"1.mp4": 7})
 
 
+@pytest.mark.full
 def test_scratch_of_killed_processes_is_removed_and_of_others_kept(local: Path, tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from stressreel.builders.runtime.shared_folder import SharedFolderStore\n"
+        "from stressreel.builders.runtime.store import SharedFolderStore\n"
         "print(SharedFolderStore(Path(sys.argv[1])).scratch('u'), flush=True); time.sleep(60)"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
@@ -89,7 +90,7 @@ def test_scratch_of_killed_processes_is_removed_and_of_others_kept(local: Path, 
         old = time.time() - 100
         for lock in local.glob("*.lock"):
             os.utime(lock, (old, old))
-        shared_folder._sweep.cache_clear()
+        module._sweep.cache_clear()
         SharedFolderStore(tmp_path / "staging").scratch("v")
         assert not folders[0].exists()
         assert folders[1].exists()
@@ -97,4 +98,4 @@ def test_scratch_of_killed_processes_is_removed_and_of_others_kept(local: Path, 
         processes[1].kill()
         processes[1].communicate()
         processes[0].communicate()
-        shared_folder._leave("v")
+        module._leave("v")
