@@ -12,6 +12,7 @@ import pytest
 from pages import BUILDING, PAGES, commands, named, python_blocks
 from stressreel.api.list import options_page
 
+LONG = ("docs/api.md", "docs/probes.md")  # build, or train a model
 ELSEWHERE = {
     "docs/decode.md": "test_decode.py runs them",
     "docs/guide.md": "test_guide.py runs them, between the commands",
@@ -19,7 +20,10 @@ ELSEWHERE = {
 }
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page) and page not in ELSEWHERE])
+RUN = [page for page in PAGES if python_blocks(page) and page not in ELSEWHERE]
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.full] if page in LONG else []) for page in RUN])
 def test_python_blocks_run(page: str, folder_for: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     folder = folder_for(page)
     monkeypatch.chdir(folder)

@@ -147,6 +147,7 @@ def done(folder: Path) -> dict[str, Ran]:
     return found
 
 
+@pytest.mark.full
 def test_commands_run(done: dict[str, Ran]) -> None:
     failed = {line: ran.err for line, ran in done.items() if ran.code}
     assert failed == {}
@@ -158,12 +159,14 @@ def printed(done: dict[str, Ran], *parts: str) -> str:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("done")
 def test_pictures_are_drawn(folder: Path) -> None:
     for name in ("text.png", "types.png", "scatter.png", "sim-a.scores/pairs.png", "sim-a.scores/severity.png"):
         assert (folder / name).is_file(), name
 
 
+@pytest.mark.full
 def test_tables_have_the_papers_columns(done: dict[str, Ran]) -> None:
     assert "± " in printed(done, "table", "B=b1.scores", "fine_grained")
     assert "all, control = BA-NC" in printed(done, "table", "consistent")

@@ -32,7 +32,7 @@ def show():
 )
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [WAYS[0], *(pytest.param(way, marks=pytest.mark.full) for way in WAYS[1:])])
 @pytest.mark.parametrize(
     "pages", [TOGETHER, *(pytest.param([page], marks=pytest.mark.full) for page in ALONE)], ids="+".join
 )

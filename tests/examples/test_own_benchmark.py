@@ -72,6 +72,7 @@ def test_it_builds_and_loads(built: Path) -> None:
     assert set(load_dataset(str(built), "videos", split="test")["video_id"]) == set(questions["video_id"])
 
 
+@pytest.mark.full
 def test_it_resumes_with_the_same_content(command: Command, built: Path, tmp_path: Path) -> None:
     again = tmp_path / "out"
     arguments = ("build", "backwards", "--captions", "sample", "--limit", 2, "--workers", 1, "--out", again)
@@ -103,6 +104,7 @@ def test_it_is_described_in_croissant(built: Path) -> None:
     assert [each["@id"] for each in described["recordSet"]] == ["questions", "videos"]
 
 
+@pytest.mark.full
 def test_it_is_compared_with_another_build(command: Command, built: Path, tmp_path: Path) -> None:
     assert command("diff", built, built).out.startswith("The same content")
     given = ("--captions", "sample", "--limit", 1, "--workers", 1, "--out", tmp_path / "out")

@@ -42,7 +42,14 @@ def test_wrong_options_are_counted_by_kind() -> None:
 
 @pytest.mark.usefixtures("paint")
 def test_figures_are_the_same_each_time() -> None:
-    guesses = {"ud": {"test": {"answer": [BaselineShare("longest", 3, 9, 0.2)], "explanation": [BaselineShare("longest", 1, 9, 0.2)]}}}
+    guesses = {
+        "ud": {
+            "test": {
+                "answer": [BaselineShare("longest", 3, 9, 0.2)],
+                "explanation": [BaselineShare("longest", 1, 9, 0.2)],
+            }
+        }
+    }
     assert blind_png(guesses) == blind_png(guesses)
     assert clips_png([20, 30, 400]) == clips_png([20, 30, 400])
 
