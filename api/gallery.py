@@ -100,7 +100,7 @@ def gallery(
     from ..builders.parts import gallery_of
     from ..core.output import reading
     from ..core.source import source_of
-    from ..data_cards.gallery.answers import read_given
+    from ..data_cards.gallery.answers import read_answers
     from ..data_cards.gallery.site import PAGE, About, licence_notice
     from ..data_cards.gallery.writer import write_gallery
 
@@ -111,13 +111,15 @@ def gallery(
         if split is not None and split not in splits:
             raise UsageError(f"{output.path} has no split {split!r}. It has: {', '.join(splits)}.")
         scored, answers, audited = (None if path is None else Path(path) for path in (scores, predictions, audit))
-        given = read_given(output, scores=scored, predictions=answers, config=config, first=first_index, audit=audited)
+        given = read_answers(
+            output, scores=scored, predictions=answers, config=config, first=first_index, audit=audited
+        )
         benchmark = benchmark_of(output)
         source = source_of(output.info)
         if not any(column.kind == "video" for table in benchmark.configs(output.info) for column in table.columns):
             embed = "none"  # a licence then speaks of texts alone
         notice = licence_notice(source, pictures=embed != "none")
-        found = gallery_of(benchmark, output, given.answers)
+        found = gallery_of(benchmark, output, given)
         about = About(
             title=benchmark.name,
             summary=benchmark.summary,
@@ -127,7 +129,7 @@ def gallery(
             embed=embed,
             total=found.count,
             scores=given.scores,
-            answered=given.answers.predictions is not None,
+            answered=given.predictions is not None,
         )
         written = write_gallery(
             output, found, about, folder, split=split, limit=limit, given=given.identity, force=force, progress=progress

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ..core.plan import Builder, Plan
     from ..core.schema import Config, Row
     from ..data_cards.card import Card
-    from ..data_cards.gallery.exhibits import Answers, Gallery
+    from ..data_cards.gallery.answers import Answers
+    from ..data_cards.gallery.exhibits import Gallery
     from ..evaluation.blind.asked import Asked
     from ..evaluation.metrics.items import Items
     from ..evaluation.metrics.scoring import Scoring

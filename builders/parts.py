@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ..core.output import FinishedOutput
     from ..core.schema import Config
     from ..data_cards.card import Card
-    from ..data_cards.gallery.exhibits import Answers, Gallery
+    from ..data_cards.gallery.answers import Answers
+    from ..data_cards.gallery.exhibits import Gallery
     from ..evaluation.blind.asked import Asked
     from ..evaluation.metrics.bootstrap import Measure
     from ..evaluation.metrics.inputs import ScoreOptions

@@ -34,6 +34,14 @@ SIZES = (
     (10_000_000, "1M<n<10M"),
 )
 LARGEST = "n>10M"
+SKIPS = {
+    "missing_video": "the source video is not there",
+    "unreadable_video": "the source video does not open",
+    "undecodable": "the source video cannot be decoded",
+    "too_short": "the source video ends too soon",
+    "codec_refused": "the codec refuses the pictures",
+    "codec_lost_frames": "the codec gives back another number of frames",
+}
 HERE = Path(__file__).parent
 BASE = "base.md.j2"
 LARGEST_FIGURE = 20_000_000  # bytes
@@ -53,7 +61,6 @@ class Card:
         figures: Draws the PNG files, by name, from the output and what was measured.
         biases: Writes what was measured of biases as sentences, for `croissant.json`.
         notes: The words for what reading and planning counted.
-        skips: The words for why something was not written.
     """
 
     template: Path | None = None
@@ -63,7 +70,6 @@ class Card:
     figures: Callable[[FinishedOutput, Any], Mapping[str, bytes]] = lambda output, measured: {}
     biases: Callable[[FinishedOutput, Any], Sequence[str]] = lambda output, measured: ()
     notes: Mapping[str, str] = field(default_factory=dict)
-    skips: Mapping[str, str] = field(default_factory=dict)
 
 
 def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> None:
@@ -187,7 +193,7 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
         "splits": list(dict.fromkeys(split for counts in info["counts"].values() for split in counts)),
         "footage": any(column.kind == "video" for config in built for column in config.columns),
         "notes": named(counted, card.notes),
-        "skips": named(info["skips"]["by_reason"], card.skips),
+        "skips": named(info["skips"]["by_reason"], SKIPS),
     }
 
 

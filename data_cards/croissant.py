@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..core.files import sha256_file
@@ -34,49 +34,7 @@ TYPES = {
     "bool": "sc:Boolean",
     "video": "sc:VideoObject",
 }
-CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "arrayShape": "cr:arrayShape",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "containedIn": "cr:containedIn",
-    "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "description": {"@container": "@language"},
-    "equivalentProperty": "cr:equivalentProperty",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isArray": "cr:isArray",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "name": {"@container": "@language"},
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
+CONTEXT = json.loads((Path(__file__).parent / "croissant_context.json").read_text("utf-8"))
 """The names that Croissant 1.1 defines, of which readers expect all."""
 
 
@@ -158,17 +116,10 @@ def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[st
     }
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a field is read from: a column of the shards of a table, and what is taken out of its value."""
-
-    table: str
-    column: str
-    path: str = ""
-
-    def source(self) -> dict[str, Any]:
-        taken = {"transform": {"jsonPath": self.path}} if self.path else {}
-        return {"fileSet": {"@id": _shards(self.table)}, "extract": {"column": self.column}, **taken}
+def _source(table: str, column: str, path: str) -> dict[str, Any]:
+    """Say where a field is read from: a column of the shards of a table, and what is taken out of its value."""
+    taken = {"transform": {"jsonPath": path}} if path else {}
+    return {"fileSet": {"@id": _shards(table)}, "extract": {"column": column}, **taken}
 
 
 def _shards(table: str) -> str:
@@ -233,21 +184,20 @@ def _record_set(config: Config) -> dict[str, Any]:
 
 
 def _field(table: str, column: Column) -> dict[str, Any]:
-    field = _leaf(
-        f"{table}/{column.name}", column, _Place(table, column.name, "bytes" if column.kind == "video" else "")
-    )
+    source = _source(table, column.name, "bytes" if column.kind == "video" else "")
+    field = _leaf(f"{table}/{column.name}", column, source)
     if column.kind != "records":
         return field
     inner = [
-        _leaf(f"{field['@id']}/{each.name}", each, _Place(table, column.name, each.name)) for each in column.fields
+        _leaf(f"{field['@id']}/{each.name}", each, _source(table, column.name, each.name)) for each in column.fields
     ]
     return {**field, "subField": inner}
 
 
-def _leaf(name: str, column: Column, place: _Place) -> dict[str, Any]:
+def _leaf(name: str, column: Column, source: dict[str, Any]) -> dict[str, Any]:
     labels = ", ".join(f"{number} = {label}" for number, label in enumerate(column.names))
     array = {"isArray": True, "arrayShape": "-1"} if column.kind in ("strings", "integers", "records") else {}
-    typed = {} if column.kind == "records" else {"dataType": TYPES[column.kind], "source": place.source()}
+    typed = {} if column.kind == "records" else {"dataType": TYPES[column.kind], "source": source}
     same = {"equivalentProperty": "sc:sha256"} if column.name == "sha256" else {}
     return {
         "@type": "cr:Field",

@@ -49,12 +49,6 @@ for _target in NAMES:
     NOTES[f"{_target}s_that_needed_more_candidates"] = (
         f"questions (over all divisions) whose first candidates gave too few {_target} options, so more were looked at"
     )
-SKIPS = {
-    "missing_video": "the episode is not there",
-    "unreadable_video": "the episode does not open",
-    "undecodable": "the episode cannot be decoded",
-    "too_short": "the episode has not all frames of the clip",
-}
 
 
 @dataclass(frozen=True)
@@ -244,7 +238,7 @@ TITLES = {
 def card() -> Card:
     """Return what the card of a CausalChaos build says."""
     template = Path(__file__).parent / "card.md.j2"
-    return Card(template, measure_causal, context, front_matter, figures, biases, NOTES, SKIPS)
+    return Card(template, measure_causal, context, front_matter, figures, biases, NOTES)
 
 
 def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:

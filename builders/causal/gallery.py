@@ -10,7 +10,8 @@ import numpy as np
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...data_cards.gallery.exhibits import Answers, Asked, Exhibit, Facet, Film, Gallery, Said, judged, said_of
+from ...data_cards.gallery.answers import Answers, Said, judged, said_of
+from ...data_cards.gallery.exhibits import Asked, Exhibit, Facet, Film, Gallery
 from ...evaluation.metrics.inputs import ALL, read_columns, read_whole
 from ...evaluation.metrics.items import Items
 from .benchmark import question_tables

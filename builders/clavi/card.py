@@ -11,42 +11,11 @@ from ...data_cards.card import Card
 from ...data_cards.statistics import Spread
 from .cues import MEANINGS, Cue
 from .figures import clavi_figures, swap_png
+from .notes import load_notes
 from .pairs import MARGIN_S, SPARE_S, Limits
 from .settings import settings_of
 from .statistics import ClaviStatistics, measure_clavi
 
-NOTES = {
-    "videos": "annotated videos read",
-    "videos_without_actions": "of these without any action",
-    "ends_clamped_to_length": "annotated ends past the video's length, moved back to it",
-    "starts_past_length": "annotated starts at or past the video's length",
-    "empty_or_inverted_intervals": "annotated intervals that end where they start or before",
-    "segments": "segments read",
-    "segments_that_repeat_another": "of these, repeating another of the same time",
-    "segments_too_short_or_long": "of these, too short or too long for A and B",
-    "segments_not_asked_about": "of these, of a class that is not asked about",
-    "segments_whose_words_come_again_in_their_source": "of these, saying what another of their source says",
-    "pairs_in_reach": "pairs of segments within the limits of length and distance",
-    "pairs_out_of_reach": "pairs left out: they lie nearer or farther apart than may be",
-    "pairs_left_out_same_action": "of these left out: A and B are the same action",
-    "pairs_left_out_class_not_asked_about": "of these left out: A or B is of a class that is not asked about",
-    "pairs_left_out_near_the_end": "of these left out: too little of the video is left after B",
-    "pairs_left_out_recurring": "of these left out: A or B comes again in the segment or near it",
-    "pairs_left_out_no_other_action": "of these left out: no other action stays away from the segment",
-    "pairs_left_out_same_meaning": "of these left out: A and B say the same",
-    "pairs_left_out_said_again_near": "of these left out: A or B is said again near them",
-    "pairs_left_out_statement_and_gerund": "of these left out: only one has a subject in its phrase",
-    "pairs_left_out_strict": "pairs left out: A or B comes elsewhere in the source (`--strict`)",
-    "pairs_left_out_most_per_video": "pairs left out: `--max-pairs-per-video`",
-    "pairs_left_out_order_balance": "pairs left out: `--order balanced`",
-    "pairs_without_negative_control": "pairs left out: every action shares a word with what is annotated around them",
-}
-SKIPS = {
-    "missing_video": "the source video is not there",
-    "unreadable_video": "the source video does not open",
-    "undecodable": "the source video cannot be decoded",
-    "too_short": "the source video ends before B does",
-}
 BASELINES = {
     "always_no": "no to everything",
     "early_yes": "yes to beginning and before, no to the rest",
@@ -66,8 +35,7 @@ def card() -> Card:
         front_matter,
         figures,
         biases,
-        NOTES,
-        SKIPS,
+        {name: each["words"] for name, each in load_notes().items()},
     )
 
 

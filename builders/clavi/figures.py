@@ -14,7 +14,7 @@ from ...data_cards.sheets import LINE, Picture, Sheet, fitted, shortened
 from ...data_cards.statistics import Spread
 from ...video.pyav import to_rgb
 from ...video.thumbnails import UNDECODABLE, frames_of
-from .statistics import Kind, TypeCount
+from .statistics import PartCounts, TypeCount
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,7 +83,7 @@ def types_png(types: Sequence[TypeCount]) -> bytes:
     return _png(draw, 1.0 + 0.26 * len(shown) * len(splits))
 
 
-def kind_png(name: str, kind: Kind) -> bytes:
+def kind_png(name: str, kind: PartCounts) -> bytes:
     """Draw in how many pairs each action, verb or object plays each part (Figure 7b to d)."""
     shown = dict(list(kind.counts.items())[:MOST_BARS])
     hidden = len(kind.counts) - len(shown)
@@ -166,7 +166,7 @@ def frames_along(row: Row, count: int) -> list[Picture]:
 
 
 def clavi_figures(
-    actions_s: Sequence[float], videos_s: Sequence[float], types: Sequence[TypeCount], kinds: Mapping[str, Kind]
+    actions_s: Sequence[float], videos_s: Sequence[float], types: Sequence[TypeCount], kinds: Mapping[str, PartCounts]
 ) -> dict[str, bytes]:
     """Draw the figures of counts of a CLAVI card, by file name."""
     return {

@@ -7,7 +7,8 @@ from typing import Any
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...data_cards.gallery.exhibits import Answers, Asked, Exhibit, Facet, Film, Gallery, Said, judged, said_of
+from ...data_cards.gallery.answers import Answers, Said, judged, said_of
+from ...data_cards.gallery.exhibits import Asked, Exhibit, Facet, Film, Gallery
 from ...evaluation.metrics.inputs import ALL, read_columns, read_whole
 from .items import items
 from .scores import RELEASED_Q, RELEASED_Q_PRIME, VARIANT_STEP

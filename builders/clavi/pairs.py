@@ -121,7 +121,7 @@ def released_pairs(
         video: The video.
         same: Tells which actions are the same.
         limits: Lengths and distances.
-        counts: Gets what was left out, by rule, each pair under the first that it breaks (`LEFT_OUT`).
+        counts: Gets what was left out, by rule, each pair under the first that it breaks (`notes.yaml`).
     """
     counts = Counter() if counts is None else counts
     for a, b in _ordered(video, same, limits, counts):
@@ -166,7 +166,7 @@ def paper_pairs(
         video: The video.
         same: Tells which actions are the same.
         limits: Lengths and distances.
-        counts: Gets what was left out, by rule, each pair under the first that it breaks (`LEFT_OUT`).
+        counts: Gets what was left out, by rule, each pair under the first that it breaks (`notes.yaml`).
     """
     counts = Counter() if counts is None else counts
     for a, b in _ordered(video, same, limits, counts):

@@ -19,6 +19,7 @@ from ...core.options import content
 from ...core.plan import Plan, Unit
 from ...templates import table_hashes
 from .controls import Controls
+from .notes import options_for_counts
 from .pairs import RULES, Candidate, Cuts, Limits, draw_control, draw_cuts, with_ids
 from .sameness import Sameness, content_words
 from .segments import COUNTS, segment_pairs
@@ -32,24 +33,6 @@ TABLES = {  # what words the questions, by collection
     "youcook2": ("clavi",),
 }
 WITHOUT_CONTROL = "pairs_without_negative_control"
-LEFT_OUT = {
-    "segments_too_short_or_long": "--shortest, --longest",
-    "segments_not_asked_about": "",
-    "pairs_out_of_reach": "--max-span, --min-gap",
-    "pairs_left_out_same_action": "",
-    "pairs_left_out_same_meaning": "--same-by",
-    "pairs_left_out_class_not_asked_about": "",
-    "pairs_left_out_near_the_end": "--rules paper",
-    "pairs_left_out_recurring": "",
-    "pairs_left_out_no_other_action": "--rules paper",
-    "pairs_left_out_said_again_near": "--same-by",
-    "pairs_left_out_statement_and_gerund": "",
-    "pairs_left_out_strict": "--strict",
-    "pairs_left_out_most_per_video": "--max-pairs-per-video",
-    "pairs_left_out_order_balance": "--order",
-    WITHOUT_CONTROL: "more phrases in the split",
-}
-"""What rules leave out, and the option that changes it."""
 
 
 def plan_clavi(
@@ -122,9 +105,9 @@ def plan_clavi(
 
 
 def _remedies(settings: ClaviSettings) -> dict[str, str]:
-    """Return what changes the counts of `LEFT_OUT`, without options that are not of the collection or already set."""
+    """Return what changes what rules leave out, without options that are not of the collection or already set."""
     charades = settings.collection == "charades"
-    found = dict(LEFT_OUT)
+    found = options_for_counts()
     if not charades or settings.rules == "paper":
         found |= {name: "" for name, remedy in found.items() if remedy == "--rules paper"}
     if charades:

@@ -6,7 +6,7 @@ Tables 3 and 15.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -188,48 +188,6 @@ def tables(counted: Tally) -> tuple[Table, ...]:
             tuple(fine),
         ),
     )
-
-
-# What models that see one modality, or nothing, would answer.
-
-Oracle = Callable[[Questions], NDArray[np.int64]]
-
-
-def always(answer: int) -> Oracle:
-    """Answer every question alike."""
-    return lambda questions: np.full(len(questions.ids), answer, np.int64)
-
-
-def text_only(questions: Questions) -> NDArray[np.int64]:
-    """Answer as is right for V, whatever the video."""
-    others = np.where(questions.variant == 1, questions.counterpart, np.arange(len(questions.ids)))
-    return questions.answer[others]
-
-
-def yes_where_blind(questions: Questions) -> NDArray[np.int64]:
-    """Answer control rightly and all of complement by yes: the best balanced accuracy that one modality allows.
-
-    Every question of complement is true of one of V and V′, and one of Q and Q′ of each video, so without the other
-    modality "yes" to both is right about a yes and wrong about a no. There are fewer yes than no: a yes weighs more.
-    """
-    return np.where(questions.flips, YES, questions.answer)
-
-
-def video_only(questions: Questions) -> NDArray[np.int64]:
-    """Answer every Q′ as its Q: the video is understood, before and after (beginning and end) are not told apart."""
-    link = questions.complement
-    here = np.arange(len(link))
-    return questions.answer[np.where((link >= 0) & (link < here), link, here)]
-
-
-ORACLES: dict[str, Oracle] = {
-    "always yes": always(YES),
-    "always no": always(NO),
-    "text-only oracle": text_only,
-    "video-only oracle": video_only,
-    "one modality, yes where it cannot know": yes_where_blind,
-    "both": lambda questions: questions.answer,
-}
 
 
 def scoring() -> Scoring:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 
 from ...core.seeds import rng_for
@@ -131,24 +131,19 @@ def _circle(
     edges: Mapping[str, dict[str, list[Candidate]]], start: str, room: Counter[str], crowded: Set[tuple[str, str]]
 ) -> list[str]:
     """Find the classes of a shortest circle of pairs whose sources have room, from a class back to it; or nothing."""
-    before: dict[str, str] = {}
-    waiting = deque([start])
-    while waiting:
-        node = waiting.popleft()
-        for target, pairs in sorted(edges.get(node, {}).items()):
-            while pairs and room[pairs[-1].video.id] < 1:
-                pairs.pop()
-            if not pairs or (node, target) in crowded:
-                continue
-            if target == start:
-                way = [start, node]
-                while way[-1] != start:
-                    way.append(before[way[-1]])
-                return way[::-1]
-            if target not in before:
-                before[target] = node
-                waiting.append(target)
-    return []
+
+    def usable(node: str, target: str) -> bool:
+        pairs = edges.get(node, {}).get(target, [])
+        while pairs and room[pairs[-1].video.id] < 1:
+            pairs.pop()
+        return bool(pairs) and (node, target) not in crowded
+
+    way = _shortest_way(
+        [start],
+        lambda node: [target for target in sorted(edges.get(node, {})) if target != start and usable(node, target)],
+        lambda node: usable(node, start),
+    )
+    return [*way, start] if way else []
 
 
 def _left_out(edges: Mapping[str, dict[str, list[tuple[float, int]]]]) -> set[int]:
@@ -160,7 +155,11 @@ def _left_out(edges: Mapping[str, dict[str, list[tuple[float, int]]]]) -> set[in
             excess[second] -= len(pairs)
     out = set[int]()
     while starts := sorted(name for name, count in excess.items() if count > 0):
-        way = _shortest_way(edges, starts, excess)
+        way = _shortest_way(
+            starts,
+            lambda node: [target for target in sorted(edges.get(node, {})) if edges[node][target]],
+            lambda node: excess[node] < 0,
+        )
         for first, second in pairwise(way):
             out.add(edges[first][second].pop()[1])
         excess[way[0]] -= 1
@@ -169,20 +168,20 @@ def _left_out(edges: Mapping[str, dict[str, list[tuple[float, int]]]]) -> set[in
 
 
 def _shortest_way(
-    edges: Mapping[str, Mapping[str, Sequence[tuple[float, int]]]], starts: Sequence[str], excess: Mapping[str, int]
+    starts: Sequence[str], targets: Callable[[str], Iterable[str]], is_end: Callable[[str], bool]
 ) -> list[str]:
-    """Find a shortest way from one of some nodes to one with too many edges into it; there always is one."""
+    """Find a shortest way from one of some nodes to an end, breadth first; an empty one if there is none."""
     before: dict[str, str] = dict.fromkeys(starts, "")
     waiting = deque(starts)
     while waiting:
         node = waiting.popleft()
-        if excess[node] < 0:
+        if is_end(node):
             way = [node]
             while before[way[-1]]:
                 way.append(before[way[-1]])
             return way[::-1]
-        for target in sorted(edges.get(node, {})):
-            if edges[node][target] and target not in before:
+        for target in targets(node):
+            if target not in before:
                 before[target] = node
                 waiting.append(target)
-    raise ValueError("the edges are not those that the excess was counted from")
+    return []

@@ -6,7 +6,7 @@ it needs, never the bytes of a video.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -29,14 +29,14 @@ PAIR_COLUMNS = (
     *(f"{what}_{letter}" for what in ("class", "phrase", "verb", "objects") for letter in LETTERS),
 )
 QUESTION_COLUMNS = (
-    *("question_id", "pair_id", "question", "answer", "type", "subset", "variant", "template_id"),
+    *("question_id", "pair_id", "source_id", "question", "answer", "type", "subset", "variant", "template_id"),
     *("complement_question_id", "counterpart_question_id"),
 )
 VIDEO_COLUMNS = ("duration_s", "fps", "width", "height")
 
 
 @dataclass(frozen=True)
-class Kind:
+class PartCounts:
     """How often a kind of thing (action, verb, object) plays each part.
 
     Attributes:
@@ -93,10 +93,10 @@ class Slot:
 
 @dataclass(frozen=True)
 class BlindScore:
-    """What a guesser scores that does not look at what happens in the video.
+    """What a baseline scores that does not look at what happens in the video.
 
     Attributes:
-        name: Name of the guesser.
+        name: Name of the baseline.
         accuracy: Of the answers that are likelier to be right.
         balanced: Mean of the accuracies on "yes" and on "no", of answers chosen for it: in each group the answer
             that holds the larger part of its kind.
@@ -115,14 +115,14 @@ class BlindScore:
 
 @dataclass(frozen=True)
 class BlindAudit:
-    """Blind guessers, on the questions of one split.
+    """Blind baselines, on the questions of one split.
 
     Attributes:
-        learnt: Split whose answers the guessers know.
+        learnt: Split whose answers the baselines know.
         asked: Split that they answer.
         questions: Number of questions asked.
         seen: Share of them whose exact wording is among the known ones.
-        scores: One for each guesser.
+        scores: One for each baseline.
         couples: Number of questions of the complement subset, each asked about V and V′.
         equal: How many of those have the same answer in both.
     """
@@ -152,7 +152,7 @@ class ClaviStatistics:
         example: The phrases of A, B and C in the last pair, and its id.
         types: Question types in the order of the questions.
         slots: The questions of a video.
-        audit: Blind guessers.
+        audit: Blind baselines.
         fps: Frame rates of the videos; None if none were made.
         sizes: How many videos have each (width, height), the commonest first.
         cue: What the words of free phrases give away; None for Charades.
@@ -166,7 +166,7 @@ class ClaviStatistics:
     actions_s: tuple[float, ...]
     videos_s: tuple[float, ...]
     unfilled: int
-    kinds: dict[str, Kind]
+    kinds: dict[str, PartCounts]
     example: dict[str, str]
     types: tuple[TypeCount, ...]
     slots: tuple[Slot, ...]
@@ -207,32 +207,26 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
         example={name: every[-1][name] for name in ("pair_id", "source_id", "phrase_a", "phrase_b", "phrase_c")},
         types=count_types(questions, 2 * len(every)),
         slots=count_slots(asked),
-        audit=audit_blind(questions, {row["pair_id"]: row["source_id"] for row in every}),
+        audit=audit_blind(questions),
         fps=Spread.of([row["fps"] for row in videos]) if videos else None,
         cue=measure_cues(pairs) if output.info["settings"].get("collection", "charades") != "charades" else None,
         sizes=dict(Counter((row["width"], row["height"]) for row in videos).most_common()),
     )
 
 
-def count_kinds(pairs: Iterable[Row]) -> dict[str, Kind]:
+def count_kinds(pairs: Iterable[Row]) -> dict[str, PartCounts]:
     """Count in how many pairs each action, verb and object plays each part."""
-    counts: dict[str, dict[str, list[int]]] = {name: {} for name in ("actions", "verbs", "objects")}
+    counts: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in ("actions", "verbs", "objects")}
     for row in pairs:
-        for part, letter in enumerate(LETTERS):
-            names = {
-                "actions": [row[f"phrase_{letter}"]],
-                "verbs": [row[f"verb_{letter}"]],
-                "objects": row[f"objects_{letter}"],
-            }
-            for kind, found in names.items():
-                for name in found:
-                    counts[kind].setdefault(name, [0, 0, 0])[part] += 1
-    return {kind: Kind(_commonest_first(found)) for kind, found in counts.items()}
-
-
-def _commonest_first(counts: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, int, int]]:
-    order = sorted(counts, key=lambda name: (-sum(counts[name]), name))
-    return {name: (counts[name][0], counts[name][1], counts[name][2]) for name in order}
+        for letter in LETTERS:
+            counts["actions"][row[f"phrase_{letter}"], letter] += 1
+            counts["verbs"][row[f"verb_{letter}"], letter] += 1
+            counts["objects"].update((name, letter) for name in row[f"objects_{letter}"])
+    found = {}
+    for kind, parts in counts.items():
+        by_name = {name: (parts[name, "a"], parts[name, "b"], parts[name, "c"]) for name, _ in parts}
+        found[kind] = PartCounts(dict(sorted(by_name.items(), key=lambda item: (-sum(item[1]), item[0]))))
+    return found
 
 
 def count_types(questions: Mapping[str, Sequence[Row]], videos: int) -> tuple[TypeCount, ...]:
@@ -287,7 +281,7 @@ def _yes_share(found: Mapping[tuple[str, int], int], variant: str) -> float:
 
 
 Groups = tuple[Callable[[Row], Hashable], ...]
-"""How a guesser groups questions: the finest grouping first; the next is asked where a group is unknown."""
+"""How a baseline groups questions: the finest grouping first; the next is asked where a group is unknown."""
 
 FIXED: dict[str, Callable[[Row], int]] = {
     "always_no": lambda row: NO,
@@ -300,103 +294,85 @@ LEARNT: dict[str, Groups] = {
 }
 
 
-def audit_blind(questions: Mapping[str, Sequence[Row]], sources: Mapping[str, str]) -> BlindAudit:
-    """Let guessers answer that do not look at what happens in the videos; rows as `restore_phrases` leaves them.
+def audit_blind(questions: Mapping[str, Sequence[Row]]) -> BlindAudit:
+    """Let baselines answer that do not look at what happens in the videos; rows as `restore_phrases` leaves them.
 
     They know the answers of the train split and are asked the test split, or validation where there is none; where a
     build has one split, they know that of all other source videos. Ties go to the answer that is commoner overall.
 
     Args:
         questions: The questions of each split.
-        sources: The source video of each pair.
     """
     learnt, asked = splits_asked(questions)
     known, rows = questions[learnt], questions[asked]
     scores = [_score(name, rows, [guess(row) for row in rows], None) for name, guess in FIXED.items()]
-    for name, groups in LEARNT.items():
-        plain, weighted = _guess(known, rows, groups, sources)
-        scores.append(_score(name, rows, plain, weighted))
-    scores.append(_score("cuts", rows, _guess_from_cuts(known, rows, sources), None))
-    flips = {row["question_id"]: row["answer"] for row in rows if row["subset"] == FLIPPING}
-    other = {row["question_id"]: row["counterpart_question_id"] for row in rows if row["subset"] == FLIPPING}
-    texts = {row["question"] for row in known} if learnt != asked else set()
+    scores += [_score(name, rows, *_guess(known, rows, groups)) for name, groups in LEARNT.items()]
+    scores.append(_score("cuts", rows, _guess_from_cuts(known, rows), None))
+    flips = {row["question_id"]: row for row in rows if row["subset"] == FLIPPING}
+    others = [flips.get(row["counterpart_question_id"], {}) for row in flips.values()]
+    elsewhere = _count_elsewhere(known, lambda row: row["question"])
     return BlindAudit(
         learnt=learnt,
         asked=asked,
         questions=len(rows),
-        seen=(_seen_elsewhere(rows, sources) if learnt == asked else sum(row["question"] in texts for row in rows))
-        / len(rows),
+        seen=_mean([any(elsewhere(row["question"], row["source_id"])) for row in rows]),
         scores=tuple(scores),
         couples=len(flips) // 2,
-        equal=sum(answer == flips.get(other[name]) for name, answer in flips.items()) // 2,
+        equal=sum(row["answer"] == other.get("answer") for row, other in zip(flips.values(), others, strict=True)) // 2,
     )
 
 
-def _seen_elsewhere(rows: Iterable[Row], sources: Mapping[str, str]) -> int:
-    """Count the questions that are asked, word for word, about another source video too."""
-    places: dict[str, set[str]] = defaultdict(set)
-    counts: Counter[str] = Counter()
+def _count_elsewhere(
+    rows: Iterable[Row], group: Callable[[Row], Hashable]
+) -> Callable[[Hashable, str], tuple[int, int]]:
+    """Count the answers of each group; the function returned gives "no" and "yes" about all source videos but one."""
+    counts: Counter[tuple[Hashable, int]] = Counter()
+    own: Counter[tuple[str, Hashable, int]] = Counter()
     for row in rows:
-        places[row["question"]].add(sources[row["pair_id"]])
-        counts[row["question"]] += 1
-    return sum(count for text, count in counts.items() if len(places[text]) > 1)
+        counts[group(row), row["answer"]] += 1
+        own[row["source_id"], group(row), row["answer"]] += 1
+
+    def elsewhere(name: Hashable, source: str) -> tuple[int, int]:
+        return (
+            counts[name, NO] - own[source, name, NO],
+            counts[name, YES] - own[source, name, YES],
+        )
+
+    return elsewhere
 
 
-def _guess(
-    known: Sequence[Row], asked: Sequence[Row], groups: Groups, sources: Mapping[str, str]
-) -> tuple[list[int], list[int]]:
+def _guess(known: Sequence[Row], asked: Sequence[Row], groups: Groups) -> tuple[list[int], list[int]]:
     """Answer every question with the commonest answer of its group, plainly and with "yes" and "no" weighted alike."""
-    everything: list[int] = [0, 0]
-    counts: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0])
-    own: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0])
-    for row in known:
-        source, answer = sources[row["pair_id"]], row["answer"]
-        everything[answer] += 1
-        for level, group in enumerate(groups):
-            counts[level, group(row)][answer] += 1
-            own[source, level, group(row)][answer] += 1
-    nothing = [0, 0]
+    everything = Counter(row["answer"] for row in known)
+    levels = [_count_elsewhere(known, group) for group in groups]
     common = int(everything[YES] > everything[NO])
     plain, weighted = [], []
     for row in asked:
-        no = yes = 0
-        for level, group in enumerate(groups):
-            name = group(row)
-            all_of_it = counts.get((level, name), nothing)
-            left_out = own.get((sources[row["pair_id"]], level, name), nothing)
-            no, yes = all_of_it[NO] - left_out[NO], all_of_it[YES] - left_out[YES]
-            if no or yes:
-                break
+        counted = (level(group(row), row["source_id"]) for level, group in zip(levels, groups, strict=True))
+        no, yes = next(filter(any, counted), (0, 0))
         plain.append(common if yes == no else int(yes > no))
         left, right = yes * everything[NO], no * everything[YES]
         weighted.append(common if left == right else int(left > right))
     return plain, weighted
 
 
-def _guess_from_cuts(known: Sequence[Row], asked: Sequence[Row], sources: Mapping[str, str]) -> list[int]:
+def _guess_from_cuts(known: Sequence[Row], asked: Sequence[Row]) -> list[int]:
     """Answer from two things alone: whether the video was recut, and which action of the two usually comes first.
 
     How often an action comes first is learnt from the BE questions about V; of two that are equal, the first by the
     alphabet. E questions are answered by their wording alone.
     """
-    first: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0])
-    for row in known:
-        if row["template_id"] == "BE-beginning" and row["variant"] == "original":
-            (phrase,) = row["phrases"]
-            first[phrase][row["answer"]] += 1
-            first[sources[row["pair_id"]], phrase][row["answer"]] += 1
+    beginnings = [row for row in known if (row["template_id"], row["variant"]) == ("BE-beginning", "original")]
+    elsewhere = _count_elsewhere(beginnings, lambda row: row["phrases"])
 
     def early(phrase: str, source: str) -> tuple[float, str]:
-        no, yes = (
-            first.get(phrase, (0, 0))[answer] - first.get((source, phrase), (0, 0))[answer] for answer in (NO, YES)
-        )
+        no, yes = elsewhere((phrase,), source)
         return ((no + 1) / (no + yes + 2), phrase)
 
-    existence = _guess(known, asked, LEARNT["question"], sources)[0]
     guesses = []
-    for row, guess in zip(asked, existence, strict=True):
+    for row, guess in zip(asked, _guess(known, asked, LEARNT["question"])[0], strict=True):
         if not row["type"].startswith("E"):
-            late = [early(phrase, sources[row["pair_id"]]) for phrase in row["phrases"]]
+            late = [early(phrase, row["source_id"]) for phrase in row["phrases"]]
             begins = late[0] < late[1] if len(late) == 2 else late[0][0] <= 0.5
             turned = row["template_id"] in ("BE-end", "BA-after")
             guess = YES if begins ^ turned ^ (row["variant"] == "complement") else NO

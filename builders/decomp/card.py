@@ -34,13 +34,12 @@ NOTES = {
     "videos_without_questions": "annotated videos about which nothing is asked",
     "isolated_roots": "roots of `isolated.json`",
 }
-SKIPS = {"missing_video": "the video is not there", "unreadable_video": "the video does not open"}
 
 
 def card() -> Card:
     """Return what the card of question graphs says."""
     template = Path(__file__).parent / "card.md.j2"
-    return Card(template, measure_decomp, context, front_matter, biases=biases, notes=NOTES, skips=SKIPS)
+    return Card(template, measure_decomp, context, front_matter, biases=biases, notes=NOTES)
 
 
 def biases(output: FinishedOutput, measured: DecompStatistics) -> list[str]:

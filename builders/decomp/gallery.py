@@ -7,7 +7,8 @@ from typing import Any
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...data_cards.gallery.exhibits import CONTRADICTORY, Answers, Asked, Exhibit, Facet, Film, Gallery
+from ...data_cards.gallery.answers import Answers
+from ...data_cards.gallery.exhibits import CONTRADICTORY, Asked, Exhibit, Facet, Film, Gallery
 from ...data_cards.question_graph import layers
 from ...evaluation.metrics.inputs import ALL, read_columns
 from ...evaluation.metrics.predictions import match

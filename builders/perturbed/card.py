@@ -61,14 +61,6 @@ NOTES = {
     "videos_in_several_splits": "videos in more than one split",
     "ends_past_the_length": "annotated ends past the video's length",
 }
-SKIPS = {
-    "missing_video": "the source video is not there",
-    "unreadable_video": "the source video does not open",
-    "undecodable": "the source video cannot be decoded",
-    "too_short": "the source video ends before a clip starts",
-    "codec_refused": "the codec refuses the pictures",
-    "codec_lost_frames": "the codec gives back another number of frames",
-}
 SCOPES = {"frame": "each frame", "clip": "all frames alike", "index": "order of frames", "file": "the whole file"}
 
 
@@ -261,7 +253,6 @@ def card() -> Card:
         front_matter,
         lambda output, measured: perturbed_figures(output),
         notes=NOTES,
-        skips=SKIPS,
     )
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...corruptions.registry import check_name, check_text_name
-from ...data_cards.gallery.exhibits import RIGHT, WRONG, Answers, Asked, Exhibit, Facet, Film, Gallery
+from ...data_cards.gallery.answers import Answers
+from ...data_cards.gallery.exhibits import RIGHT, WRONG, Asked, Exhibit, Facet, Film, Gallery
 from ...evaluation.metrics.inputs import ALL, read_columns
 from ...evaluation.metrics.predictions import ID_NAMES, Predictions, answer_column, column
 from ...evaluation.metrics.robustness import Setting

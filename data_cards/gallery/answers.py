@@ -1,43 +1,129 @@
-"""The answers and scores that a gallery shows: from a folder of scores, a predictions file, an audit."""
+"""What was answered to the questions that a gallery shows: read from scores, a predictions file and an audit.
+
+The file of an audit is JSON with `audits`, a list of `{"config": table, "part": "answer" or "explanation", "choices":
+{…}}`. These are, for each id, a list of guesses `{"guesser": name, "choice": number of the option from 0}`; guessers of
+answer and explanation at once choose two numbers. What else the file says is not looked at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import InputError
+from ...core.documents import parse_json, read_text, shortened
+from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
 from ...core.output import FinishedOutput
 from ...evaluation.metrics.folder import read_scores
 from ...evaluation.metrics.inputs import predictions_identity
-from ...evaluation.metrics.predictions import of_output, read_predictions
-from .exhibits import Answers
-from .guesses import read_guesses
+from ...evaluation.metrics.items import Items
+from ...evaluation.metrics.predictions import (
+    ID_NAMES,
+    MISSING,
+    Predictions,
+    column,
+    join,
+    match,
+    of_output,
+    read_predictions,
+)
+from .exhibits import RIGHT, WRONG
 from .site import score_page
 
 MATRICES = (".npy", ".safetensors")
+ANSWER, EXPLANATION = "answer", "explanation"
 
 
 @dataclass(frozen=True)
-class GivenAnswers:
-    """What a gallery is given besides the output.
+class Answers:
+    """What was answered to questions of an output.
 
     Attributes:
-        answers: The answers.
+        predictions: The rows of a predictions file; None if none is given.
+        config: The table that they answer; None for the first with questions.
+        first: Number of the first option in answers that are numbers.
+        guesses: What models that see no video choose, by question; see `read_guesses`.
         scores: What the page of scores shows; None if there are none.
         identity: What decides the content, for `output.json`.
         remark: What the user has to know; empty if nothing.
     """
 
-    answers: Answers
+    predictions: Predictions | None = None
+    config: str | None = None
+    first: int = 0
+    guesses: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     scores: dict[str, Any] | None = None
     identity: Mapping[str, Any] = field(default_factory=dict)
     remark: str = ""
 
+    def guesses_on(self, config: str, name: str) -> Sequence[Mapping[str, Any]]:
+        """Return the guesses for a question of a table."""
+        return self.guesses.get(f"{config}/{name}") or self.guesses.get(name) or ()
 
-def read_given(
+    def on(self, config: str, tables: Sequence[str]) -> Predictions | None:
+        """Return the predictions if they answer a table; those of no table answer the first."""
+        return self.predictions if config == (self.config or (tables[0] if tables else "")) else None
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer to a question.
+
+    Attributes:
+        text: As it was given.
+        choice: The number of the option; None if the answer names none.
+        verdict: "right" or "wrong".
+    """
+
+    text: str
+    choice: int | None
+    verdict: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the views take it."""
+        return {"said": self.text, "choice": self.choice, "verdict": self.verdict}
+
+
+SILENT: dict[str, Any] = {"said": None, "choice": None, "verdict": ""}
+"""What views take where nothing was answered."""
+
+
+def judged(
+    items: Items, predictions: Predictions | None, *, first: int = 0, answer: str | None = None
+) -> dict[str, Said]:
+    """Judge the answers to choices.
+
+    Args:
+        items: The questions.
+        predictions: The answers; questions without one are left out.
+        first: Number of the first option in answers that are numbers.
+        answer: The column of answers; by default the usual one.
+
+    Returns:
+        What was said to each question that has an answer, by id.
+    """
+    if predictions is None:
+        return {}
+    id_name = column(predictions, ID_NAMES) or ""
+    if {str(row.get(id_name)).strip() for row in predictions.rows}.isdisjoint(items.ids):
+        return {}
+    given = match(predictions, items.ids, others=items.others, answer=answer, partial=True).given
+    joined = join(predictions, items.ids, items.options, others=items.others, answer=answer, partial=True, first=first)
+    return {
+        name: Said(str(given[name]), int(pick) if pick >= 0 else None, RIGHT if pick == truth else WRONG)
+        for name, pick, truth in zip(items.ids, joined.picks, items.truth, strict=True)
+        if pick != MISSING and truth >= 0
+    }
+
+
+def said_of(answers: Mapping[str, Said], name: str) -> dict[str, Any]:
+    """Return what was said to a question, as views take it."""
+    return answers[name].as_json() if name in answers else dict(SILENT)
+
+
+def read_answers(
     output: FinishedOutput,
     *,
     scores: Path | None = None,
@@ -45,8 +131,8 @@ def read_given(
     config: str | None = None,
     first: int = 0,
     audit: Path | None = None,
-) -> GivenAnswers:
-    """Read what a gallery is given.
+) -> Answers:
+    """Read what was answered.
 
     Args:
         output: The output that it shows.
@@ -54,7 +140,7 @@ def read_given(
         predictions: The predictions, if they are elsewhere, or without scores.
         config: The table that they answer.
         first: Number of the first option in answers that are numbers.
-        audit: What models that see no video choose; see `data_cards.gallery.guesses`.
+        audit: What models that see no video choose; see `read_guesses`.
 
     Raises:
         UsageError: One of the paths is not there.
@@ -93,7 +179,7 @@ def read_given(
     if audit is not None:
         guesses = read_guesses(audit, fingerprint=fingerprint)
         identity["audit"] = sha256_file(audit / "audit.json" if audit.is_dir() else audit)
-    return GivenAnswers(Answers(rows, config, first, guesses), shown, identity, remark)
+    return Answers(rows, config, first, guesses, shown, identity, remark)
 
 
 def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
@@ -115,3 +201,53 @@ def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
 
 def _of_similarities(path: Path) -> bool:
     return path.is_dir() and any(each.suffix in MATRICES for each in path.iterdir())
+
+
+def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, list[dict[str, Any]]]:
+    """Read the choices of an audit.
+
+    Args:
+        path: The file, or the folder that holds it as `audit.json`.
+        fingerprint: Of the output that is shown; an audit that names another is refused.
+
+    Returns:
+        The guesses for each question, `{"guesser", "choice", "asked": "answer" or "explanation"}`, by its id and, where
+        the file names a table, by `<table>/<id>` instead.
+
+    Raises:
+        UsageError: There is no such file.
+        InputError: It is no such file, or of another output.
+    """
+    file = path / "audit.json" if path.is_dir() else path
+    if not file.is_file():
+        raise UsageError(f"there is no audit {file}. Give a JSON file with `audits`, or the folder of audit.json.")
+    try:
+        content = parse_json(read_text(file))
+        found: dict[str, list[dict[str, Any]]] = {}
+        for audit in content["audits"]:
+            asked = EXPLANATION if audit.get("part") == EXPLANATION else ANSWER
+            for name, choices in dict(audit["choices"]).items():
+                key = f"{audit['config']}/{name}" if audit.get("config") else name
+                found.setdefault(key, []).extend(guess for each in choices for guess in _guesses(each, asked))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{file} is no audit ({type(error).__name__}: {shortened(str(error))}). It needs `audits`, a list of "
+            '{"config", "part", "choices": {id: [{"guesser", "choice"}]}}.'
+        ) from error
+    named = content.get("output")
+    stated = named.get("fingerprint") if isinstance(named, Mapping) else content.get("fingerprint")
+    if fingerprint and stated and stated != fingerprint:
+        raise InputError(f"{file} is of another output (fingerprint {str(stated)[:16]}, not {fingerprint[:16]}).")
+    return found
+
+
+def _guesses(given: Mapping[str, Any], asked: str) -> Iterator[dict[str, Any]]:
+    """Yield the guess of a guesser: two if it chooses answer and explanation at once, none if it has none (-1)."""
+    choice = given["choice"]
+    both = isinstance(choice, list) and len(choice) == 2
+    for part, number in zip((ANSWER, EXPLANATION) if both else (asked,), choice if both else [choice], strict=True):
+        if type(number) is not int or number < -1:
+            raise ValueError(f"choice {shortened(choice)} is no number of an option")
+        if number >= 0:
+            name = f"{given['guesser']}, both at once" if both else str(given["guesser"])
+            yield {"guesser": name, "choice": number, "asked": part}

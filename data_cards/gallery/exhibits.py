@@ -1,4 +1,4 @@
-"""What a gallery shows: exhibits, which benchmarks make of their rows, and what is known of answers to them.
+"""What a gallery shows: exhibits, which benchmarks make of their rows.
 
 A benchmark says what is on a page (`Exhibit.content`) and names the view that draws it, one of `VIEWS`; the scripts
 beside this module have one function for each. So a new benchmark needs no script, and without a `gallery` of its own
@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.errors import InputError
-from ...evaluation.metrics.items import Items
-from ...evaluation.metrics.predictions import ID_NAMES, MISSING, Predictions, column, join, match
 
 VIEWS = ("complement", "grid", "options", "graph", "question")
 """The views, each of which `views_<name>.js` draws; the module's head says what content it takes."""
@@ -105,87 +103,6 @@ class Gallery:
     noun: str
     facets: Sequence[Facet] = ()
     asked_facets: Sequence[Facet] = ()
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What was answered to questions of an output.
-
-    Attributes:
-        predictions: The rows of a predictions file; None if none is given.
-        config: The table that they answer; None for the first with questions.
-        first: Number of the first option in answers that are numbers.
-        guesses: What models that see no video choose, by question; see `guesses.read_guesses`.
-    """
-
-    predictions: Predictions | None = None
-    config: str | None = None
-    first: int = 0
-    guesses: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-
-    def guesses_on(self, config: str, name: str) -> Sequence[Mapping[str, Any]]:
-        """Return the guesses for a question of a table."""
-        return self.guesses.get(f"{config}/{name}") or self.guesses.get(name) or ()
-
-    def on(self, config: str, tables: Sequence[str]) -> Predictions | None:
-        """Return the predictions if they answer a table; those of no table answer the first."""
-        return self.predictions if config == (self.config or (tables[0] if tables else "")) else None
-
-
-@dataclass(frozen=True)
-class Said:
-    """An answer to a question.
-
-    Attributes:
-        text: As it was given.
-        choice: The number of the option; None if the answer names none.
-        verdict: "right" or "wrong".
-    """
-
-    text: str
-    choice: int | None
-    verdict: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as the views take it."""
-        return {"said": self.text, "choice": self.choice, "verdict": self.verdict}
-
-
-SILENT: dict[str, Any] = {"said": None, "choice": None, "verdict": ""}
-"""What views take where nothing was answered."""
-
-
-def judged(
-    items: Items, predictions: Predictions | None, *, first: int = 0, answer: str | None = None
-) -> dict[str, Said]:
-    """Judge the answers to choices.
-
-    Args:
-        items: The questions.
-        predictions: The answers; questions without one are left out.
-        first: Number of the first option in answers that are numbers.
-        answer: The column of answers; by default the usual one.
-
-    Returns:
-        What was said to each question that has an answer, by id.
-    """
-    if predictions is None:
-        return {}
-    id_name = column(predictions, ID_NAMES) or ""
-    if {str(row.get(id_name)).strip() for row in predictions.rows}.isdisjoint(items.ids):
-        return {}
-    given = match(predictions, items.ids, others=items.others, answer=answer, partial=True).given
-    joined = join(predictions, items.ids, items.options, others=items.others, answer=answer, partial=True, first=first)
-    return {
-        name: Said(str(given[name]), int(pick) if pick >= 0 else None, RIGHT if pick == truth else WRONG)
-        for name, pick, truth in zip(items.ids, joined.picks, items.truth, strict=True)
-        if pick != MISSING and truth >= 0
-    }
-
-
-def said_of(answers: Mapping[str, Said], name: str) -> dict[str, Any]:
-    """Return what was said to a question, as views take it."""
-    return answers[name].as_json() if name in answers else dict(SILENT)
 
 
 def spread(count: int, limit: int | None) -> range | list[int]:

@@ -9,7 +9,8 @@ from ...core.output import FinishedOutput
 from ...core.schema import Config
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items
-from .exhibits import Answers, Asked, Exhibit, Facet, Film, Gallery, judged, said_of
+from .answers import Answers, judged, said_of
+from .exhibits import Asked, Exhibit, Facet, Film, Gallery
 
 ReadItems = Callable[[FinishedOutput, str, str], Items]
 

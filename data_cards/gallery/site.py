@@ -19,33 +19,6 @@ from .exhibits import Asked, Exhibit, Facet, Gallery
 
 HERE = Path(__file__).parent
 PAGE = "index.html"
-STYLES = "gallery.css"
-SCRIPTS = (  # in the order in which they are loaded: each uses those before it; the data and `MAIN` come last
-    "dom.js",
-    "data.js",
-    "search.js",
-    "diff.js",
-    "player.js",
-    "sync.js",
-    "blocks.js",
-    "views_complement.js",
-    "views_grid.js",
-    "views_options.js",
-    "views_graph.js",
-    "views_question.js",
-    "listing.js",
-    "scores.js",
-)
-MAIN, ICON = "main.js", "icon.svg"
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        *(f"{kind} 'self'" for kind in ("script-src", "style-src", "img-src", "media-src")),
-        "base-uri 'none'",
-        "form-action 'none'",
-    )
-)
-"""What a browser lets the page do: load its own files, and nothing from elsewhere or between its lines."""
 INDEX = "data/index.js"
 IN_A_FILE = 20
 """Exhibits in one file of data: what a page loads with its own."""
@@ -95,13 +68,14 @@ def licence_notice(source: Source, *, pictures: bool) -> str:
 
 def static_files() -> dict[str, bytes]:
     """Return the styles and scripts of every gallery."""
-    return {f"gallery/{name}": (HERE / name).read_bytes() for name in (STYLES, ICON, *SCRIPTS, MAIN)}
+    files = sorted(path for path in HERE.iterdir() if path.suffix in (".css", ".js", ".svg"))
+    return {f"gallery/{path.name}": path.read_bytes() for path in files}
 
 
 def page(about: About) -> bytes:
     """Return the page, which the scripts fill."""
-    source = about.source
     heading, _, line = about.summary.partition(": ")
+    link = about.source.license.get("license_link", "")
     text: str = (
         _environment()
         .get_template("index.html.j2")
@@ -109,19 +83,12 @@ def page(about: About) -> bytes:
             about=about,
             heading=heading,
             line=line[:1].upper() + line[1:],
-            policy=POLICY,
-            licence=source.license.get("license_name") or source.license.get("license", "unknown"),
-            licence_link=_web(source.license.get("license_link", "")),
-            notice=licence_notice(source, pictures=about.embed != "none"),
-            styles=f"gallery/{STYLES}",
-            scripts=[*(f"gallery/{name}" for name in SCRIPTS), INDEX, f"gallery/{MAIN}"],
+            licence=about.source.license.get("license_name") or about.source.license.get("license", "unknown"),
+            licence_link=link if link.startswith(("https://", "http://")) else "",
+            notice=licence_notice(about.source, pictures=about.embed != "none"),
         )
     )
     return text.encode()
-
-
-def _web(link: str) -> str:
-    return link if link.startswith(("https://", "http://")) else ""
 
 
 @cache
@@ -230,12 +197,8 @@ def _number(values: _Numbered, asked: Asked, facet: Facet) -> int:
 
 
 def _facet(facet: Facet, values: Sequence[str]) -> dict[str, Any]:
-    return {
-        "name": facet.name,
-        "label": facet.label,
-        "headings": [facet.name, *facet.headings],
-        "values": list(values),
-    }
+    headings = [facet.name, *facet.headings]
+    return {"name": facet.name, "label": facet.label, "headings": headings, "values": list(values)}
 
 
 def search_words(texts: Iterable[str]) -> str:

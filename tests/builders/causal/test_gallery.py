@@ -7,7 +7,7 @@ from pathlib import Path
 from commands import rows
 from stressreel.builders.causal.gallery import gallery
 from stressreel.core.output import open_output
-from stressreel.data_cards.gallery.exhibits import Answers
+from stressreel.data_cards.gallery.answers import Answers
 from stressreel.evaluation.metrics.predictions import Predictions
 
 TABLE = "causal_confusion"

@@ -10,7 +10,7 @@ from stressreel.builders.decomp.gallery import gallery
 from stressreel.builders.decomp.scores import graphs_of_video
 from stressreel.builders.decomp.video_rows import by_video
 from stressreel.core.output import open_output
-from stressreel.data_cards.gallery.exhibits import Answers
+from stressreel.data_cards.gallery.answers import Answers
 from stressreel.evaluation.metrics.predictions import Predictions
 from stressreel.evaluation.metrics.question_paths import question_path
 

@@ -9,7 +9,7 @@ import pytest
 from commands import rows
 from stressreel.builders.perturbed.gallery import gallery
 from stressreel.core.output import open_output
-from stressreel.data_cards.gallery.exhibits import Answers
+from stressreel.data_cards.gallery.answers import Answers
 from stressreel.evaluation.metrics.predictions import Predictions
 
 

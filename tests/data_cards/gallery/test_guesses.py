@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from stressreel.core.errors import InputError, UsageError
-from stressreel.data_cards.gallery.guesses import read_guesses
+from stressreel.data_cards.gallery.answers import read_guesses
 
 
 def write(folder: Path, content: Any) -> Path:
