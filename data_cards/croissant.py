@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..core.documents import parse_json, read_own
 from ..core.files import sha256_file
 from ..core.fingerprint import FILE as UNITS
 from ..core.output import FinishedOutput
@@ -34,7 +35,7 @@ TYPES = {
     "bool": "sc:Boolean",
     "video": "sc:VideoObject",
 }
-CONTEXT = json.loads((Path(__file__).parent / "croissant_context.json").read_text("utf-8"))
+CONTEXT = parse_json(read_own(Path(__file__).parent / "croissant_context.json"))
 """The names that Croissant 1.1 defines, of which readers expect all."""
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-import yaml
+from ...core.documents import parse_yaml, read_own
 
 
 @cache
 def load_notes() -> dict[str, dict[str, str]]:
     """Return the words for every count, in the order of the card, and where something is left out the option."""
-    notes: dict[str, dict[str, str]] = yaml.safe_load((Path(__file__).parent / "notes.yaml").read_text("utf-8"))
+    notes: dict[str, dict[str, str]] = parse_yaml(read_own(Path(__file__).parent / "notes.yaml"))
     return notes
 
 
