@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,15 +14,17 @@ from ..core.functions import public
 from ..core.options import Option
 from ..core.results import Result, Table
 from .files import check_outside
+from .questions import TestSplit
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from ..builders.base import Benchmark
     from ..core.output import FinishedOutput
     from ..evaluation.tasks import Task
 
 NAME = re.compile(r"[A-Za-z0-9_]+")
 Group = Annotated[str | None, Option("", shown="stressreel_<benchmark>")]
-TestSplit = Annotated[str | None, Option("", shown="test where there is one")]
 AnySplit = Annotated[str | None, Option("", shown="all")]
 
 
@@ -111,10 +114,9 @@ def export_lmms_eval(
         InputError: The output cannot be read, videos are missing, or the folder holds something else.
         OutputError: The folder cannot be written.
     """
-    from ..exports.lmms_eval import commands, write_tasks
+    from ..exports import lmms_eval
 
-    output, tasks, group, by_table = _write_tasks(out, Path(to), name, split, videos, force, write_tasks)
-    return Tasks(Path(to), group, tuple(tasks), tuple(commands(output, tasks, Path(to), group, by_table=by_table)))
+    return _export_tasks(lmms_eval, Path(out), Path(to), name, split, videos, force=force)
 
 
 @public
@@ -145,42 +147,47 @@ def export_inspect(
         InputError: The output cannot be read, videos are missing, or the folder holds something else.
         OutputError: The folder cannot be written.
     """
-    from ..exports.inspect_ai import commands, write_tasks
+    from ..exports import inspect_ai
 
-    output, tasks, group, by_table = _write_tasks(out, Path(to), name, split, videos, force, write_tasks)
-    return Tasks(Path(to), group, tuple(tasks), tuple(commands(output, tasks, Path(to), by_table=by_table)))
+    return _export_tasks(inspect_ai, Path(out), Path(to), name, split, videos, force=force)
 
 
-def _write_tasks(
-    out: Path | str,
+def _export_tasks(
+    harness: ModuleType,
+    out: Path,
     folder: Path,
     name: str | None,
     split: str | None,
     videos: Path | str | None,
+    *,
     force: bool,
-    write: Callable[..., None],
-) -> tuple[FinishedOutput, list[Task], str, bool]:
-    """Write a folder of tasks.
-
-    Returns:
-        The output, its tasks, the name of their group, and whether tables are scored one at a time.
-    """
-    from ..builders import benchmark_of
+) -> Tasks:
+    """Write a folder of tasks for a harness, which a module of `exports` knows."""
     from ..builders.parts import scoring_of, tasks_of
-    from ..core.output import reading
-    from ..exports.task_folder import earlier_files
+    from ..core.export_folder import replaceable_files
+    from ..exports.task_folder import write_tasks
 
-    with reading(Path(out)) as output:
-        check_outside(folder, Path(out))
-        earlier = earlier_files(folder, force=force)
+    with _exporting(out, folder) as (output, benchmark):
+        earlier = replaceable_files(folder, force=force)
         group = name if name is not None else f"stressreel_{output.info['builder']}"
         if not NAME.fullmatch(group):
             raise UsageError(f"--name {group!r}: letters, digits and _ only.")
-        benchmark = benchmark_of(output)
         tasks = tasks_of(benchmark, output, split)
         found = None if videos is None else _source_videos(benchmark, output, tasks, Path(videos))
-        write(output, tasks, folder, group, earlier, found)
-    return output, tasks, group, scoring_of(benchmark).by_table
+        write_tasks(harness.task_files, output, tasks, folder, group, earlier, found)
+    commands = harness.commands(output, tasks, folder, group, by_table=scoring_of(benchmark).by_table)
+    return Tasks(folder, group, tuple(tasks), tuple(commands))
+
+
+@contextmanager
+def _exporting(out: Path, folder: Path) -> Iterator[tuple[FinishedOutput, Benchmark]]:
+    """Read an output, and its benchmark, to export it to a folder outside of it."""
+    from ..builders import benchmark_of
+    from ..core.output import reading
+
+    with reading(out) as output:
+        check_outside(folder, out)
+        yield output, benchmark_of(output)
 
 
 def _source_videos(
@@ -218,15 +225,12 @@ def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None)
         InputError: There is no such layout, the output cannot be read, or the folder holds something.
         OutputError: The folder cannot be written.
     """
-    from ..builders import benchmark_of
     from ..builders.parts import layout_of
-    from ..core.output import reading
     from ..exports.released import write_layout
 
     folder = Path(to)
-    with reading(Path(out)) as output:
-        check_outside(folder, Path(out))
-        count = write_layout(folder, layout_of(benchmark_of(output), output, split))
+    with _exporting(Path(out), folder) as (output, benchmark):
+        count = write_layout(folder, layout_of(benchmark, output, split))
     return Files(folder, count, what=f"file{'s' * (count != 1)}")
 
 
@@ -250,15 +254,12 @@ def export_files(
         InputError: The output has no videos or cannot be read, or the folder holds something else.
         OutputError: The folder cannot be written.
     """
-    from ..builders import benchmark_of
-    from ..core.output import reading
     from ..exports.files import write_files
     from ..exports.media import video_tables
 
     folder = Path(to)
-    with reading(Path(out)) as output:
-        check_outside(folder, Path(out))
-        configs = benchmark_of(output).configs(output.info)
+    with _exporting(Path(out), folder) as (output, benchmark):
+        configs = benchmark.configs(output.info)
         videos, kept = write_files(output, configs, folder, split, force=force, progress=progress)
         tables = video_tables(output, configs, split)
     return Files(
@@ -293,15 +294,12 @@ def export_webdataset(
         InputError: The output has no videos or cannot be read, or the folder holds something else.
         OutputError: The folder cannot be written.
     """
-    from ..builders import benchmark_of
-    from ..core.output import reading
     from ..exports.media import video_tables
     from ..exports.webdataset import byte_size, write_webdataset
 
     folder, size = Path(to), byte_size(shard_size)
-    with reading(Path(out)) as output:
-        check_outside(folder, Path(out))
-        configs = benchmark_of(output).configs(output.info)
+    with _exporting(Path(out), folder) as (output, benchmark):
+        configs = benchmark.configs(output.info)
         videos, shards, kept = write_webdataset(
             output, configs, folder, split, shard_size=size, force=force, progress=progress
         )

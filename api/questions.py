@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..core.errors import InputError, UsageError
 from ..core.options import Option, comma_separated
+from .files import check_outside
 
 if TYPE_CHECKING:
     from ..evaluation.models.clips import Clips
@@ -104,7 +105,5 @@ def check_target(path: Path, asked: Asked) -> None:
         UsageError: The path lies in it.
     """
     with suppress(OSError):
-        if asked.path.is_dir() and path.resolve().is_relative_to(asked.path.resolve()):
-            raise UsageError(
-                f"{path} lies in the output itself, which holds nothing but what was built. Choose another."
-            )
+        if asked.path.is_dir():
+            check_outside(path, asked.path)

@@ -1,16 +1,14 @@
-"""The commands of `stressreel`: which function of the API each calls, and what the command line adds to it."""
+"""The commands of `stressreel` that are functions of the API, and what the command line adds to each."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import click
 
 from ..core.errors import UsageError
-from .functions import Adapt, function_command
+from .functions import Command, function_command
+from .terminal import CONTEXT
 
 
 def pairs(values: dict[str, Any]) -> dict[str, Any]:
@@ -59,38 +57,8 @@ def build_options(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "inputs": {name: given[0] if len(given) == 1 else given for name, given in inputs.items()}}
 
 
-@dataclass(frozen=True)
-class Command:
-    """A command that a function of the API stands for; see `functions.function_command`.
-
-    Attributes:
-        module: Module of `api` that has the function.
-        function: Its name, if it is not that of the module.
-        formats: What the result may be printed as besides text.
-        examples: Command lines for the help.
-        flags: Positional parameters that are options on the command line.
-        names: Flags of keywords that are called otherwise on the command line.
-        given: What the help calls further words of the command line.
-        loose: Whether these may be absent, and options that the command does not know.
-        adapt: Turns the values that click hands over into the arguments of the function.
-        other: An option that makes the command call another function of the module, and that function.
-    """
-
-    module: str
-    function: str = ""
-    formats: tuple[str, ...] = ()
-    examples: str = ""
-    flags: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
-    given: str = ""
-    loose: bool = False
-    adapt: Adapt | None = None
-    other: tuple[str, str] | None = None
-
-
 FUNCTIONS: dict[str, Command] = {
     "ask": Command(
-        "ask",
         examples="""
         stressreel ask out/clavi --endpoint http://localhost:8000/v1 --model Qwen/Qwen2-VL-7B-Instruct --to qwen.jsonl
         stressreel ask out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to llava.jsonl
@@ -99,25 +67,23 @@ FUNCTIONS: dict[str, Command] = {
         """,
     ),
     "audit": Command(
-        "audit",
         formats=("json",),
         examples="""
         stressreel audit out/causal --to audit
         stressreel audit --items A_test.csv --train A_train.csv --columns source=vid
         """,
     ),
-    "card": Command("card"),
-    "compare": Command("compare", formats=("json",)),
-    "data download": Command("data", "data_download"),
-    "data show": Command("data", "data_show"),
+    "card": Command(),
+    "compare": Command(formats=("json",)),
+    "data download": Command(),
+    "data show": Command(),
     "decompose": Command(
-        "decompose",
         formats=("json", "dot"),
         examples="""
         stressreel decompose "Exists(phone, Iterate(Localize(after, opening a door), Filter(frame, [objects])))"
         """,
     ),
-    "diff": Command("diff", formats=("json",)),
+    "diff": Command(formats=("json",)),
     "score answers": Command(
         "score",
         formats=("json",),
@@ -127,29 +93,25 @@ FUNCTIONS: dict[str, Command] = {
         other=("question", "explain"),
     ),
     "score modalities": Command(
-        "score_modalities",
         formats=("json",),
         given="MODALITIES=FILE...",
         adapt=pairs,
         examples="stressreel score modalities out/clavi video=v.jsonl text=t.jsonl video+text=both.jsonl",
     ),
-    "score open-ended": Command(
-        "score_open_ended", formats=("json",), flags=("predictions",), names={"to": "out"}, adapt=beside
-    ),
-    "score permuted": Command("score_permuted", formats=("json",)),
-    "score text-shift": Command("score_text_shift", formats=("json",)),
-    "export files": Command("export", "export_files"),
-    "export inspect": Command("export", "export_inspect"),
-    "export lmms-eval": Command("export", "export_lmms_eval"),
-    "export released": Command("export", "export_released"),
-    "export webdataset": Command("export", "export_webdataset"),
-    "gallery": Command("gallery"),
-    "list": Command("list", "list_", formats=("json",)),
-    "permute": Command("permute"),
-    "push": Command("push"),
-    "sample": Command("sample"),
+    "score open-ended": Command(formats=("json",), flags=("predictions",), names={"to": "out"}, adapt=beside),
+    "score permuted": Command(formats=("json",)),
+    "score text-shift": Command(formats=("json",)),
+    "export files": Command(),
+    "export inspect": Command(),
+    "export lmms-eval": Command(),
+    "export released": Command(),
+    "export webdataset": Command(),
+    "gallery": Command(),
+    "list": Command("list_", formats=("json",)),
+    "permute": Command(),
+    "push": Command(),
+    "sample": Command(),
     "table": Command(
-        "table",
         formats=("markdown", "json"),
         examples="""
         stressreel table JustAsk=j1.scores JustAsk=j2.scores FrozenBiLM=f1.scores
@@ -159,16 +121,12 @@ FUNCTIONS: dict[str, Command] = {
         adapt=lambda values: values | {"models": values.pop("given")},
     ),
     "probe": Command(
-        "probe",
         formats=("json",),
         examples="stressreel probe out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to probe",
     ),
-    "sign": Command("sign", examples="stressreel sign out/clavi --key key.pem"),
-    "simulate-quag": Command(
-        "simulate_quag", examples="stressreel simulate-quag --alphas 0.1,0.3 --steps 300 --out simulation.png"
-    ),
+    "sign": Command(examples="stressreel sign out/clavi --key key.pem"),
+    "simulate-quag": Command(examples="stressreel simulate-quag --alphas 0.1,0.3 --steps 300 --out simulation.png"),
     "verify": Command(
-        "verify",
         formats=("json",),
         given="[--BUILD-OPTION VALUE]...",
         loose=True,
@@ -214,25 +172,10 @@ class Group(click.Group):
 def load(name: str) -> click.Command | None:
     """Make a command of `stressreel`, or the group of that name; None if neither is here."""
     if name in GROUPS:
-        context = {"help_option_names": ["-h", "--help"]}
-        return Group(name, help=GROUPS[name], context_settings=context)
+        return Group(name, help=GROUPS[name], context_settings=CONTEXT)
     return make(name) if name in FUNCTIONS else None
 
 
 def make(words: str) -> click.Command:
     """Make a command; its words, such as "score open-ended", are a key of `FUNCTIONS`."""
-    command = FUNCTIONS[words]
-    module = importlib.import_module(f"..api.{command.module}", __package__)
-    function = getattr(module, command.function or command.module)
-    return function_command(
-        words.rpartition(" ")[2],
-        function,
-        formats=command.formats,
-        examples=command.examples,
-        flags=command.flags,
-        names=command.names,
-        given=command.given,
-        loose=command.loose,
-        adapt=command.adapt,
-        other=None if command.other is None else (command.other[0], getattr(module, command.other[1])),
-    )
+    return function_command(words, FUNCTIONS[words])

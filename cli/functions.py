@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import click
@@ -15,34 +16,19 @@ from ..core.options import Field
 from ..core.results import Result
 from .completion import complete_splits, complete_tables
 from .options import debug_option, make_option, option_type
-from .terminal import echo
+from .terminal import CONTEXT, echo
 
 COMPLETED = {"split": complete_splits, "config": complete_tables}
 FORMATS = {"json": "Print JSON.", "markdown": "Print Markdown.", "dot": "Print a graph for Graphviz."}
 Adapt = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def function_command(
-    name: str,
-    function: Callable[..., Any],
-    *,
-    formats: Sequence[str] = (),
-    examples: str = "",
-    flags: Sequence[str] = (),
-    names: Mapping[str, str] | None = None,
-    given: str = "",
-    loose: bool = False,
-    adapt: Adapt | None = None,
-    other: tuple[str, Callable[..., Any]] | None = None,
-) -> click.Command:
-    """Make the command of a function.
+@dataclass(frozen=True)
+class Command:
+    """What the command line adds to a function of the API.
 
-    Positional parameters are arguments, keywords are options. A parameter `each` gets a callback that prints what is
-    found while the command runs.
-
-    Args:
-        name: The command.
-        function: The function of the API; it returns a `Result`.
+    Attributes:
+        function: The function's name, if it is not that of the command, such as `score_permuted`.
         formats: What the result may be printed as besides text, of `FORMATS`.
         examples: Command lines for the help.
         flags: Positional parameters that are options on the command line.
@@ -50,58 +36,89 @@ def function_command(
         given: What the help calls further words of the command line, which `adapt` finds as `given`; "" if it has none.
         loose: Whether these words may be absent, and options that the command does not know.
         adapt: Turns the values that click hands over into the arguments of the function.
-        other: A keyword of another function, and that function: the command has its options too, and calls it where
-            that keyword is given.
+        other: A keyword of another function, and that function's name: the command has its options too, and calls it
+            where that keyword is given.
     """
+
+    function: str = ""
+    formats: tuple[str, ...] = ()
+    examples: str = ""
+    flags: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    given: str = ""
+    loose: bool = False
+    adapt: Adapt = dict
+    other: tuple[str, str] | None = None
+
+
+def function_command(words: str, command: Command) -> click.Command:
+    """Make the command of a function.
+
+    Positional parameters are arguments, keywords are options. A parameter `each` gets a callback that prints what is
+    found while the command runs.
+
+    Args:
+        words: The words of the command line, such as "score open-ended".
+        command: What the command line adds.
+    """
+    function = api_function(command.function or re.sub("[ -]", "_", words))
     parameters = inspect.signature(function).parameters
-    fields = [_named(each, (names or {}).get(each.path[0])) for each in fields_of(function)]
-    others = {each.path[0]: each for each in fields_of(other[1])} if other else {}
-    known = {each.path[0] for each in fields}
-    added = [replace(each, option=replace(each.option, required=False)) for each in others.values()]
+    fields = [_named(each, command.names.get(each.path[0])) for each in fields_of(function)]
     positional = [
         each.path[0]
         for each in fields
-        if parameters[each.path[0]].kind is not inspect.Parameter.KEYWORD_ONLY and each.path[0] not in flags
+        if parameters[each.path[0]].kind is not inspect.Parameter.KEYWORD_ONLY and each.path[0] not in command.flags
     ]
+    switch, other = (command.other[0], api_function(command.other[1])) if command.other else ("", None)
+    others = {each.path[0]: each for each in fields_of(other)} if other else {}
+    known = {each.path[0] for each in fields}
+    added = [_optional(each) for name, each in others.items() if name not in known]
+    shown = {each.path[0]: f"--{each.flag}" for each in [*added, *fields]} | {name: name.upper() for name in positional}
 
     def run(**values: Any) -> int:
-        chosen = [form for form in formats if values.pop(f"as_{form}")]
+        chosen = [form for form in command.formats if values.pop(f"as_{form}")]
         if len(chosen) > 1:
             raise click.UsageError(f"Give either {' or '.join(f'--{form}' for form in chosen)}.")
         form = chosen[0] if chosen else "text"
-        if other and values[other[0]] is not None:
+        if other and values[switch] is not None:
             for name, option in others.items():
                 if option.option.required and values[name] is None:
-                    raise click.UsageError(f"{words[name]} is missing.")
+                    raise click.UsageError(f"{shown[name]} is missing.")
             for option in fields:
                 if option.path[0] not in others and values[option.path[0]] not in (option.default, ()):
-                    raise click.UsageError(f"{words[option.path[0]]} does not go with {words[other[0]]}.")
-            return show(other[1], {name: values[name] for name in others}, form)
-        for each in others.keys() - known:
-            if values.pop(each) is not None:
-                raise click.UsageError(f"{words[each]} goes with {words[other[0]] if other else ''}.")
-        return show(function, adapt(values) if adapt else values, form)
+                    raise click.UsageError(f"{shown[option.path[0]]} does not go with {shown[switch]}.")
+            return show(other, {name: values[name] for name in others}, form)
+        for option in added:
+            if values.pop(option.path[0]) is not None:
+                raise click.UsageError(f"{shown[option.path[0]]} goes with {shown[switch]}.")
+        return show(function, command.adapt(values), form)
 
-    words = {each.path[0]: f"--{each.flag}" for each in [*added, *fields]} | {name: name.upper() for name in positional}
     decorators = [_argument(each) for each in fields if each.path[0] in positional]
-    if given:
-        kind = click.UNPROCESSED if loose else None
-        decorators.append(click.argument("given", nargs=-1, required=not loose, metavar=given, type=kind))
-    for each in [*fields, *(each for each in added if each.path[0] not in known)]:
+    if command.given:
+        kind = click.UNPROCESSED if command.loose else None
+        decorators.append(
+            click.argument("given", nargs=-1, required=not command.loose, metavar=command.given, type=kind)
+        )
+    for each in [*fields, *added]:
         if each.path[0] not in positional:
             complete = COMPLETED.get(each.path[0]) if positional else None
-            decorators.append(make_option(each, _in_flags(each.option.help, words), complete))
-    decorators += [click.option(f"--{form}", f"as_{form}", is_flag=True, help=FORMATS[form]) for form in formats]
-    command: Any = run
+            decorators.append(make_option(each, _in_flags(each.option.help, shown), complete))
+    for form in command.formats:
+        decorators.append(click.option(f"--{form}", f"as_{form}", is_flag=True, help=FORMATS[form]))
+    made: Any = run
     for decorate in reversed([*decorators, debug_option]):
-        command = decorate(command)
-    text = _in_flags(description(function), words)
-    if examples:
-        text += "\n\n\b\nExamples:\n" + "\n".join(f"  {line.strip()}" for line in examples.strip().splitlines())
-    context: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
-    context["ignore_unknown_options"] = loose
-    made: click.Command = click.command(name, context_settings=context, help=text)(command)
-    return made
+        made = decorate(made)
+    text = _in_flags(description(function), shown)
+    if command.examples:
+        text += "\n\n\b\nExamples:\n" + "\n".join(f"  {line.strip()}" for line in command.examples.strip().splitlines())
+    context = CONTEXT | {"ignore_unknown_options": command.loose}
+    return click.command(words.rpartition(" ")[2], context_settings=context, help=text)(made)
+
+
+def api_function(name: str) -> Callable[..., Any]:
+    """Import a public function of the package by its name."""
+    found: Callable[..., Any] = getattr(importlib.import_module("..", __package__), name)
+    return found
 
 
 def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int:
@@ -122,6 +139,10 @@ def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int
 
 def _named(each: Field, name: str | None) -> Field:
     return each if name is None else replace(each, option=replace(each.option, name=name))
+
+
+def _optional(each: Field) -> Field:
+    return replace(each, option=replace(each.option, required=False))
 
 
 def _argument(each: Field) -> Callable[[Any], Any]:

@@ -17,7 +17,7 @@ from ..core.errors import StressreelError, UsageError
 from ..core.extras import named, own_process
 from ..core.interrupt import asked, listen
 from ..core.progress import Working, forget, kept, showing
-from .terminal import echo
+from .terminal import CONTEXT, echo
 
 GARBAGE = (50_000, 20, 20)  # looking for circles among millions of tokens took a sixth of the time
 COMMANDS = {
@@ -106,7 +106,7 @@ def print_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
         ctx.exit()
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=LazyGroup, context_settings=CONTEXT)
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=print_version, help="Print the version."
 )
@@ -162,34 +162,29 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
         return 2 if isinstance(error, click.UsageError) else 1
     except (KeyboardInterrupt, click.Abort):
         return _stopped()
-    except MemoryError:
-        if debug:
-            traceback.print_exc()
-        echo("Error: there is not enough memory for this input. Give less at once, or more memory.", err=True)
-        return 1
     except BrokenPipeError:
         return 1
-    except (StressreelError, OSError) as error:
+    except Exception as error:
         if debug:
             traceback.print_exc()
         if asked():  # what was interrupted says so in its own way
             return _stopped()
-        text = str(error)
-        if not isinstance(error, StressreelError):
-            text = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
-        echo(f"Error: {text}", err=True)
+        echo(f"Error: {_said(error)}", err=True)
         return 2 if isinstance(error, UsageError) else 1
-    except Exception as error:
-        if debug:
-            traceback.print_exc()
-        if asked():
-            return _stopped()
-        echo(
-            f"Error: {type(error).__name__}: {error}\nThis is a fault in stressreel, not in your input. Please report "
-            "it with the output of the same command and --debug.",
-            err=True,
-        )
-        return 1
+
+
+def _said(error: Exception) -> str:
+    """Say what an error means to the user."""
+    if isinstance(error, StressreelError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this input. Give less at once, or more memory."
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+    return (
+        f"{type(error).__name__}: {error}\nThis is a fault in stressreel, not in your input. Please report it with the "
+        "output of the same command and --debug."
+    )
 
 
 def _label(name: str, arguments: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ import click
 
 from ..core.options import Field, build, options_of
 from .completion import complete_names
+from .terminal import CONTEXT
 
 S = TypeVar("S")
 Decorators = list[Callable[[Any], Any]]
@@ -53,8 +54,7 @@ def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], h
     decorators = [each for kind in settings for each in make_options(kind)]
     for decorate in reversed([*decorators, config_option, debug_option]):
         run = decorate(run)
-    context = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
-    return click.command(name, context_settings=context, help=help or run.__doc__)(run)
+    return click.command(name, context_settings=CONTEXT, help=help or run.__doc__)(run)
 
 
 def _joined(each: Field, value: Any, more: Sequence[str]) -> Any:
@@ -131,7 +131,7 @@ def option_type(each: Field) -> Any:
         if option.minimum is None and option.maximum is None:
             return int if whole else Number()
         if not whole:
-            return Share(option.minimum, option.maximum)
+            return NumberRange(option.minimum, option.maximum)
         low, high = (None if limit is None else int(limit) for limit in (option.minimum, option.maximum))
         return click.IntRange(low, high)
     return str
@@ -165,15 +165,8 @@ class Number(click.types.FloatParamType):
         return found
 
 
-class Share(click.FloatRange):
+class NumberRange(Number, click.FloatRange):
     """A number in a range; nan is in none."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse what is no number."""
-        found = super().convert(value, param, ctx)
-        if found != found:
-            self.fail("nan is no number", param, ctx)
-        return found
 
 
 def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:

@@ -1,14 +1,17 @@
-"""A folder that an export fills file by file, and goes on with after it was stopped.
+"""The folder of an export: which of its files are ours, so that a later export takes away those and nothing else.
 
-`output.json` names every file of the export before it appears, so whatever a stopped export left is known to be its
-own: the same command goes on with it, and another one may only be given the folder with --force.
+`output.json` names every file of an export. `open_folder` is for many large files: they are named before they appear,
+so whatever a stopped export left is known to be its own, the same command goes on with it, and another one may only be
+given the folder with --force. `replace_folder` is for small files, which are all written before any is touched.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -77,9 +80,7 @@ class ExportFolder:
         known = {*self.leftover, *self.before}
         taken = [name for name in files if os.path.lexists(self.place(name)) and name not in known]
         if taken:
-            raise InputError(
-                f"{self.path} has {', '.join(sorted(taken)[:5])}, which no export wrote. Move it, or give another --to."
-            )
+            raise InputError(f"{_has(self.path, taken)}, which no export wrote. Move it, or give another --to.")
         self.files.update(files)
         self._write(complete=False)
 
@@ -89,7 +90,7 @@ class ExportFolder:
         Raises:
             OutputError: The folder cannot be written.
         """
-        try:
+        with writing_to(self.path):
             for name in {*self.leftover, *self.before} - set(self.files):
                 try:
                     path = self.place(name)
@@ -100,17 +101,13 @@ class ExportFolder:
                     for parent in PurePosixPath(name).parents[:-1]:
                         with suppress(OSError):  # others have files there
                             (self.path / parent).rmdir()
-        except OSError as error:
-            raise _refusal(error, self.path) from error
         self.leftover, self.before = frozenset(), {}
         self._write(complete=True)
 
     def _write(self, *, complete: bool) -> None:
         files = {**{name: {} for name in sorted(self.leftover)}, **self.before, **self.files}
-        try:
+        with writing_to(self.path):
             write_json(self.path / ABOUT, {**self.about, "complete": complete, "files": files})
-        except OSError as error:
-            raise _refusal(error, self.path) from error
 
 
 def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportFolder:
@@ -126,46 +123,130 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
         InputError: It is something else.
         OutputError: It cannot be read.
     """
-    try:
-        if not path.is_dir():
-            if os.path.lexists(path):
-                raise InputError(f"{path} is a file. --to needs a folder, new or empty.")
-            return ExportFolder(path, about)
-        if not any(path.iterdir()):
-            return ExportFolder(path, about)
-        found = _read(path / ABOUT, about["format"])
-        if found is None:
-            raise InputError(
-                f"{path} holds something already, and no {ABOUT} of such an export. Give --to a new or empty folder."
-            )
-        files = found.pop("files")
-        complete = found.pop("complete", None)
-        same = found == dict(about)
-        if not force and (complete or not same):
-            what = "an export" if complete else "the beginning of an export of something else, or with other options"
-            raise InputError(
-                f"{path} holds something already, {what}. Give --to a new or empty folder, or --force over an export."
-            )
+
+    def fits(found: Mapping[str, Any]) -> bool:
+        files = found.get("files")
+        if found.get("format") != about["format"] or not isinstance(files, dict):
+            return False
+        return all(map(_below, files)) and all(isinstance(each, dict) for each in files.values())
+
+    found = _earlier(path, fits, "such an export")
+    if found is None:
+        return ExportFolder(path, about)
+    files = found.pop("files")
+    complete = found.pop("complete", None)
+    same = found == dict(about)
+    if not force and (complete or not same):
+        what = "an export" if complete else "the beginning of an export of something else, or with other options"
+        raise InputError(
+            f"{path} holds something already, {what}. Give --to a new or empty folder, or --force over an export."
+        )
+    with writing_to(path):
         remove_temporaries(path)
-    except OSError as error:
-        raise _refusal(error, path) from error
     return ExportFolder(path, about, files if same else {}, frozenset() if same else frozenset(files))
 
 
-def _read(path: Path, kind: str) -> dict[str, Any] | None:
-    """Read what `output.json` says; None if it is not one of this kind of export."""
-    if not path.is_file():
-        return None
-    try:
-        about = parse_json(read_own(path))
-    except ValueError:  # not UTF-8, not JSON
-        return None
-    if not isinstance(about, dict) or not str(about.get("exported_by", "")).startswith("stressreel "):
-        return None
-    files = about.get("files")
-    if about.get("format") != kind or not isinstance(files, dict):
-        return None
-    return about if all(map(_below, files)) and all(isinstance(each, dict) for each in files.values()) else None
+def replaceable_files(folder: Path, *, force: bool) -> frozenset[str]:
+    """Name the files of the earlier export in a folder that `replace_folder` fills; none if it is new or empty.
+
+    Args:
+        folder: The folder, there or not.
+        force: Whether an earlier export may be written over.
+
+    Raises:
+        InputError: It is a file, or holds something else than an export that may be written over.
+        OutputError: It cannot be read.
+    """
+
+    def fits(found: Mapping[str, Any]) -> bool:
+        files = found.get("files")
+        return isinstance(files, list) and ABOUT in files and all(name == ABOUT or _plain(name) for name in files)
+
+    found = _earlier(folder, fits, "an export of this version")
+    if found is None:
+        return frozenset()
+    if not force:
+        raise InputError(
+            f"{folder} holds something already, an export. Give --to a new or empty folder, or --force over an export."
+        )
+    return frozenset(found["files"])
+
+
+def replace_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, bytes], earlier: frozenset[str]) -> None:
+    """Write small files into a folder in the place of an earlier export's.
+
+    All is written to a temporary folder first; what was there is touched when that has succeeded.
+
+    Args:
+        folder: The folder.
+        about: What `output.json` says besides the names of the files.
+        files: Content by name.
+        earlier: Names of the earlier export's files; of these, those that `files` lacks are removed.
+
+    Raises:
+        InputError: A name is taken by a file that the earlier export did not write, or is none for a file.
+        OutputError: The folder cannot be written.
+    """
+    if odd := [name for name in files if not _plain(name)]:
+        raise InputError(f"a file would be called {odd[0]!r}, which is no name for one. `stressreel verify` says more.")
+    named = {**about, "files": sorted([*files, ABOUT])}
+    content = {**files, ABOUT: (json.dumps(named, indent=2, ensure_ascii=False) + "\n").encode()}
+    taken = [
+        name for name in content if os.path.lexists(folder / name) and (name not in earlier or (folder / name).is_dir())
+    ]
+    if taken:
+        raise InputError(
+            f"{_has(folder, taken)}, which the earlier export did not write. Move it, or give another --to or --name."
+        )
+    with writing_to(folder):
+        new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with tempfile.TemporaryDirectory(prefix=".stressreel-", dir=folder) as temporary:
+                for name, data in content.items():
+                    inside(Path(temporary), name).write_bytes(data)
+                for name in content:
+                    os.replace(Path(temporary) / name, folder / name)
+        except OSError:
+            if new:
+                with suppress(OSError):
+                    folder.rmdir()
+            raise
+        for name in earlier - set(content):
+            if (folder / name).is_file():
+                (folder / name).unlink()
+
+
+def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str) -> dict[str, Any] | None:
+    """Read what `output.json` of an earlier export says; None if the folder is new or empty.
+
+    Args:
+        folder: The folder.
+        fits: Whether the export is of the kind that may be gone on with or written over.
+        kind: What the kind is called.
+
+    Raises:
+        InputError: It is a file, or holds something else.
+        OutputError: It cannot be read.
+    """
+    with writing_to(folder):
+        if not folder.is_dir():
+            if os.path.lexists(folder):
+                raise InputError(f"{folder} is a file. --to needs a folder, new or empty.")
+            return None
+        if not any(folder.iterdir()):
+            return None
+        try:
+            about = parse_json(read_own(folder / ABOUT)) if (folder / ABOUT).is_file() else None
+        except ValueError:  # not UTF-8, not JSON
+            about = None
+    ours = isinstance(about, dict) and str(about.get("exported_by", "")).startswith("stressreel ")
+    if not (ours and fits(about)):
+        raise InputError(
+            f"{folder} holds something already, and no {ABOUT} of {kind}. Give --to a new or empty folder."
+        )
+    found: dict[str, Any] = about
+    return found
 
 
 def _below(name: str) -> bool:
@@ -175,14 +256,23 @@ def _below(name: str) -> bool:
     return plain and name != ABOUT and not any(ord(character) < 32 or ord(character) == 127 for character in name)
 
 
+def _plain(name: Any) -> bool:
+    """Whether a name is that of a file in the folder itself."""
+    return isinstance(name, str) and "/" not in name and _below(name)
+
+
+def _has(folder: Path, names: Iterable[str]) -> str:
+    return f"{folder} has {', '.join(sorted(names)[:5])}"
+
+
 def plain_name(name: Any) -> str:
     """Return the name of a video as it is, if it can be that of a file.
 
     Raises:
         InputError: It names another folder, or cannot be a file's.
     """
-    if isinstance(name, str) and "/" not in name and _below(name):
-        return name
+    if _plain(name):
+        return str(name)
     raise InputError(f"a video is called {name!r}, which is no name for a file. `stressreel verify` says more.")
 
 
@@ -198,7 +288,14 @@ def add_names(found: dict[str, Receipt], names: Iterable[str]) -> None:
         found[name] = {}
 
 
-def _refusal(error: OSError, folder: Path) -> OutputError:
-    if isinstance(error, OutputError):
-        return error
-    return OutputError(f"cannot write {folder}: {error.strerror or error}. Give --to a folder that you may write to.")
+@contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """Turn what the system says of a folder in a `with` block into an OutputError that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(
+            f"cannot write {folder}: {error.strerror or error}. Give --to a folder that you may write to."
+        ) from error

@@ -11,14 +11,14 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..core.export_folder import Receipt, add_names, identity, open_folder, plain_name
+from ..core.export_folder import identity, open_folder, plain_name
 from ..core.files import sha256_file, write_atomic
 from ..core.inside import inside
 from ..core.interrupt import check
 from ..core.output import FinishedOutput
 from ..core.progress import Progress, keep
 from ..core.schema import Config, Row
-from .media import Part, json_lines, parts_of, video_bytes, write_rows
+from .media import Part, json_lines, parts_of, video_bytes, write_parts
 
 METADATA = "metadata.jsonl"
 FILE_NAME = "file_name"  # the column by which VideoFolder finds the file of a row
@@ -38,7 +38,7 @@ def write_files(
     Args:
         output: The output.
         configs: Its tables.
-        folder: The folder: see `resumable.open_folder`.
+        folder: The folder: see `export_folder.open_folder`.
         split: A split; all if none is named.
         force: Whether an earlier export may be written over.
         progress: Whether to show it.
@@ -53,41 +53,30 @@ def write_files(
     """
     parts = parts_of(output, configs, split)
     place = open_folder(folder, identity(output, "files", split), force=force)
-    names: dict[str, Receipt] = {}
-    for part in parts:
-        add_names(names, file_names(output, part))
-    place.announce(names)
-    videos = kept = 0
-    with Progress("export", sum(part.rows for part in parts if part.video), "video", shown=progress) as shown:
-        for part in parts:
-            if not part.video:
-                write_rows(output, part, folder / table_file(part))
-                continue
-            below = folder / part.config.name / part.split
-            with json_lines(below / METADATA) as lines:
-                for row in output.whole(part.config.name, None, part.split):
-                    check()
-                    kept += not _write_video(below, part, row)
-                    keep("video")
-                    lines.write(metadata_line(part, row) + "\n")
-                    videos += 1
-                    shown.advance()
-    place.finish()
+    kept = 0
+
+    def write_videos(part: Part, shown: Progress) -> None:
+        nonlocal kept
+        below = folder / part.config.name / part.split
+        with json_lines(below / METADATA) as lines:
+            for row in output.whole(part.config.name, None, part.split):
+                check()
+                kept += not _write_video(below, part, row)
+                keep("video")
+                lines.write(metadata_line(part, row) + "\n")
+                shown.advance()
+
+    videos = write_parts(
+        output, parts, place, write_videos, names=lambda part: file_names(output, part), progress=progress
+    )
     return videos, kept
 
 
 def file_names(output: FinishedOutput, part: Part) -> list[str]:
-    """Name the files of a part, below the folder of the export."""
-    if not part.video:
-        return [table_file(part)]
+    """Name the files of a part with videos, below the folder of the export."""
     rows = output.whole(part.config.name, [f"{part.video}.path"], part.split)
     names = [plain_name(row[part.video]["path"]) for row in rows]
     return [f"{part.config.name}/{part.split}/{name}" for name in [*names, METADATA]]
-
-
-def table_file(part: Part) -> str:
-    """Name the JSON lines of a table without videos."""
-    return f"{part.config.name}/{part.split}.jsonl"
 
 
 def metadata_line(part: Part, row: Row) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,10 @@ from ..core.errors import InputError
 from ..core.output import FinishedOutput
 from ..evaluation import lmms_eval_utils
 from ..evaluation.metrics.answers import plain
-from ..evaluation.tasks import KINDS, Task, check_videos, prompts, score_commands, video_of
-from .task_folder import about_export, exported_by, run_time_files, write_folder
+from ..evaluation.tasks import KINDS, Task, prompts, score_commands, video_of
+from .task_folder import CHOSEN, WRITTEN, exported_by
 
 HERE = Path(__file__).parent
-CHOSEN = ("accuracy", "unreadable")
-WRITTEN = ("exact", "empty")
 HEAD = """
 
 # The tasks
@@ -73,31 +71,12 @@ def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
         }
 
 
-def write_tasks(
-    output: FinishedOutput,
-    tasks: Sequence[Task],
-    folder: Path,
-    group: str,
-    earlier: frozenset[str] = frozenset(),
-    videos: Mapping[str, Path] | None = None,
-) -> None:
-    """Write a folder of tasks.
-
-    Args:
-        output: The output.
-        tasks: Its tasks.
-        folder: The folder.
-        group: What the names of tasks begin with.
-        earlier: Files of an earlier export in the folder; see `folder.earlier_files`.
-        videos: The videos by their ids, of an output that holds none.
+def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Make the files of tasks, and what `output.json` says of them; see `task_folder.write_tasks`.
 
     Raises:
-        InputError: The output holds no videos, a name is none of a Python function, or a file of somebody else is in
-            the way.
-        OutputError: The folder cannot be written.
+        InputError: A name is none of a Python function, or rows of the output are missing.
     """
-    if videos is None:
-        check_videos(output, tasks)
     names = [f"{group}_{task.name}" for task in tasks]
     if odd := [name for name in names if not name.isidentifier()]:
         raise InputError(
@@ -108,23 +87,22 @@ def write_tasks(
     files = {
         "tasks.py": (written + HEAD + "".join(TASK.format(name=name) for name in names)).encode(),
         "frames.py": (HERE / "frames.py").read_bytes(),
-        **run_time_files(),
     }
-    about = about_export(output, tasks, videos) | {"frames": prompts()["frames"], "tasks": {}}
+    about: dict[str, Any] = {}
     for name, task in zip(names, tasks, strict=True):
         lines = [json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples(output, task)]
         files[f"{name}.jsonl"] = "".join(lines).encode()
-        about["tasks"][name] = {
+        about[name] = {
             "config": {
                 "temperature": prompts()["generation_kwargs"]["temperature"],
                 "max_tokens": task.max_new_tokens,
             },
             "metadata": {**exported_by(output), **task.metadata},
         }
-    write_folder(folder, about, files, earlier)
+    return files, {"frames": prompts()["frames"], "tasks": about}
 
 
-def commands(output: FinishedOutput, tasks: Sequence[Task], folder: Path, *, by_table: bool) -> list[str]:
+def commands(output: FinishedOutput, tasks: Sequence[Task], folder: Path, group: str, *, by_table: bool) -> list[str]:
     """Return the commands that run the tasks and score their logs."""
     place = os.path.relpath(folder / "tasks.py")  # inspect-ai 0.3.285 takes an absolute path only with @NAME
     return [

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,36 +15,10 @@ import yaml
 
 from ..core.output import FinishedOutput
 from ..evaluation import lmms_eval_utils
-from ..evaluation.tasks import KINDS, Task, check_videos, prompts, score_commands
-from .task_folder import about_export, exported_by, run_time_files, write_folder
+from ..evaluation.tasks import KINDS, Task, prompts, score_commands
+from .task_folder import CHOSEN, WRITTEN, exported_by
 
-CHOSEN = ("accuracy", "unreadable")
-WRITTEN = ("exact", "empty")  # what the harness itself says of texts
 HIGHER_IS_BETTER = {"accuracy": True, "unreadable": False, "exact": True, "empty": False}
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A function of the written `utils.py`: one of `lmms_eval_utils.py`, about a table.
-
-    Attributes:
-        name: What it is called.
-        function: The one of `lmms_eval_utils.py`.
-        arguments: Its first arguments, such as the table.
-    """
-
-    name: str
-    function: str
-    arguments: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """Return its name, as a task's YAML has it."""
-        return self.name
-
-    @property
-    def definition(self) -> str:
-        """The line of `utils.py` that defines it."""
-        return f"{self.name} = partial({', '.join([self.function, *map(repr, self.arguments)])})"
 
 
 class Function(str):
@@ -59,59 +32,43 @@ class TaskDumper(yaml.SafeDumper):
 TaskDumper.add_representer(Function, lambda dumper, value: dumper.represent_scalar("!function", str(value)))
 
 
-def functions_of(task: Task) -> dict[str, str | Bound]:
-    """Name the functions of `utils.py` for a task, by what lmms-eval calls them."""
-    visual: str | Bound = "caption_visual" if task.kind == "caption" else "item_visual"
-    results: str | Bound = f"{task.kind}_results"
-    left_out: dict[str, str | Bound] = {}
+def functions_of(task: Task) -> tuple[dict[str, str], set[str]]:
+    """Name the functions of `utils.py` for a task, by what lmms-eval calls them.
+
+    Returns:
+        The names, and the lines of `utils.py` that define those that are about one table.
+    """
+    defined: set[str] = set()
+
+    def bound(name: str, function: str, *arguments: str) -> str:
+        defined.add(f"{name} = partial({', '.join([function, *map(repr, arguments)])})")
+        return name
+
+    kind = KINDS[task.kind]
+    names = {
+        "doc_to_visual": "caption_visual" if task.kind == "caption" else "item_visual",
+        "doc_to_text": f"{kind.text}_text",
+        "doc_to_target": f"{kind.target or task.kind}_target",
+        "process_results": f"{task.kind}_results",
+    }
+    if not task.docs:
+        results = f"{task.table}_{task.kind.removeprefix('open_')}_results"
+        names["process_results"] = bound(results, f"{task.kind}_results", task.table)
     if task.shown:
         table, key = task.shown.table, task.shown.key
         what = key.removesuffix("_id")
-        visual = Bound(f"{what}_visual", "row_visual", (table, key))
+        names["doc_to_visual"] = bound(f"{what}_visual", "row_visual", table, key)
         if task.left_out:
-            left_out["process_docs"] = Bound(f"with_{what}", "with_video", (table, key))
-    if not task.docs:
-        results = Bound(
-            f"{task.table}_{task.kind.removeprefix('open_')}_results", f"{task.kind}_results", (task.table,)
-        )
-    return {
-        "doc_to_visual": visual,
-        "doc_to_text": f"{KINDS[task.kind].text}_text",
-        "doc_to_target": f"{KINDS[task.kind].target or task.kind}_target",
-        "process_results": results,
-        **left_out,
-    }
+            names["process_docs"] = bound(f"with_{what}", "with_video", table, key)
+    return names, defined
 
 
-def write_tasks(
-    output: FinishedOutput,
-    tasks: list[Task],
-    folder: Path,
-    group: str,
-    earlier: frozenset[str] = frozenset(),
-    videos: Mapping[str, Path] | None = None,
-) -> None:
-    """Write a folder of tasks.
-
-    Args:
-        output: The output.
-        tasks: Its tasks.
-        folder: The folder.
-        group: Name of the group.
-        earlier: Files of an earlier export in the folder; see `folder.earlier_files`.
-        videos: The videos by their ids, of an output that holds none.
-
-    Raises:
-        InputError: The output holds no videos, or a file of somebody else is in the way.
-        OutputError: The folder cannot be written.
-    """
-    if videos is None:
-        check_videos(output, tasks)
+def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Make the files of tasks; see `task_folder.write_tasks`."""
     metadata = exported_by(output)
     names = [f"{group}_{task.name}" for task in tasks]
     files = {
         "utils.py": _utils(tasks).encode(),
-        **run_time_files(),
         f"{group}.yaml": _dump({"group": group, "task": names, "metadata": metadata}),
     }
     for name, task in zip(names, tasks, strict=True):
@@ -119,16 +76,16 @@ def write_tasks(
             lines = [json.dumps(doc, ensure_ascii=False) + "\n" for doc in task.docs]
             files[f"{name}.jsonl"] = "".join(lines).encode()
         files[f"{name}.yaml"] = _dump(_task_config(output, task, name, metadata))
-    write_folder(folder, about_export(output, tasks, videos), files, earlier)
+    return files, {}
 
 
-def _utils(tasks: list[Task]) -> str:
+def _utils(tasks: Sequence[Task]) -> str:
     """Write `utils.py`: the functions of all tasks, and those that are about a table of these."""
-    bound = {f.definition for task in tasks for f in functions_of(task).values() if isinstance(f, Bound)}
+    defined = {line for task in tasks for line in functions_of(task)[1]}
     written = Path(lmms_eval_utils.__file__).read_text(encoding="utf-8")
-    if not bound:
+    if not defined:
         return written
-    return "\n".join([written, "", "# About one table", "", "from functools import partial", "", *sorted(bound), ""])
+    return "\n".join([written, "", "# About one table", "", "from functools import partial", "", *sorted(defined), ""])
 
 
 def _task_config(output: FinishedOutput, task: Task, name: str, metadata: dict[str, Any]) -> dict[str, Any]:
@@ -142,7 +99,7 @@ def _task_config(output: FinishedOutput, task: Task, name: str, metadata: dict[s
         **data,
         "test_split": task.split,
         "output_type": "generate_until",
-        **{key: Function(f"utils.{function}") for key, function in functions_of(task).items()},
+        **{key: Function(f"utils.{function}") for key, function in functions_of(task)[0].items()},
         "generation_kwargs": {
             "max_new_tokens": task.max_new_tokens,
             **said["generation_kwargs"],
@@ -160,7 +117,7 @@ def _dump(content: dict[str, Any]) -> bytes:
     return yaml.dump(content, Dumper=TaskDumper, sort_keys=False, allow_unicode=True, width=1000).encode()
 
 
-def commands(output: FinishedOutput, tasks: list[Task], folder: Path, group: str, *, by_table: bool) -> list[str]:
+def commands(output: FinishedOutput, tasks: Sequence[Task], folder: Path, group: str, *, by_table: bool) -> list[str]:
     """Return the commands that run the tasks and score their logs."""
     return [
         f"lmms-eval --model MODEL --include_path {shlex.quote(str(folder))} --tasks {group} --batch_size 1 "

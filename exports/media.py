@@ -1,10 +1,10 @@
-"""What exports of files share: which tables go, their rows as JSON lines, and the videos of a table, one at a time."""
+"""What exports of files share: which tables go, in which order they are written, and their rows and videos."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..core.errors import InputError, UsageError
-from ..core.files import atomic
+from ..core.export_folder import ExportFolder, Receipt, add_names
+from ..core.files import atomic, write_atomic
 from ..core.output import FinishedOutput
+from ..core.progress import Progress
 from ..core.schema import Config, Row
 from ..core.shards import group_rows, open_shard
 from ..evaluation.tasks import without_videos
@@ -86,18 +88,60 @@ def video_tables(output: FinishedOutput, configs: Sequence[Config], split: str |
     return list(dict.fromkeys(part.config.name for part in parts_of(output, configs, split) if part.video))
 
 
+def write_parts(
+    output: FinishedOutput,
+    parts: Sequence[Part],
+    place: ExportFolder,
+    write_videos: Callable[[Part, Progress], object],
+    *,
+    names: Callable[[Part], Sequence[str]] = lambda part: (),
+    beside: Mapping[str, str] | None = None,
+    progress: bool,
+) -> int:
+    """Write the parts of an export into its folder, and return the number of videos.
+
+    Args:
+        output: The output.
+        parts: Its parts.
+        place: The folder.
+        write_videos: Writes a part with videos, and counts them.
+        names: Names the files that this writes, as far as they are known before.
+        beside: Texts to write besides, by the names of their files.
+        progress: Whether to show it.
+
+    Raises:
+        InputError: Two files would have one name, or a video is damaged.
+        OutputError: The folder cannot be written.
+    """
+    files: dict[str, Receipt] = {}
+    add_names(files, beside or {})
+    for part in parts:
+        add_names(files, names(part) if part.video else [table_file(part)])
+    place.announce(files)
+    for name, text in (beside or {}).items():
+        write_atomic(place.path / name, text)
+    with Progress("export", sum(part.rows for part in parts if part.video), "video", shown=progress) as shown:
+        for part in parts:
+            if part.video:
+                write_videos(part, shown)
+                continue
+            with json_lines(place.path / table_file(part)) as lines:
+                for row in output.whole(part.config.name, None, part.split):
+                    lines.write(part.json(row) + "\n")
+    place.finish()
+    return shown.done
+
+
+def table_file(part: Part) -> str:
+    """Name the JSON lines of a table without videos."""
+    return f"{part.config.name}/{part.split}.jsonl"
+
+
 @contextmanager
 def json_lines(path: Path) -> Iterator[TextIO]:
     """Write a text file that appears when the `with` block has succeeded."""
     with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as handle:
         yield handle
-
-
-def write_rows(output: FinishedOutput, part: Part, path: Path) -> None:
-    """Write the rows of a table without videos as JSON lines."""
-    with json_lines(path) as lines:
-        for row in output.whole(part.config.name, None, part.split):
-            lines.write(part.json(row) + "\n")
 
 
 def rows_from(output: FinishedOutput, part: Part, start: int) -> Iterator[Row]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..core.errors import InputError, OutputError, StressreelError
+from ..core.errors import InputError
+from ..core.export_folder import writing_to
 from ..core.inside import inside
 
 
@@ -31,28 +31,20 @@ def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
             f"{folder} holds something already, and this layout has no place for other files. Give --to a new or empty "
             "folder."
         )
-    temporary: Path | None = None
     count = 0
-    try:
+    with writing_to(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        for name, content in files:
-            path = inside(temporary, name)
-            if path.parent != temporary or path.exists():
-                raise InputError(
-                    f"{name!r} is {'the name of two files' if path.exists() else 'no name for a file'} of this layout, "
-                    "which names files by videos. `stressreel verify` says more."
-                )
-            path.write_bytes(content)
-            count += 1
-        temporary.chmod(0o755)
-        os.replace(temporary, folder)
-    except OSError as error:
-        if isinstance(error, StressreelError):
-            raise
-        why = error.strerror or error
-        raise OutputError(f"cannot write {folder}: {why}. Give --to a folder that you may write to.") from error
-    finally:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
+            new = Path(temporary) / "new"
+            new.mkdir()
+            for name, content in files:
+                path = inside(new, name)
+                if path.parent != new or path.exists():
+                    raise InputError(
+                        f"{name!r} is {'the name of two files' if path.exists() else 'no name for a file'} of this "
+                        "layout, which names files by videos. `stressreel verify` says more."
+                    )
+                path.write_bytes(content)
+                count += 1
+            os.replace(new, folder)
     return count

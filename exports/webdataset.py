@@ -18,14 +18,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ..core.errors import InputError, UsageError
-from ..core.export_folder import ExportFolder, Receipt, add_names, identity, open_folder
-from ..core.files import atomic, sha256_file, sha256_text, write_atomic
+from ..core.export_folder import ExportFolder, identity, open_folder
+from ..core.files import atomic, sha256_file, sha256_text
 from ..core.interrupt import check
 from ..core.output import FinishedOutput
 from ..core.progress import Progress, keep
 from ..core.schema import Config, Row
-from .files import table_file
-from .media import Part, parts_of, rows_from, video_bytes, write_rows
+from .media import Part, parts_of, rows_from, video_bytes, write_parts
 from .webdataset_card import webdataset_card
 
 CARD = "README.md"
@@ -64,7 +63,7 @@ def write_webdataset(
     Args:
         output: The output.
         configs: Its tables.
-        folder: The folder: see `resumable.open_folder`.
+        folder: The folder: see `export_folder.open_folder`.
         split: A split; all if none is named.
         shard_size: Bytes that a shard has at most, unless one video alone has more.
         force: Whether an earlier export may be written over.
@@ -80,23 +79,16 @@ def write_webdataset(
     """
     parts = parts_of(output, configs, split)
     place = open_folder(folder, {**identity(output, "webdataset", split), "shard_size": shard_size}, force=force)
-    names: dict[str, Receipt] = {CARD: {}}
-    add_names(names, (table_file(part) for part in parts if not part.video))
-    place.announce(names)
-    write_atomic(folder / CARD, webdataset_card(output, parts))
-    shards = kept = 0
-    with Progress("export", sum(part.rows for part in parts if part.video), "video", shown=progress) as shown:
-        for part in parts:
-            if not part.video:
-                write_rows(output, part, folder / table_file(part))
-                continue
-            for was_there in write_part(output, part, place, shard_size, shown):
-                shards += 1
-                kept += was_there
-                keep("shard")
-        videos = shown.done
-    place.finish()
-    return videos, shards, kept
+    known: list[bool] = []
+
+    def write_shards(part: Part, shown: Progress) -> None:
+        for was_there in write_part(output, part, place, shard_size, shown):
+            known.append(was_there)
+            keep("shard")
+
+    beside = {CARD: webdataset_card(output, parts)}
+    videos = write_parts(output, parts, place, write_shards, beside=beside, progress=progress)
+    return videos, len(known), sum(known)
 
 
 def write_part(

@@ -89,7 +89,7 @@ def write_gallery(
         output: The output.
         gallery: What it shows.
         about: What the gallery says of itself.
-        folder: The folder: see `resumable.open_folder`.
+        folder: The folder: see `export_folder.open_folder`.
         split: Show this split alone.
         limit: Number of exhibits, spread evenly over those that would be shown; None for all.
         given: What else decides the content, such as the hash of predictions.

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from stressreel.core.errors import InputError
-from stressreel.core.export_folder import open_folder
-from stressreel.exports.task_folder import ABOUT
+from stressreel.core.export_folder import ABOUT, open_folder
 
 MADE_BY = {"exported_by": "stressreel 0", "format": "files", "fingerprint": "1"}
 

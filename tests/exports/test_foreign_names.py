@@ -14,11 +14,11 @@ from forger import Forgery, forge
 from stressreel.builders.runtime.object_store import ObjectStore
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.errors import InputError
+from stressreel.core.export_folder import replace_folder
 from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.answers import _beside
 from stressreel.evaluation.metrics.folder import SCORES, _earlier_figures
 from stressreel.exports.released import write_layout
-from stressreel.exports.task_folder import write_folder
 
 ODD = ["../x", "../../x", "a/b", "/tmp/stressreel-x", "..", ".", "a\\b", "a\nb", "a\x1b[2Jb", "a\x00b", "x/../../y"]
 EXPORTS = {
@@ -157,7 +157,7 @@ def test_an_earlier_folder_of_tasks_that_names_other_files(built: Path, tmp_path
 @pytest.mark.parametrize("name", ["../x", "a/b", "..", "", "/x"])
 def test_tasks_are_files_of_their_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="no name for one"):
-        write_folder(tmp_path / "to", {}, {name: b"1"}, frozenset())
+        replace_folder(tmp_path / "to", {}, {name: b"1"}, frozenset())
     assert listing(tmp_path) == {}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from stressreel.core.errors import InputError, OutputError
-from stressreel.exports.task_folder import ABOUT, earlier_files, write_folder
+from stressreel.core.export_folder import ABOUT, replace_folder, replaceable_files
 
 MADE_BY = {"path": "out", "exported_by": "stressreel 0"}
 
@@ -18,12 +18,12 @@ def content(folder: Path) -> dict[str, bytes]:
 
 def test_an_export_is_replaced_and_other_files_stay(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
-    write_folder(folder, MADE_BY, {"x.yaml": b"1", "y.yaml": b"1"}, earlier_files(folder, force=False))
+    replace_folder(folder, MADE_BY, {"x.yaml": b"1", "y.yaml": b"1"}, replaceable_files(folder, force=False))
     assert json.loads((folder / ABOUT).read_text()) == {**MADE_BY, "files": [ABOUT, "x.yaml", "y.yaml"]}
     (folder / "mine.yaml").write_text("mine")
     with pytest.raises(InputError, match="--force over an export"):
-        earlier_files(folder, force=False)
-    write_folder(folder, MADE_BY, {"y.yaml": b"2", "z.yaml": b"2"}, earlier_files(folder, force=True))
+        replaceable_files(folder, force=False)
+    replace_folder(folder, MADE_BY, {"y.yaml": b"2", "z.yaml": b"2"}, replaceable_files(folder, force=True))
     found = content(folder)
     assert found.pop(ABOUT)
     assert found == {"mine.yaml": b"mine", "y.yaml": b"2", "z.yaml": b"2"}
@@ -50,26 +50,26 @@ def test_what_is_not_ours_is_refused(about: str | None, tmp_path: Path) -> None:
         (tmp_path / ABOUT).write_text(about)
     for force in (False, True):
         with pytest.raises(InputError, match=r"holds something already, and no output\.json"):
-            earlier_files(tmp_path, force=force)
+            replaceable_files(tmp_path, force=force)
 
 
 def test_a_file_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
     folder = tmp_path / "tasks"
-    write_folder(folder, MADE_BY, {"x.yaml": b"1"}, frozenset())
+    replace_folder(folder, MADE_BY, {"x.yaml": b"1"}, frozenset())
     (folder / "y.yaml").write_text("theirs")
     before = content(folder)
     with pytest.raises(InputError, match=r"has y\.yaml, which the earlier export did not write"):
-        write_folder(folder, MADE_BY, {"x.yaml": b"2", "y.yaml": b"2"}, earlier_files(folder, force=True))
+        replace_folder(folder, MADE_BY, {"x.yaml": b"2", "y.yaml": b"2"}, replaceable_files(folder, force=True))
     assert content(folder) == before
     (folder / "x.yaml").unlink()
     (folder / "x.yaml").mkdir()
     with pytest.raises(InputError, match=r"has x\.yaml"):
-        write_folder(folder, MADE_BY, {"x.yaml": b"2"}, earlier_files(folder, force=True))
+        replace_folder(folder, MADE_BY, {"x.yaml": b"2"}, replaceable_files(folder, force=True))
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: Any) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
-    write_folder(old, MADE_BY, {"x.yaml": b"1", "y.yaml": b"1"}, frozenset())
+    replace_folder(old, MADE_BY, {"x.yaml": b"1", "y.yaml": b"1"}, frozenset())
     before = content(old)
     write = Path.write_bytes
 
@@ -81,7 +81,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: A
     monkeypatch.setattr(Path, "write_bytes", full)
     for folder in (old, new):
         with pytest.raises(OutputError, match=r"cannot write .*No space left"):
-            write_folder(folder, MADE_BY, {"x.yaml": b"2", "y.yaml": b"2"}, frozenset(before))
+            replace_folder(folder, MADE_BY, {"x.yaml": b"2", "y.yaml": b"2"}, frozenset(before))
     assert content(old) == before
     assert not new.exists()
 
@@ -90,11 +90,11 @@ def test_targets_that_are_no_folders_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     with pytest.raises(InputError, match="is a file"):
-        earlier_files(file, force=True)
-    assert earlier_files(file / "below", force=True) == frozenset()
+        replaceable_files(file, force=True)
+    assert replaceable_files(file / "below", force=True) == frozenset()
     for folder in (file / "below", Path("/proc/stressreel")):  # nobody, not even root, may write there
         with pytest.raises(OutputError, match="Give --to a folder that you may write to"):
-            write_folder(folder, MADE_BY, {"x.yaml": b""}, frozenset())
+            replace_folder(folder, MADE_BY, {"x.yaml": b""}, frozenset())
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read and write everywhere")
@@ -102,6 +102,6 @@ def test_folders_without_permission_are_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
         with pytest.raises(OutputError, match="Permission denied"):
-            write_folder(tmp_path, MADE_BY, {"x.yaml": b""}, earlier_files(tmp_path, force=False))
+            replace_folder(tmp_path, MADE_BY, {"x.yaml": b""}, replaceable_files(tmp_path, force=False))
     finally:
         tmp_path.chmod(0o700)
