@@ -16,7 +16,8 @@ from pages import BUILDING, PAGES, python_blocks
 
 WAYS = ("script", "stdin", "notebook")
 TOGETHER = sorted(BUILDING, reverse=True)  # docs/api.md builds what README opens
-ALONE = [page for page in PAGES if python_blocks(page) and page not in ("docs/decode.md", "docs/guide.md")]
+ELSEWHERE = ("docs/decode.md", "docs/guide.md", *BUILDING)
+ALONE = [page for page in PAGES if python_blocks(page) and page not in ELSEWHERE]
 EXECUTE = "from nbclient.cli import NbClientApp; NbClientApp.launch_instance()"
 OURS = (  # a line between two steps of a bar, with widgets and without
     """
@@ -32,9 +33,15 @@ def show():
 )
 
 
-@pytest.mark.parametrize("way", [WAYS[0], *(pytest.param(way, marks=pytest.mark.full) for way in WAYS[1:])])
+CASES = [(way, [page]) for page in ALONE for way in WAYS] + [(way, TOGETHER) for way in WAYS]
+
+
 @pytest.mark.parametrize(
-    "pages", [TOGETHER, *(pytest.param([page], marks=pytest.mark.full) for page in ALONE)], ids="+".join
+    ("way", "pages"),
+    [
+        pytest.param("script", ["README.md"], id="script-README.md"),
+        *(pytest.param(*case, marks=pytest.mark.full, id="-".join([case[0], *case[1]])) for case in CASES),
+    ],
 )
 def test_python_runs_as_it_stands(way: str, pages: Sequence[str], folder_for: Callable[..., Path]) -> None:
     folder = folder_for(*pages)
@@ -52,7 +59,7 @@ def test_python_runs_as_it_stands(way: str, pages: Sequence[str], folder_for: Ca
 
 def builds(block: str) -> int:
     """How often an example builds."""
-    return block.count("stressreel.build(")
+    return block.count("stressreel.build_clavi(")
 
 
 def started(command: Sequence[str], folder: Path, *, given: str | None = None) -> str:

@@ -49,7 +49,7 @@ def python_blocks(page: str) -> list[str]:
     return [block.text for block in blocks() if block.page == page and block.language == "python"]
 
 
-BUILDING = [page for page in PAGES if any("stressreel.build(" in block for block in python_blocks(page))]
+BUILDING = [page for page in PAGES if any("stressreel.build_clavi(" in block for block in python_blocks(page))]
 """Pages whose Python starts worker processes."""
 
 
