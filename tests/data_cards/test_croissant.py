@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import info, rows, run
+from commands import info, rows
 from stressreel.annotations.charades import CHARADES
 from stressreel.builders import benchmark_names, load_benchmark
 from stressreel.builders.parts import card_of
@@ -138,17 +138,3 @@ def test_a_real_source_is_named_with_its_licence(build_once: Callable[..., Path]
     assert content["citeAs"] == CHARADES.citation
     assert content["rai:dataBiases"] == ["b"]
     assert "rai:dataLimitations" not in content
-
-
-def test_card_writes_it_and_fresh_removes_it(build_once: Callable[..., Path], tmp_path: Path) -> None:
-    given = ("--charades", "sample", "--limit", 1, "--no-render", "--no-progress", "--out", tmp_path / "out")
-    assert run("build-clavi", *given).code == 0
-    file = tmp_path / "out" / "croissant.json"
-    before = file.read_bytes()
-    file.unlink()
-    assert "there is no croissant.json" in run("stressreel", "verify", tmp_path / "out").out
-    assert run("stressreel", "card", tmp_path / "out").code == 0
-    assert file.read_bytes() == before
-    file.write_text("{}")
-    assert run("build-clavi", *given[:3], 2, *given[4:], "--fresh").code == 0
-    assert file.read_bytes() not in (before, b"{}")

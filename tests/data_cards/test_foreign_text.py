@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,18 +88,6 @@ def test_cards(outputs: Callable[[str], tuple[Path, Callable[[Forgery], None]]],
     shown = without_code(texts[0])
     for alive in ("<script", "<img", "<!-- notes"):
         assert alive not in shown.removesuffix(f"{BEGIN}\n\n{END}\n").partition("\n---\n")[2]
-
-
-def test_notes_stay_beside_them(built: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    shutil.copytree(built, out)
-    card = out / "README.md"
-    mine = f"## Mine\n\n{END}\n{BEGIN}\nmore"
-    card.write_text(card.read_text("utf-8").replace(END, f"{mine}\n\n{END}"), "utf-8")
-    for _ in range(2):
-        assert run("stressreel", "card", out).code == 0
-        assert notes_of(card) == mine
-    assert card.read_text("utf-8").endswith(f"{marked(mine)}\n")
 
 
 @pytest.mark.parametrize(

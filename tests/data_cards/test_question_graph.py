@@ -1,16 +1,14 @@
 """The picture of one question's graph."""
 
 import itertools
-from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pytest
-from figures import PNG, keep_drawn, painted
+from figures import keep_drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
-from PIL import Image
 from stressreel.data_cards import question_graph
 from stressreel.data_cards.plots import WIDTH_IN
 from stressreel.data_cards.question_graph import (
@@ -137,25 +135,8 @@ def test_boxes_are_coloured_by_verdict_and_the_error_path_is_marked(drawn: list[
     assert labels == ["right", "wrong", "not scored", "error path", "↯ contradiction"]
 
 
-def test_a_graph_that_is_all_right_has_no_path(drawn: list[Any]) -> None:
-    right = {key: node.answer for key, node in figure_one().nodes.items() if node.answer}
-    question_graph_png(path_of(right))
-    assert [text.get_text() for text in drawn[0].axes[0].get_legend().get_texts()] == ["right", "not scored"]
-
-
 def test_too_large_a_graph_is_drawn_in_part(drawn: list[Any]) -> None:
     question_graph_png(question_path(wide(TOO_MANY + 4), "p", {}))
     axes = drawn[0].axes[0]
     assert len(boxes(axes)) == TOO_MANY
     assert axes.get_legend().get_title().get_text() == "5 more questions are not drawn"
-
-
-def test_a_question_alone_is_drawn() -> None:
-    assert question_graph_png(question_path(one_graph({"a": ("Interaction", None)}), "a", {})).startswith(PNG)
-
-
-def test_it_is_the_same_picture_every_time() -> None:
-    with painted():
-        first, again = (question_graph_png(path_of(SAID)) for _ in range(2))
-    assert first == again
-    assert Image.open(BytesIO(first)).width == 1080

@@ -1,8 +1,7 @@
 """Numbers of the CausalChaos card; the card as a whole is built in tests/cli."""
 
 import pytest
-from stressreel.builders.causal.card import BaselineShare, blind_png, clips_png, wrong_options
-from stressreel.core.schema import Column, Config
+from stressreel.builders.causal.card import BaselineShare, wrong_options
 
 
 @pytest.mark.parametrize(
@@ -38,27 +37,3 @@ def test_wrong_options_are_counted_by_kind() -> None:
     assert found.most == ("2", 1)
     assert found.letters == (2, 5)
     assert found.places == {0: 1}
-
-
-@pytest.mark.usefixtures("paint")
-def test_figures_are_the_same_each_time() -> None:
-    guesses = {
-        "ud": {
-            "test": {
-                "answer": [BaselineShare("longest", 3, 9, 0.2)],
-                "explanation": [BaselineShare("longest", 1, 9, 0.2)],
-            }
-        }
-    }
-    assert blind_png(guesses) == blind_png(guesses)
-    assert clips_png([20, 30, 400]) == clips_png([20, 30, 400])
-
-
-def test_records_are_lists_of_structs() -> None:
-    import datasets
-
-    column = Column("sources", "records", "m", fields=(Column("qid", "string", "m"), Column("cos", "float64", "m")))
-    config = Config("c", "m", (column,))
-    features = datasets.Features.from_arrow_schema(config.schema())
-    assert features.arrow_schema.types == config.schema().types
-    assert config.encode({"sources": [{"qid": "1", "cos": 0.5}]}) == {"sources": [{"qid": "1", "cos": 0.5}]}

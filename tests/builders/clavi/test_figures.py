@@ -51,12 +51,6 @@ def test_pieces_lie_where_the_cuts_are(output: FinishedOutput, last: Row) -> Non
             assert (right - LABEL) / long == pytest.approx(end, abs=0.01)
 
 
-def test_the_card_shows_it(built: Path, output: FinishedOutput, last: Row) -> None:
-    assert "(figures/swap.png)" in (built / "README.md").read_text("utf-8")
-    assert f"`{last['pair_id']}`" in (built / "README.md").read_text("utf-8")
-    assert (built / "figures" / "swap.png").is_file()
-
-
 def test_a_video_that_is_cut_off_is_one_clear_error(output: FinishedOutput) -> None:
     row = next(output.whole("videos"))
     cut = {**row, "video": {**row["video"], "bytes": row["video"]["bytes"][:200]}}

@@ -41,12 +41,6 @@ def test_a_pair_has_its_pieces_in_both_orders_and_all_questions(built: Path) -> 
                 assert questions[question["opposite"]]["opposite"] == number
 
 
-def test_only_chosen_pairs_are_made(built: Path) -> None:
-    output = open_output(built)
-    found, pairs = gallery(output, Answers()), list(output.rows("pairs"))
-    assert [shown.id for shown in found.exhibits([1, 4])] == [pairs[1]["pair_id"], pairs[4]["pair_id"]]
-
-
 def test_answers_are_judged_question_by_question(built: Path) -> None:
     given = [{"id": row["question_id"], "answer": "yes"} for row in rows(built, "questions", "test")]
     found = gallery(open_output(built), Answers(Predictions(Path("p.jsonl"), given)))

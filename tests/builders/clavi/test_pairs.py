@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -10,6 +8,7 @@ from itertools import combinations
 from math import nextafter
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from stressreel.annotations.charades import class_actions, read_charades
 from stressreel.annotations.charades_sta import same_doing
 from stressreel.annotations.clavi import ReleasedPair, read_released
 from stressreel.annotations.samples.cache import cached_sample
+from stressreel.builders.clavi.notes import options_for_counts
 from stressreel.builders.clavi.pairs import (
     RELEASED,
     Candidate,
@@ -35,7 +35,7 @@ from stressreel.builders.clavi.pairs import (
     same_key,
     with_ids,
 )
-from stressreel.builders.clavi.plan import LEFT_OUT, plan_clavi
+from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.core.plan import Plan, noted, nothing_qualifies
 from stressreel.templates import load_classes
@@ -81,37 +81,26 @@ def found(
     return chosen.get((a, b))
 
 
-def left_out(rules, spans, length: float = 60.0, limits: Limits = RELEASED) -> dict[str, int]:
-    """What rules leave out of a video, beside the numbers of its segments and pairs."""
-    counts: Counter[str] = Counter()
-    list(rules(video(spans, length), same_key, limits, counts))
-    read = ("segments", "pairs_in_reach")
-    return {name: count for name, count in counts.items() if count and name not in read}
+# What rules leave out
 
 
 @pytest.mark.parametrize(
-    ("name", "spans", "length"),
+    ("rules", "name", "spans", "changed"),
     [
-        ("pairs_left_out_near_the_end", [A, B, OTHER], 25.0),
-        ("pairs_left_out_no_other_action", [A, B], 60.0),
-        ("pairs_left_out_same_action", [A, ("a", *B[1:])], 60.0),
+        (released_pairs, "pairs_left_out_near_the_end", [A, B, OTHER], {"length": 25.0}),
+        (released_pairs, "pairs_left_out_no_other_action", [A, B], {}),
+        (released_pairs, "pairs_left_out_same_action", [A, ("a", *B[1:])], {}),
+        (released_pairs, "pairs_left_out_recurring", [A, B, ("a", *B[1:]), OTHER], {"length": 300.0}),
+        (paper_pairs, "pairs_left_out_recurring", [A, B, ("a", *B[1:]), OTHER], {"length": 300.0}),
+        (released_pairs, "segments_too_short_or_long", [("a", 0, 1), ("b", 2, 3)], {}),
+        (released_pairs, "pairs_out_of_reach", [A, B], {"limits": Limits(gap=1000)}),
     ],
 )
-def test_what_the_release_leaves_out_is_counted_by_rule(name: str, spans: list, length: float) -> None:
-    counts = left_out(released_pairs, spans, length)
+def test_what_is_left_out_is_counted_by_rule(rules: Any, name: str, spans: list[Span], changed: dict[str, Any]) -> None:
+    counts: Counter[str] = Counter()
+    list(rules(video(spans, changed.get("length", 60.0)), same_key, changed.get("limits", RELEASED), counts))
     assert counts[name] >= 1
-    assert name in LEFT_OUT
-
-
-def test_short_segments_and_pairs_out_of_reach_are_counted() -> None:
-    assert left_out(released_pairs, [("a", 0, 1), ("b", 2, 3)]) == {"segments_too_short_or_long": 2}
-    assert left_out(released_pairs, [A, B], limits=Limits(gap=1000)) == {"pairs_out_of_reach": 1}
-
-
-def test_pairs_that_recur_are_counted_by_both_rules() -> None:
-    again = ("a", B[1], B[2])
-    for rules in (released_pairs, paper_pairs):
-        assert left_out(rules, [A, B, again, OTHER], 300.0)["pairs_left_out_recurring"] >= 1
+    assert name in options_for_counts()
 
 
 def test_every_pair_in_reach_is_kept_or_left_out_by_one_rule() -> None:
@@ -139,168 +128,84 @@ def test_a_plan_without_pairs_says_which_rule_left_them_out_and_which_option_cha
     assert noted(plan) == ["segments: 2", "pairs in reach: 1"]
 
 
-# The rules of the release
+# The rules of the release and of the paper
+
+FOUR_S = {  # in binary, not in decimals
+    True: [("a", 1.0, 5.0), ("a", 1.3, 5.3), ("b", 12.0, 16.0), ("b", 12.2, 16.2)],
+    False: [("a", 1.1, 5.1), ("a", 0.0, nextafter(4, 0)), ("b", 12.0, 15.99), ("b", 12.4, 16.4)],
+}
+AGAIN = {  # where A and B may come again and where not: starts, then ends, then neither
+    ("a", released_pairs): (
+        [(9.99, 25), (19, 25), (6, 9.99), (9.5, 19), (1, 4), (6, 25)],
+        [(10, 25), (18.99, 25), (6, 10), (6, 18.99)],  # in [A's end 10, B's end + 2 = 19)
+    ),
+    ("b", released_pairs): (
+        [(3, 25), (12.01, 25), (0, 3), (0, 12.01), (0, 25), (18, 20)],
+        [(3.01, 25), (12, 25), (0, 3.01), (0, 12)],  # in (A's start - 2 = 3, B's start 12]
+    ),
+    ("a", paper_pairs): ([(0, 3), (19, 25)], [(0, 3.01), (18.99, 25), (11, 11.5), (0, 60)]),
+    ("b", paper_pairs): ([(0, 3), (19, 25)], [(0, 3.01), (18.99, 25), (11, 11.5), (0, 60)]),
+}
 
 
-def test_the_plain_pair_is_selected_with_its_other_action() -> None:
-    (candidate,) = released_pairs(video([OTHER, B, A]))
-    assert (span(candidate.a), span(candidate.b), candidate.others, candidate.id) == (A, B, ("c",), "")
+@pytest.mark.parametrize("rules", [released_pairs, paper_pairs])
+def test_actions_last_four_seconds_do_not_overlap_and_are_two(rules: Rules) -> None:
+    for selected, spans in FOUR_S.items():
+        for one in spans:
+            a, b = (one, B) if one[0] == "a" else (A, one)
+            assert (found(rules, a=a, b=b) is not None) is selected, one
+    assert [found(rules, b=("b", start, 25)) is not None for start in (9.99, 10, nextafter(10, 11))] == [
+        *(False, False, True)
+    ]
+    assert found(rules, b=("a", 12, 17)) is None
+    for few in ([], [A], [A, OTHER], [("a", 10, 5), B, OTHER], [("a", 5, 5), B, OTHER]):
+        assert list(rules(video(few), same_key)) == []
 
 
-@pytest.mark.parametrize(
-    ("start", "selected"), [(9.99, False), (10, False), (nextafter(10, 11), True), (10.01, True), (20, True)]
-)
-def test_a_ends_strictly_before_b_starts(start: float, selected: bool) -> None:
-    assert (found(released_pairs, b=("b", start, 25)) is not None) is selected
+@pytest.mark.parametrize(("key", "rules"), AGAIN)
+def test_neither_action_comes_again_near_the_segment(key: str, rules: Rules) -> None:
+    away, near = AGAIN[key, rules]
+    assert [found(rules, (key, *times)) is not None for times in away + near] == [True] * len(away) + [False] * len(
+        near
+    )
 
 
-def test_there_is_no_upper_limit_on_the_gap() -> None:
-    assert found(released_pairs, b=("b", 900, 905), other=("c", 950, 955), length=1000) == ("c",)
+def test_only_the_paper_has_a_longest_action() -> None:
+    for seconds, selected in ((3.99, False), (4.0, True), (36.0, True), (nextafter(36, 37), False)):
+        assert (found(paper_pairs, a=("a", 0, seconds), b=("b", 41, 46), length=100) is not None) is selected
+    assert found(released_pairs, a=("a", 5, 100), b=("b", 901, 999), length=2000, other=("c", 1500, 1501)) == ("c",)
 
 
-@pytest.mark.parametrize(
-    ("key", "start", "end", "selected"),
-    [
-        ("a", 1.0, 5.0, True),
-        ("a", 1.0, 4.99, False),
-        ("a", 1.1, 5.1, False),  # 3.9999999999999996 in binary
-        ("a", 1.3, 5.3, True),
-        ("a", 0.0, nextafter(4, 0), False),
-        ("b", 12.0, 16.0, True),
-        ("b", 12.0, 15.99, False),
-        ("b", 12.4, 16.4, False),  # 3.9999999999999982 in binary
-        ("b", 12.2, 16.2, True),
-    ],
-)
-def test_each_action_lasts_four_seconds_in_binary(key: str, start: float, end: float, selected: bool) -> None:
-    assert (end - start >= 4.0) is selected
-    a, b = ((key, start, end), B) if key == "a" else (A, (key, start, end))
-    assert (found(released_pairs, a=a, b=b) is not None) is selected
-    assert (found(paper_pairs, a=a, b=b) is not None) is selected
+def test_only_the_release_knows_of_ten_seconds_someone_and_other_actions() -> None:
+    for length, selected in ((31.99, False), (32.0, False), (nextafter(32, 33), True)):  # A's start + B's end + 10
+        assert (found(released_pairs, length=length, other=("c", 25, 27)) is not None) is selected
+    for a, b in (("someone", "b"), ("a", "someone")):
+        assert found(released_pairs, a=(a, 5, 10), b=(b, 12, 17)) is None
+        assert found(paper_pairs, a=(a, 5, 10), b=(b, 12, 17), length=17, other=None) == ()
+    assert found(released_pairs, other=None) is found(released_pairs, other=("someone", 30, 33)) is None
+    assert found(released_pairs, ("someone", 30, 33)) == ("c", "someone")
 
 
-def test_there_is_no_longest_action() -> None:
-    assert found(released_pairs, a=("a", 5, 100), b=("b", 101, 200), length=1000, other=("c", 500, 501)) == ("c",)
-
-
-def test_both_classes_differ() -> None:
-    assert found(released_pairs, b=("a", 12, 17)) is None
-
-
-@pytest.mark.parametrize(("a", "b"), [("someone", "b"), ("a", "someone")])
-def test_neither_action_is_a_someone_class(a: str, b: str) -> None:
-    assert found(released_pairs, a=(a, 5, 10), b=(b, 12, 17)) is None
-
-
-@pytest.mark.parametrize(
-    ("length", "selected"), [(31.99, False), (32.0, False), (nextafter(32, 33), True), (32.01, True)]
-)
-def test_the_length_exceeds_a_start_plus_b_end_by_more_than_ten_seconds(length: float, selected: bool) -> None:
-    assert (found(released_pairs, length=length, other=("c", 25, 27)) is not None) is selected
-
-
-def test_it_is_the_start_of_a_that_counts_not_the_length_of_the_segment() -> None:
-    early, late = (("a", 1, 6), ("b", 8, 13)), (("a", 20, 25), ("b", 27, 32))
-    assert found(released_pairs, a=early[0], b=early[1], length=30, other=("c", 20, 21)) is not None
-    assert found(released_pairs, a=late[0], b=late[1], length=60, other=("c", 40, 41)) is None
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "selected"),
-    [
-        # starts: [A's end 10, B's end + 2 = 19)
-        (9.99, 25, True),
-        (10, 25, False),
-        (18.99, 25, False),
-        (19, 25, True),
-        # ends
-        (6, 9.99, True),
-        (6, 10, False),
-        (6, 18.99, False),
-        (9.5, 19, True),
-        # neither
-        (1, 4, True),
-        (6, 25, True),
-    ],
-)
-def test_a_does_not_recur_from_its_end_until_two_seconds_after_b(start: float, end: float, selected: bool) -> None:
-    assert (found(released_pairs, ("a", start, end)) is not None) is selected
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "selected"),
-    [
-        # starts: (A's start - 2 = 3, B's start 12]
-        (3, 25, True),
-        (3.01, 25, False),
-        (12, 25, False),
-        (12.01, 25, True),
-        # ends
-        (0, 3, True),
-        (0, 3.01, False),
-        (0, 12, False),
-        (0, 12.01, True),
-        # neither
-        (0, 25, True),
-        (18, 20, True),
-    ],
-)
-def test_b_does_not_recur_from_two_seconds_before_a_until_its_start(start: float, end: float, selected: bool) -> None:
-    assert (found(released_pairs, ("b", start, end)) is not None) is selected
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "away"),
-    [
-        (0, 2.99, True),
-        (0, 3, False),
-        (2.99, 30, True),
-        (3, 30, False),
-        (18.99, 30, False),
-        (19, 30, True),
-        (0, 18.99, False),
-        (0, 19, True),
-        (0, 60, True),  # spans all: the slip of rule 6
-        (11, 11.5, False),
-    ],
-)
-def test_other_actions_neither_start_nor_end_within_two_seconds_of_the_segment(
-    start: float, end: float, away: bool
-) -> None:
-    assert found(released_pairs, ("d", start, end)) == (("c", "d") if away else ("c",))
-    assert found(released_pairs, other=("d", start, end)) == (("d",) if away else None)
-
-
-def test_an_action_that_is_near_once_is_no_other_action() -> None:
+def test_other_actions_keep_away_from_the_segment() -> None:
+    away = [(0, 2.99), (2.99, 30), (19, 30), (0, 19), (0, 60)]  # the last spans all: the slip of rule 6
+    near = [(0, 3), (3, 30), (18.99, 30), (0, 18.99), (11, 11.5)]
+    for times in away:
+        assert found(released_pairs, ("d", *times)) == ("c", "d")
+        assert found(released_pairs, other=("d", *times)) == ("d",)
+    for times in near:
+        assert found(released_pairs, ("d", *times)) == ("c",)
+        assert found(released_pairs, other=("d", *times)) is None
+    for times, others in (((0, 60), ("c",)), ((0, 3), ("c", "d")), ((2, 19), ("c",)), ((19, 20), ("c", "d"))):
+        assert found(paper_pairs, ("d", *times)) == others
     assert found(released_pairs, ("d", 40, 41), ("d", 11, 11.5)) == ("c",)
-
-
-def test_other_actions_come_once_in_the_order_of_the_annotation_without_a_and_b() -> None:
     more: list[Span] = [("e", 50, 51), ("d", 0, 1), ("e", 0, 1), ("c", 40, 41), ("a", 50, 51), ("b", 50, 51)]
     assert found(released_pairs, *more) == ("c", "e", "d")
-
-
-def test_one_other_action_is_not_a_someone_class() -> None:
-    assert found(released_pairs, other=None) is None
-    assert found(released_pairs, other=("someone", 30, 33)) is None
-    assert found(released_pairs, ("someone", 30, 33)) == ("c", "someone")
 
 
 def test_every_ordered_pair_of_a_video_is_selected() -> None:
     spans: list[Span] = [("a", 0, 4), ("b", 7, 11), ("c", 14, 18), ("d", 21, 25), ("e", 90, 91)]
     chosen = [(c.a.action.key, c.b.action.key) for c in released_pairs(video(spans, 100))]
-    assert sorted(chosen) == [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")]
-
-
-def test_the_same_action_may_be_in_pairs_at_two_times() -> None:
-    spans: list[Span] = [("a", 0, 4), ("b", 7, 11), ("a", 40, 44), ("b", 47, 51), ("c", 20, 21)]
-    chosen = [(c.a.start_s, c.b.start_s) for c in released_pairs(video(spans, 120)) if c.a.action.key == "a"]
-    assert sorted(chosen) == [(0, 7), (40, 47)]
-
-
-@pytest.mark.parametrize("spans", [[], [A], [A, OTHER], [("a", 10, 5), B, OTHER], [("a", 5, 5), B, OTHER]])
-def test_videos_without_two_actions_give_nothing(spans: list[Span]) -> None:
-    assert list(released_pairs(video(spans))) == list(paper_pairs(video(spans))) == []
+    assert sorted(chosen) == list(combinations("abcd", 2))
 
 
 def test_sameness_is_asked_for_everywhere() -> None:
@@ -318,72 +223,17 @@ def test_sameness_is_asked_for_everywhere() -> None:
     assert select(("c2", 11, 11.5)) == []
 
 
-# The paper's rules
-
-
-def test_the_plain_pair_is_selected_by_the_paper_too() -> None:
-    (candidate,) = paper_pairs(video([OTHER, B, A]))
-    assert (span(candidate.a), span(candidate.b), candidate.others) == (A, B, ("c",))
-
-
 @pytest.mark.parametrize(
-    ("seconds", "selected"), [(3.99, False), (4.0, True), (36.0, True), (36.01, False), (nextafter(36, 37), False)]
-)
-def test_each_action_lasts_4_to_36_seconds_in_the_paper(seconds: float, selected: bool) -> None:
-    assert (found(paper_pairs, a=("a", 0, seconds), b=("b", 41, 46), length=100) is not None) is selected
-    long_b = ("b", 64.0, 64.0 + seconds)
-    assert (found(paper_pairs, b=long_b, length=200) is not None) is (4 <= long_b[2] - 64 <= 36)
-
-
-@pytest.mark.parametrize(("start", "selected"), [(10, False), (10.01, True)])
-def test_the_papers_actions_do_not_overlap(start: float, selected: bool) -> None:
-    assert (found(paper_pairs, b=("b", start, 17)) is not None) is selected
-
-
-@pytest.mark.parametrize("key", ["a", "b"])
-@pytest.mark.parametrize(
-    ("start", "end", "selected"),
-    [(0, 3, True), (0, 3.01, False), (19, 25, True), (18.99, 25, False), (11, 11.5, False), (0, 60, False)],
-)
-def test_neither_action_recurs_near_the_papers_segment(key: str, start: float, end: float, selected: bool) -> None:
-    assert (found(paper_pairs, (key, start, end)) is not None) is selected
-
-
-@pytest.mark.parametrize(("start", "end", "away"), [(0, 60, False), (0, 3, True), (2, 19, False), (19, 20, True)])
-def test_what_spans_the_papers_segment_is_no_other_action(start: float, end: float, away: bool) -> None:
-    assert found(paper_pairs, ("d", start, end)) == (("c", "d") if away else ("c",))
-
-
-def test_the_paper_knows_nothing_of_ten_seconds_someone_and_other_actions() -> None:
-    assert found(paper_pairs, length=17, other=None) == ()
-    assert found(paper_pairs, a=("someone", 5, 10), other=None) == ()
-    assert found(paper_pairs, b=("a", 12, 17)) is None
-
-
-def test_the_rule_sets_have_names() -> None:
-    names = {"released": released_pairs, "paper": paper_pairs}
-    assert names == pairs.RULES
-
-
-# Sameness of sentences
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("verb", "one", "other", "same"),
     [
-        (("open", ["door"]), ("open", ["door"]), True),
-        (("open", ["door"]), ("open", ["door", "hand"]), True),
-        (("open", ["door"]), ("open", ["window"]), False),
-        (("open", []), ("open", ["window"]), True),
-        (("open", ["window"]), ("open", []), True),
-        (("open", ["door"]), ("close", ["door"]), False),
+        *[("open", "door", "door", True), ("open", "door", "door hand", True), ("open", "door", "window", False)],
+        *[("open", "", "window", True), ("open", "window", "", True), ("close", "door", "door", False)],
     ],
 )
-def test_sentences_mean_the_same_doing(one: tuple[str, list[str]], other: tuple[str, list[str]], same: bool) -> None:
-    made = [Action(str(i), "", "", verb, frozenset(objects)) for i, (verb, objects) in enumerate((one, other))]
+def test_sentences_mean_the_same_doing(verb: str, one: str, other: str, same: bool) -> None:
+    made = [Action(word, "", "", word, frozenset(objects.split())) for word, objects in (("open", one), (verb, other))]
     assert same_doing(made[0], made[1]) is same
-    assert same_key(made[0], made[1]) is False
-    assert same_key(made[0], replace(made[1], key="0")) is True
+    assert same_key(made[0], made[1]) is (verb == "open")
 
 
 # Cuts
@@ -406,7 +256,7 @@ TIMES = st.tuples(
 NAMES = st.integers(0, 2**32 - 1).map(lambda number: f"{number:08x}")
 
 
-@settings(derandomize=True, deadline=None, max_examples=400)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(TIMES, NAMES, st.integers(0, 2**63))
 def test_cuts_keep_their_bounds_and_the_sums_are_equal(
     times: tuple[int, int, int, int, int], name: str, seed: int
@@ -427,27 +277,17 @@ def test_cuts_keep_their_bounds_and_the_sums_are_equal(
     assert ob <= min(2000, 0.6 * (gap - oa))
 
 
-def test_cuts_depend_on_pair_and_seed_alone() -> None:
+def test_cuts_depend_on_pair_and_seed_alone_and_stay_in_the_video() -> None:
     one = candidate(5000, 10000, 16000, 21000, 60000, "00000001")
-    other = candidate(5000, 10000, 16000, 21000, 60000, "00000002")
     first = draw_cuts(one, 0)
-    assert draw_cuts(other, 0) != first
-    assert draw_cuts(one, 1) != first
+    assert first not in (draw_cuts(replace(one, id="00000002"), 0), draw_cuts(one, 1))
     richer = replace(one, others=("x",), video=replace(one.video, id="ELSE", columns={"x": "y"}))
-    assert draw_cuts(richer, 0) == draw_cuts(one, 0) == first
-
-
-def test_a_pair_at_the_edges_of_the_video_is_not_extended_there() -> None:
-    for number in range(50):
-        cuts = draw_cuts(candidate(0, 5000, 9000, 14000, 14000, f"{number:08x}"), 0)
-        assert cuts == Cuts(0, 5000, 9000, 14000)
-
-
-def test_an_annotated_length_between_milliseconds_is_not_passed() -> None:
-    clip = video([("a", 1, 6), ("b", 10, 15)], 15.0009)
-    for number in range(50):
-        drawn = draw_cuts(Candidate(clip, clip.segments[0], clip.segments[1], (), f"{number:08x}"), 0)
-        assert drawn.out_b <= 15000
+    assert draw_cuts(richer, 0) == first
+    edge = candidate(0, 5000, 9000, 14000, 14000)
+    between = replace(edge, video=replace(edge.video, length_s=14.0009))
+    for number in range(20):
+        assert draw_cuts(edge, number) == Cuts(0, 5000, 9000, 14000)
+        assert draw_cuts(between, number).out_b <= 14000
 
 
 Fractions = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
@@ -486,14 +326,7 @@ def critical(size: int, other: int | None = None, level: float = 1e-4) -> float:
     return float(np.sqrt(-np.log(level / 2) / 2 * share))
 
 
-def test_the_own_statistic_is_that_of_kolmogorov_and_smirnov() -> None:
-    assert distance(np.array([0.2, 0.6])) == pytest.approx(0.4)
-    assert distance(np.array([0.9])) == pytest.approx(0.9)
-    assert distance(np.array([1.0, 2.0]), np.array([1.5, 2.5])) == pytest.approx(0.5)
-    assert distance(np.array([1.0, 2.0]), np.array([3.0])) == pytest.approx(1)
-    assert critical(100, level=0.05) == pytest.approx(0.1358, abs=1e-4)
-
-
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("what", "times"),
     [
@@ -540,20 +373,6 @@ def test_a_control_shares_neither_verb_nor_object_and_all_that_fit_are_drawn_eve
     assert all(abs(count - 1000) < 5 * (3000 * 2 / 9) ** 0.5 for count in drawn.values())
 
 
-def test_a_control_depends_on_pair_and_seed_alone() -> None:
-    keys = [
-        [getattr(draw_control(holding(f"{n:08x}"), POOL, seed), "key", "") for n in range(40)] for seed in (0, 0, 1)
-    ]
-    assert keys[0] == keys[1] != keys[2]
-
-
-def test_a_control_and_cuts_of_the_same_pair_are_drawn_apart() -> None:
-    made = [holding(f"{number:08x}") for number in range(2000)]
-    shares = [getattr(draw_control(pair, POOL, 0), "key", "") == "one" for pair in made]
-    outward = [draw_cuts(pair, 0).out_a for pair in made]
-    assert abs(np.corrcoef(shares, outward)[0, 1]) < 4 / 2000**0.5
-
-
 def test_draws_are_frozen() -> None:
     made = [holding(f"{number:08x}") for number in range(6)]
     assert [draw_cuts(pair, 7) for pair in made[:3]] == [
@@ -565,22 +384,10 @@ def test_draws_are_frozen() -> None:
     assert drawn == ["one", "three", "two", "three", "two", "two"]
 
 
-@pytest.mark.parametrize(
-    ("verbs", "objects"),
-    [
-        (("hold", "wash", "open", "laugh", "close"), ()),
-        (("hold", "wash", "laugh"), ("door",)),
-    ],
-)
-def test_no_control_where_everything_is_shared(verbs: Sequence[str], objects: Sequence[str]) -> None:
-    assert draw_control(holding("00000000", verbs, objects), POOL, 0) is None
-
-
-def test_no_control_from_an_empty_pool() -> None:
+def test_there_is_no_control_where_everything_is_shared() -> None:
+    for verbs, objects in ((("hold", "wash", "open", "laugh", "close"), ()), (("hold", "wash", "laugh"), ("door",))):
+        assert draw_control(holding("00000000", verbs, objects), POOL, 0) is None
     assert draw_control(holding("00000000"), [], 0) is None
-
-
-def test_a_control_of_a_video_without_objects_may_have_any() -> None:
     chosen = {getattr(draw_control(holding(f"{n:08x}", (), ()), POOL, 0), "key", None) for n in range(200)}
     assert chosen == {action.key for action in POOL}
 
@@ -606,25 +413,14 @@ def named(candidates: Sequence[Candidate]) -> dict[tuple[str, Span, Span], str]:
     return {key_of(pair): pair.id for pair in with_ids(candidates)}
 
 
-def test_ids_are_the_first_digits_of_the_hash_of_source_and_segments() -> None:
-    text = json.dumps(["VIDEO", "a", "b", 5000, 10000, 16000, 21000], separators=(",", ":"))
-    (pair,) = with_ids([candidate(5000, 10000, 16000, 21000, 60000)])
-    assert pair.id == hashlib.sha256(text.encode()).hexdigest()[:8]
-
-
-def test_ids_are_unique_and_do_not_depend_on_order_or_company() -> None:
+def test_ids_are_hashes_of_source_and_segments_whatever_the_order_and_company() -> None:
     made = several()
     ids = named(made)
+    assert ids[key_of(made[0])] == "a9f0fe46"
     assert len(set(ids.values())) == len(made)
     assert named(made[::-1]) == ids
     assert all(named([one]) == {key_of(one): ids[key_of(one)]} for one in made)
-
-
-def test_naming_changes_nothing_but_the_id() -> None:
-    made = several()
-    assert sorted(map(key_of, with_ids(made))) == sorted(map(key_of, made))
-    (one,) = with_ids(made[:1])
-    assert replace(one, id="") == made[0]
+    assert [replace(one, id="") for one in with_ids(made[:1])] == made[:1]
 
 
 def test_colliding_ids_take_later_digits_of_the_hash_whatever_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -673,26 +469,14 @@ Charades = tuple[Annotations, list[ReleasedPair], list[Candidate]]
 
 
 @pytest.mark.shared
-def test_exactly_the_released_training_pairs_are_selected(charades: Charades) -> None:
-    _, released, selected = charades
-    theirs = Counter((pair.video_id, pair.a, pair.b) for pair in released)
-    assert len(theirs) == len(released) == 1915
-    assert Counter(key_of(pair) for pair in selected if pair.video.split == "train") == theirs
-
-
-@pytest.mark.shared
-def test_as_many_test_pairs_as_released_are_selected(charades: Charades) -> None:
-    _, _, selected = charades
-    assert len({pair.id for pair in selected}) == len(selected) == 3009
-    assert Counter(pair.video.split for pair in selected) == {"train": 1915, "test": 1094}
-
-
-@pytest.mark.shared
-def test_other_actions_are_those_of_the_release(charades: Charades) -> None:
+def test_exactly_the_released_pairs_are_selected(charades: Charades) -> None:
     _, released, selected = charades
     theirs = {(pair.video_id, pair.a, pair.b): pair.others for pair in released}
     train = [pair for pair in selected if pair.video.split == "train"]
+    assert len(theirs) == len(released) == len(train) == 1915
+    assert {key_of(pair) for pair in train} == theirs.keys()
     assert sum(pair.others == theirs[key_of(pair)] for pair in train) >= 1914
+    assert len({pair.id for pair in selected}) == len(selected) == 1915 + 1094
 
 
 @pytest.mark.shared
@@ -710,17 +494,6 @@ def test_all_of_charades_is_planned_in_the_size_of_the_release(charades: Charade
     for unit in whole.units:
         assert unit.payload["verb_c"] not in unit.payload["source_verbs"]
         assert not set(unit.payload["objects_c"]) & set(unit.payload["source_objects"])
-
-
-@pytest.mark.shared
-def test_the_papers_rules_give_a_plan_of_longer_and_shorter_videos_too(charades: Charades) -> None:
-    annotations, _, _ = charades
-    test = [clip for clip in annotations.videos if clip.split == "test"]
-    chosen = [pair for clip in test for pair in paper_pairs(clip)]
-    assert len(chosen) > 1094
-    for pair in chosen:
-        assert 4 <= pair.a.end_s - pair.a.start_s <= 36
-        assert 4 <= pair.b.end_s - pair.b.start_s <= 36
 
 
 @pytest.mark.shared

@@ -122,6 +122,7 @@ def test_control_of_ba_nc_gives_the_overall_values_of_table_3(questions: clavi.Q
     assert found["CAcc_V", "all"][0] == pytest.approx(9 / 19)
 
 
+@pytest.mark.full
 def test_no_answers_without_the_video_are_better_balanced_than_yes_where_it_is_needed(
     questions: clavi.Questions,
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,9 +22,7 @@ from stressreel.builders.clavi.sameness import Sameness, content_words, embedded
 from stressreel.builders.clavi.segments import segment_pairs
 from stressreel.builders.clavi.selection import balanced, balanced_over_videos, class_of, spread_over_videos
 from stressreel.builders.clavi.settings import ClaviSettings, decided
-from stressreel.builders.clavi.sources import Timing, annotation_path, as_rate
-from stressreel.builders.clavi.tables import clavi_configs
-from stressreel.core.errors import UsageError
+from stressreel.builders.clavi.sources import Timing, as_rate
 from stressreel.core.plan import Plan
 
 LIMITS = Limits(4.0, 36.0, 90.0, 0.0, decimal=True)
@@ -110,11 +107,6 @@ def test_strict_wants_it_nowhere_else() -> None:
     assert not chosen(*told_spans, read=told, strict=True)
 
 
-def test_the_least_gap() -> None:
-    assert chosen(A, B, limits=replace(LIMITS, gap=5.0)) == AB
-    assert chosen(A, B, limits=replace(LIMITS, gap=5.1)) == []
-
-
 def test_a_repeat_of_the_same_time_counts_once() -> None:
     counts = Counter[str]()
     repeated = video("V", A, ("frying", 10.0, 15.0), B)
@@ -127,19 +119,6 @@ def test_statements_and_gerunds_make_no_pair() -> None:
     counts = Counter[str]()
     assert list(segment_pairs(mixed, Sameness(), LIMITS, counts)) == []
     assert counts["pairs_left_out_statement_and_gerund"] == 1
-
-
-def test_other_actions_are_elsewhere_and_say_something_else() -> None:
-    spans = (
-        A,
-        B,
-        ("eating", 26.0, 27.0),
-        ("eating", 300.0, 301.0),
-        ("frying an egg", 310.0, 311.0),
-        ("resting", 320, 330),
-    )
-    (pair, *_) = segment_pairs(video("V", *spans), Sameness(), LIMITS, Counter())
-    assert pair.others == ("resting",)
 
 
 def test_names_tell_apart_and_nouns_may_be_names() -> None:
@@ -159,14 +138,6 @@ def test_embeddings_find_what_lemmas_do_not() -> None:
     assert found == ["washing rice"]  # from the second egg, which is far enough from the first
     assert len(list(segment_pairs(video("V", *spans), Sameness(), LIMITS, Counter()))) == 3
     assert sameness.identity() == {"by": "sbert", "model": "a model", "cosine": 0.8}
-
-
-def test_planning_is_quick_where_a_video_has_very_many_segments() -> None:
-    spans = [(f"verb{number} thing{number}", 10.0 * number, 10.0 * number + 5) for number in range(600)]
-    began = time.process_time()
-    counts = Counter[str]()
-    assert len(list(segment_pairs(video("V", *spans, length=1e6), Sameness(), LIMITS, counts))) > 4000
-    assert time.process_time() - began < 5
 
 
 # What is kept
@@ -256,15 +227,6 @@ def test_what_is_annotated_near_a_clip_is_in_no_control() -> None:
     }
 
 
-def test_the_words_of_refused_phrases_are_near_too() -> None:
-    mentions = [Mention(16.0, 17.0, frozenset({"stove"})), Mention(300.0, 301.0, frozenset({"lamp"}))]
-    assert clip_words_of(mentions=mentions) == {"stove"}
-
-
-def test_a_repeat_that_is_left_out_has_its_words_near() -> None:
-    assert clip_words_of(("frying an egg in butter", 10.0, 15.0)) == {"butter"}
-
-
 def test_controls_share_no_content_word_with_any_event() -> None:
     assert control_of("frying an egg", "washing rice") == {"boiling pasta", "cutting bread", "peeling carrots"}
     assert control_of("frying an egg", "boiling rice", "cutting carrots") == set()
@@ -287,10 +249,6 @@ def test_the_subject_of_a_control_is_in_the_clip_where_one_fits() -> None:
     seen = replace(pair, clip_events=pair.clip_events[:2])
     drawn = [Controls(pool[first:], [seen], Sameness(), 0).draw(seen) for first in (0, 1)]
     assert [action.subject for action in drawn if action] == ["Tom", "Spike"]
-
-
-def test_statements_have_no_gerund_for_a_control() -> None:
-    assert control_of("Tom hit Jerry", "Jerry left", pool=POOL, read=told) == set()
 
 
 def test_a_control_that_resembles_an_event_is_drawn_again() -> None:
@@ -354,12 +312,6 @@ def test_a_plan_of_statements() -> None:
     assert set(made.identity["tables"]) >= {"clavi.yaml", "clavi_events.yaml"}
 
 
-def test_controls_are_of_the_same_split() -> None:
-    by_split = {"train": {"E1", "E2"}, "validation": {"E3", "E4"}}
-    phrases = {s.action.phrase: v.id for v in TOLD for s in v.segments}
-    assert all(phrases[unit.payload["phrase_c"]] in by_split[unit.split] for unit in plan().units)
-
-
 def test_a_split_without_controls_is_counted() -> None:
     alone = replace(TOLD[1], split="test")  # whose only phrases are those of its pair
     made = plan([TOLD[0], *TOLD[2:], alone])
@@ -370,39 +322,7 @@ def test_a_split_without_controls_is_counted() -> None:
     assert warning.startswith("the split test is left out: for none of its 1 pairs")
 
 
-@pytest.mark.parametrize("options", [{"max_span": 10.0}, {"min_gap": 6.0}, {"shortest": 5.5}, {"longest": 5.5}])
-def test_limits_leave_pairs_out(options: dict[str, float]) -> None:
-    assert len(plan(**options).units) < len(plan().units)
-
-
-def test_questions_of_statements_are_worded_with_their_subject() -> None:
-    (unit,) = (unit for unit in plan().units if unit.payload["phrase_a"] == "Tom cried")
-    texts = [row["question"] for row in question_rows({**unit.payload, "phrase_a": "Tom cried out"}, 0)]
-    assert texts[0] == "Did Tom cried?"
-    assert texts[3] == "Was it at the beginning that Tom cried out?"
-    assert texts[7] == "Did Tom cried before Jerry sang?"
-
-
 # Settings
-
-
-def test_exactly_one_collection() -> None:
-    for given, named in (({}, "none"), ({"charades": "a", "segments": "b"}, "--charades and --segments")):
-        with pytest.raises(UsageError, match=f"given: {named}"):
-            decided(ClaviSettings(**given))
-
-
-def test_limits_that_nothing_meets_are_refused() -> None:
-    for given in ({"shortest": 10.0, "longest": 5.0}, {"shortest": 40.0}):
-        with pytest.raises(UsageError, match=r"--longest .*no action is both"):
-            decided(ClaviSettings(segments="a.csv", **given))
-
-
-def test_a_folder_in_place_of_a_file_is_named_as_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is a folder; --segments takes a file"):
-        annotation_path(decided(ClaviSettings(segments=str(tmp_path))))
-    with pytest.raises(UsageError, match="there is no file"):
-        annotation_path(decided(ClaviSettings(segments=str(tmp_path / "none.csv"))))
 
 
 def test_controls_are_drawn_alike_in_any_order() -> None:
@@ -425,15 +345,6 @@ def test_limits_are_decided_by_the_collection() -> None:
     charades = decided(ClaviSettings(charades="sample"))
     assert Limits.of(charades) == Limits()
     assert Limits.of(decided(ClaviSettings(charades="sample", rules="paper"))) == Limits(longest=36.0)
-
-
-def test_columns_of_collections() -> None:
-    names = {
-        name: [column.name for column in clavi_configs(False, name)[1].columns]
-        for name in ("charades", "youcook2", "segments")
-    }
-    assert names["youcook2"] == [*names["charades"], "source", "clip_words"]
-    assert names["segments"] == [*names["charades"], "source", "clip_words", "asked_a", "asked_b", "asked_c"]
 
 
 def test_rates() -> None:
@@ -461,11 +372,6 @@ def test_guessers_find_a_fixed_order_and_controls_of_their_own() -> None:
     assert (cue.learnt, cue.asked, cue.pairs) == ("train", "validation", 5)
     assert cue.order["verb"] == cue.control["verb"] == 1
     assert cue.order[cue.best_order] == cue.control[cue.best_control] == 1
-
-
-def test_guessers_find_nothing_where_there_is_nothing() -> None:
-    cue = measure_cues({"train": rows("pqp", "qpq", "pqq", "qpp"), "test": rows("pqp", "qpq", "pqq", "qpp")})
-    assert cue.order["verb"] == cue.control["verb"] == 0.5
 
 
 def test_one_split_is_asked_in_halves() -> None:

@@ -83,18 +83,6 @@ def test_slots_give_the_templates_back():
     assert {slot.per_video for slot in slots} == {1}
 
 
-def test_slots_show_rows_that_do_not_agree():
-    rows = questions(PAIRS)
-    rows[0]["answer"] = 1 - rows[0]["answer"]
-    rows[1]["wording"] = "Something else?"
-    slots = count_slots(rows)
-    assert slots[0].yes == (0.5, 1.0)
-    assert {(slot.wording, slot.per_video) for slot in slots if slot.number == "01"} == {
-        ("Was someone {B}?", 0.75),
-        ("Something else?", 0.25),
-    }
-
-
 @pytest.mark.parametrize(
     ("a", "b"), [("holding box", "holding box lid"), ("holding box lid", "holding box"), ("box", "a box")]
 )

@@ -59,12 +59,6 @@ def test_videos_are_there_once_by_their_hash_with_a_picture(built: Path, small: 
             assert picture.size == (320, 240)
 
 
-def test_it_names_all_its_files(small: Path) -> None:
-    about = json.loads((small / "output.json").read_text())
-    assert {*about["files"], "output.json"} == set(files(small))
-    assert (about["format"], about["limit"], about["embed"], about["complete"]) == ("gallery", 2, "videos", True)
-
-
 @pytest.mark.parametrize(
     ("embed", "kinds"), [("none", set()), ("thumbnails", {"thumbs"}), ("videos", {"media", "thumbs"})]
 )
