@@ -28,29 +28,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from stressreel.builders.decomp.programs import questions as ask
 from stressreel.builders.decomp.programs.decomposition import graph_of
 from stressreel.builders.decomp.programs.parsing import parse_program, program_of
 from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
     VIDEO,
     Action,
-    ActionEquals,
-    ActionHappens,
-    ActionsIn,
-    Both,
-    EdgeAction,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
     Object,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectsOf,
-    OrderChoose,
     Question,
-    RelationExists,
-    ToAction,
     Window,
     template_of,
 )
@@ -96,12 +82,12 @@ class Maker:
     def _one(self, names: list[str]) -> str:
         return names[int(self.rng.integers(len(names)))]
 
-    def reference(self) -> ObjectsOf | EdgeObject:
+    def reference(self) -> ask.Reference:
         """Speak of an object by another question."""
         relation = self._one(self.relations)
         if self.rng.random() >= EDGE:
-            return ObjectsOf(relation)
-        return EdgeObject("first" if self.rng.random() < 0.5 else "last", relation)
+            return ask.ObjectsOf(relation)
+        return ask.EdgeObject("first" if self.rng.random() < 0.5 else "last", relation)
 
     def object(self, window: Window = VIDEO) -> Object:
         """Name an object, or speak of it."""
@@ -112,8 +98,8 @@ class Maker:
         """Name an action, or speak of it."""
         chance = self.rng.random()
         if chance < EXTREME:
-            return ExtremeAction("longest")
-        return ToAction("taking", self.reference()) if chance < EXTREME + REPLACED else self._one(self.actions)
+            return ask.ExtremeAction("longest")
+        return ask.ToAction("taking", self.reference()) if chance < EXTREME + REPLACED else self._one(self.actions)
 
     def window(self, *words: str, share: float = LOCALIZED) -> Window:
         """Draw a part of the video."""
@@ -129,37 +115,37 @@ class Maker:
         length = "longer" if "longer" in word else "shorter"
         named = LOCALIZED_EDGES.get(template[-6:], LOCALIZED_EDGES[""])
         part = self.window("after" if edge == "first" else "before", "while", share=named)
-        asked = EdgeObject(edge, relation, part)  # type: ignore[arg-type]
-        compared = LengthChoose(length, self.action(), self.action())  # type: ignore[arg-type]
+        asked = ask.EdgeObject(edge, relation, part)  # type: ignore[arg-type]
+        compared = ask.LengthChoose(length, self.action(), self.action())  # type: ignore[arg-type]
         makers: dict[str, Callable[[], Question]] = {
-            "objExists": lambda: Interaction(INTERACTING, self.object(window), window),
-            "objRelExists": lambda: Interaction(relation, self.object(window), window),
-            "relExists": lambda: RelationExists(relation, window),
-            "objWhatGeneral": lambda: ObjectsOf(INTERACTING, window),
-            "objWhat": lambda: ObjectsOf(relation, window),
-            "objWhatChoose": lambda: ObjectChoose(
-                self.object(window), self.object(window), ObjectsOf(relation, window)
+            "objExists": lambda: ask.Interaction(INTERACTING, self.object(window), window),
+            "objRelExists": lambda: ask.Interaction(relation, self.object(window), window),
+            "relExists": lambda: ask.RelationExists(relation, window),
+            "objWhatGeneral": lambda: ask.ObjectsOf(INTERACTING, window),
+            "objWhat": lambda: ask.ObjectsOf(relation, window),
+            "objWhatChoose": lambda: ask.ObjectChoose(
+                self.object(window), self.object(window), ask.ObjectsOf(relation, window)
             ),
-            "actWhatBefore": lambda: ActionsIn(Window("before", (self.action(),))),
-            "actWhatAfterAll": lambda: ActionsIn(Window("after", (self.action(),))),
-            "actLongest": lambda: ExtremeAction("longest"),
-            "actShortest": lambda: ExtremeAction("shortest"),
-            "actTime": lambda: OrderChoose(ActionHappens(self.action()), self.action()),
-            "relTime": lambda: OrderChoose(RelationExists(relation), self.action()),
-            "objTime": lambda: OrderChoose(Interaction(INTERACTING, self.object(window)), self.action()),
+            "actWhatBefore": lambda: ask.ActionsIn(Window("before", (self.action(),))),
+            "actWhatAfterAll": lambda: ask.ActionsIn(Window("after", (self.action(),))),
+            "actLongest": lambda: ask.ExtremeAction("longest"),
+            "actShortest": lambda: ask.ExtremeAction("shortest"),
+            "actTime": lambda: ask.OrderChoose(ask.ActionHappens(self.action()), self.action()),
+            "relTime": lambda: ask.OrderChoose(ask.RelationExists(relation), self.action()),
+            "objTime": lambda: ask.OrderChoose(ask.Interaction(INTERACTING, self.object(window)), self.action()),
         }
         if template in makers:
             return makers[template]()
         if "ObjRelExists" in template:
-            parts = [Interaction(relation, self.object(window), window) for _ in range(2)]
-            return Both("and" if template.startswith("and") else "xor", *parts)
+            parts = [ask.Interaction(relation, self.object(window), window) for _ in range(2)]
+            return ask.Both("and" if template.startswith("and") else "xor", *parts)
         if "Length" in template:
-            return ActionEquals(compared.first, compared) if template.endswith("Verify") else compared
+            return ask.ActionEquals(compared.first, compared) if template.endswith("Verify") else compared
         if template.startswith("act"):
-            return EdgeAction(edge)  # type: ignore[arg-type]
+            return ask.EdgeAction(edge)  # type: ignore[arg-type]
         if template.endswith("Choose"):
-            return ObjectChoose(self.object(asked.window), self.object(asked.window), asked)
-        return ObjectEquals(self.object(asked.window), asked) if template.endswith("Verify") else asked
+            return ask.ObjectChoose(self.object(asked.window), self.object(asked.window), asked)
+        return ask.ObjectEquals(self.object(asked.window), asked) if template.endswith("Verify") else asked
 
 
 def made_rows(count: int) -> Iterator[tuple[str, dict[str, object]]]:

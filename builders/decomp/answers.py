@@ -12,29 +12,9 @@ from dataclasses import dataclass, replace
 
 from ...annotations.scene_graphs import SceneGraph
 from .graph_answers import COMPLETE, NO, REASONS, YES, Answer, Teller, answer, conjunction, verdict
+from .programs import questions as ask
 from .programs.decomposition import Step
-from .programs.questions import (
-    VIDEO,
-    Action,
-    ActionEquals,
-    ActionHappens,
-    ActionsIn,
-    EdgeAction,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
-    Object,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectExists,
-    ObjectsOf,
-    OrderChoose,
-    Question,
-    RelationExists,
-    Window,
-    notation,
-)
+from .programs.questions import VIDEO, Action, Object, Question, Window, notation
 
 __all__ = ["REASONS", "Answer", "Conflict", "Filled", "answer", "fill"]
 
@@ -151,12 +131,12 @@ class _Filler:
                 if spoken_of in self.numbers:
                     self.links[self.numbers[spoken_of]].append(link)
         match step.question:
-            case Interaction(relation, thing, window):
+            case ask.Interaction(relation, thing, window):
                 if isinstance(thing, str):
                     self.by_relation[relation, window].append((number, thing))
                 else:
                     self.speaking[thing].append(number)
-            case ObjectExists(thing) if not isinstance(thing, str):
+            case ask.ObjectExists(thing) if not isinstance(thing, str):
                 self.speaking[thing].append(number)
 
     def ask(self, number: int, question: Question) -> None:
@@ -209,7 +189,9 @@ class _Filler:
 
         Then no other answer denies it either.
         """
-        asked = isinstance(self.steps[number].question, ObjectExists | RelationExists | Interaction | ActionHappens)
+        asked = isinstance(
+            self.steps[number].question, ask.ObjectExists | ask.RelationExists | ask.Interaction | ask.ActionHappens
+        )
         return asked and not self.complete and self.reasons[number] == "not_annotated"
 
     def contradict(self, number: int, value: str, rule: str) -> None:
@@ -231,21 +213,21 @@ class _Filler:
     def named(self, question: Question, value: str) -> Iterator[Implied]:
         """Yield what follows from the answer being this object or action."""
         match question:
-            case ObjectsOf(relation, window) | EdgeObject(_, relation, window):
-                therefore: list[Question] = [ObjectExists(value), ObjectExists(value, window)]
-                therefore += [RelationExists(relation, window), RelationExists(relation)]
-                therefore += [Interaction(relation, value, window), Interaction(relation, value)]
-                if isinstance(question, ObjectsOf) and self.complete:
+            case ask.ObjectsOf(relation, window) | ask.EdgeObject(_, relation, window):
+                therefore: list[Question] = [ask.ObjectExists(value), ask.ObjectExists(value, window)]
+                therefore += [ask.RelationExists(relation, window), ask.RelationExists(relation)]
+                therefore += [ask.Interaction(relation, value, window), ask.Interaction(relation, value)]
+                if isinstance(question, ask.ObjectsOf) and self.complete:
                     for other, name in self.by_relation.get((relation, window), ()):
                         if name != value:
                             yield other, NO, "only object"
                 yield from self.known(therefore, "answer")
                 for node in self.speaking.get(question, ()):
                     yield from self.spoken(node, question, value)
-            case ActionsIn(window) | EdgeAction(_, window):
-                yield from self.known([ActionHappens(value), ActionHappens(value, window)], "answer")
-            case ExtremeAction() | LengthChoose():
-                yield from self.known([ActionHappens(value)], "answer")
+            case ask.ActionsIn(window) | ask.EdgeAction(_, window):
+                yield from self.known([ask.ActionHappens(value), ask.ActionHappens(value, window)], "answer")
+            case ask.ExtremeAction() | ask.LengthChoose():
+                yield from self.known([ask.ActionHappens(value)], "answer")
 
     def known(self, questions: list[Question], rule: str) -> Iterator[Implied]:
         for question in questions:
@@ -253,12 +235,12 @@ class _Filler:
             if found is not None:
                 yield found, YES, rule
 
-    def spoken(self, node: int, reference: ObjectsOf | EdgeObject, value: str) -> Iterator[Implied]:
+    def spoken(self, node: int, reference: ask.Reference, value: str) -> Iterator[Implied]:
         """Yield what follows for a question that speaks of an object by a question whose answer is known now."""
         question = self.steps[node].question
-        if not isinstance(question, Interaction | ObjectExists):
+        if not isinstance(question, ask.Interaction | ask.ObjectExists):
             return
-        if isinstance(question, ObjectExists) and question.window in (VIDEO, reference.window):
+        if isinstance(question, ask.ObjectExists) and question.window in (VIDEO, reference.window):
             yield node, YES, "answer"
         same = self.numbers.get(replace(question, object=value))
         if same is None:
@@ -280,7 +262,7 @@ class _Filler:
         """Return an action's phrase, if it is named or its question's answer is known."""
         if isinstance(action, str):
             return action
-        if isinstance(action, ExtremeAction):
+        if isinstance(action, ask.ExtremeAction):
             number = self.numbers.get(action)
             return None if number is None else self.values[number]
         return None
@@ -289,9 +271,9 @@ class _Filler:
 def _options(question: Question) -> tuple[Question, ...]:
     """Return the questions whose answers are the options of a choice."""
     match question:
-        case ObjectChoose(first, second) | ActionEquals(_, LengthChoose(_, first, second)):
+        case ask.ObjectChoose(first, second) | ask.ActionEquals(_, ask.LengthChoose(_, first, second)):
             options = (first, second)
-            return tuple(option for option in options if isinstance(option, ObjectsOf | EdgeObject | ExtremeAction))
+            return tuple(option for option in options if isinstance(option, ask.Reference | ask.ExtremeAction))
     return ()
 
 
@@ -308,11 +290,11 @@ def _interaction(filler: _Filler, link: _Link) -> Iterator[Implied]:
     value, question = filler.values[parent], filler.steps[parent].question
     for child in children:
         asked = filler.steps[child].question
-        if not isinstance(asked, RelationExists | ObjectExists):
+        if not isinstance(asked, ask.RelationExists | ask.ObjectExists):
             continue
         if value is not None and value != NO:
             yield child, YES, link.rule
-        elif filler.values[child] == NO and not isinstance(question, ObjectsOf):
+        elif filler.values[child] == NO and not isinstance(question, ask.ObjectsOf):
             yield parent, NO, link.rule
 
 
@@ -321,7 +303,7 @@ def _localized(filler: _Filler, link: _Link) -> Iterator[Implied]:
     value = filler.values[parent]
     # AGQA asks about the time of an action only if it happens, and what is found was found at that time; but a "no" may
     # also follow from another answer, and then nothing is known of the action.
-    happens = isinstance(filler.steps[action].question, ActionHappens | Interaction)
+    happens = isinstance(filler.steps[action].question, ask.ActionHappens | ask.Interaction)
     if happens and value is not None and (value != NO or parent in filler.given):
         yield action, YES, link.rule
     if value == YES:
@@ -344,7 +326,7 @@ def _edge(filler: _Filler, link: _Link) -> Iterator[Implied]:
     # The only object is the first and the last. The only action of a part need not begin or end in it.
     parent, child = link.nodes
     value, other, asked = filler.values[child], filler.values[parent], filler.steps[parent].question
-    if value is None or (isinstance(asked, EdgeAction) and asked.window != VIDEO):
+    if value is None or (isinstance(asked, ask.EdgeAction) and asked.window != VIDEO):
         return
     yield parent, value, link.rule
     if other is not None:
@@ -372,9 +354,9 @@ def _both(filler: _Filler, link: _Link) -> Iterator[Implied]:
 def _equals(filler: _Filler, link: _Link) -> Iterator[Implied]:
     parent, one, other = link.nodes
     value, found, question = filler.values[parent], filler.values[other], filler.steps[parent].question
-    if isinstance(question, ActionEquals):
+    if isinstance(question, ask.ActionEquals):
         yield from _action_equals(filler, link, question)
-    if not isinstance(question, ObjectEquals):
+    if not isinstance(question, ask.ObjectEquals):
         return
     name = filler.known_thing(question.object)
     if name is not None and found is not None:
@@ -390,12 +372,12 @@ def _equals(filler: _Filler, link: _Link) -> Iterator[Implied]:
         yield parent, NO, link.rule
 
 
-def _action_equals(filler: _Filler, link: _Link, question: ActionEquals) -> Iterator[Implied]:
+def _action_equals(filler: _Filler, link: _Link, question: ask.ActionEquals) -> Iterator[Implied]:
     parent, one, other = link.nodes
     first, second = (filler.known_action(action) for action in (question.question.first, question.question.second))
     value, found = filler.values[parent], filler.values[other]
     if value is not None:
-        if isinstance(filler.steps[one].question, ActionHappens | Interaction):
+        if isinstance(filler.steps[one].question, ask.ActionHappens | ask.Interaction):
             yield one, YES, link.rule  # their lengths are compared, whatever comes of it
         answer_is = first if value == YES else second
         if answer_is is not None:
@@ -407,13 +389,13 @@ def _action_equals(filler: _Filler, link: _Link, question: ActionEquals) -> Iter
 def _choose(filler: _Filler, link: _Link) -> Iterator[Implied]:
     parent, one, other = link.nodes
     value, question = filler.values[parent], filler.steps[parent].question
-    if isinstance(question, OrderChoose):
+    if isinstance(question, ask.OrderChoose):
         # Not the other way: what is so before the action and not after it may be so at its first frame alone.
         for node, side in ((one, "before"), (other, "after")):
             if value in ("before", "after"):
                 yield node, verdict(value == side), link.rule
         return
-    if not isinstance(question, ObjectChoose):
+    if not isinstance(question, ask.ObjectChoose):
         return
     names = {one: filler.known_thing(question.first), other: filler.known_thing(question.second)}
     for node, rest in ((one, other), (other, one)):
@@ -423,7 +405,7 @@ def _choose(filler: _Filler, link: _Link) -> Iterator[Implied]:
         if value is not None and name == value and name != other_name:
             yield rest, NO, link.rule
             # Of two objects the one that they touch need not be the only one that they touch; but one is the first.
-            if isinstance(question.question, EdgeObject) or filler.values[node] == NO:
+            if isinstance(question.question, ask.EdgeObject) or filler.values[node] == NO:
                 yield node, YES, link.rule
 
 
@@ -431,7 +413,7 @@ def _lengths(filler: _Filler, link: _Link) -> Iterator[Implied]:
     parent, *actions = link.nodes
     if filler.values[parent] is not None:
         for action in actions:
-            if isinstance(filler.steps[action].question, ActionHappens | Interaction):
+            if isinstance(filler.steps[action].question, ask.ActionHappens | ask.Interaction):
                 yield action, YES, link.rule
 
 

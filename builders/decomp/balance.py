@@ -16,28 +16,8 @@ from itertools import islice
 
 from ...core.seeds import digest_for
 from .drop_rules import judge
-from .programs.questions import (
-    INTERACTING,
-    VIDEO,
-    Action,
-    ActionEquals,
-    ActionHappens,
-    Both,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
-    Object,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectsOf,
-    OrderChoose,
-    Question,
-    RelationExists,
-    ToAction,
-    Window,
-    notation,
-)
+from .programs import questions as ask
+from .programs.questions import INTERACTING, VIDEO, Action, Question, actions_in, notation, objects_in, window_of
 from .views import View
 
 TRIES = 20
@@ -118,7 +98,7 @@ class Partners:
             contrary = judge(self.views[other], question)
             if contrary is None:
                 continue
-            if isinstance(question, ObjectsOf | EdgeObject):
+            if isinstance(question, ask.Reference):
                 choice = self.choice(question, answer, contrary)
                 if judge(self.views[number], choice) != answer or judge(self.views[other], choice) != contrary:
                     continue
@@ -126,12 +106,12 @@ class Partners:
             return asked, Asked(self.views[other].graph.video_id, asked.question, contrary)
         return None
 
-    def choice(self, question: ObjectsOf | EdgeObject, one: str, other: str) -> ObjectChoose:
+    def choice(self, question: ask.Reference, one: str, other: str) -> ask.ObjectChoose:
         """Make a choice of two objects, in an order that does not depend on the video."""
         options = sorted((one, other))
         if digest_for(self.seed, "decomp", "options", *options, notation(question))[0] % 2:
             options.reverse()
-        return ObjectChoose(options[0], options[1], question)
+        return ask.ObjectChoose(options[0], options[1], question)
 
 
 def partners_of(views: Sequence[View], seed: int) -> Partners:
@@ -151,44 +131,29 @@ def partners_of(views: Sequence[View], seed: int) -> Partners:
 @lru_cache(maxsize=1 << 14)
 def needs_of(question: Question) -> frozenset[Need]:
     """Return what a video must have for a question to make sense there, whatever its answer."""
+    needs: set[Need] = set()
     match question:
-        case Interaction(_, thing, window):
-            return _of_object(thing) | _of_window(window)
-        case RelationExists(_, window):
-            return _of_window(window)
-        case Both(_, first, second):
+        case ask.Both(_, first, second):
             return needs_of(first) | needs_of(second)
-        case ObjectsOf(relation, window) | EdgeObject(_, relation, window):
-            return _of_window(window) | ({("relation", relation)} if relation != INTERACTING else set())
-        case ObjectEquals(thing, asked):
-            return _of_object(thing) | needs_of(asked)
-        case LengthChoose(_, one, other) | ActionEquals(_, LengthChoose(_, one, other)):
-            return _of_action(one) | _of_action(other)
-        case OrderChoose(ActionHappens(asked_action), action):
-            return _of_action(asked_action) | _of_action(action)
-        case OrderChoose(Interaction(_, thing), action):
-            named = {("object", thing)} if isinstance(thing, str) else _of_object(thing)
-            return _of_action(action) | named
-        case OrderChoose(RelationExists(relation), action):
-            return _of_action(action) | {("relation", relation)}
-    return frozenset()
-
-
-def _of_window(window: Window) -> frozenset[Need]:
-    return frozenset[Need]().union(*map(_of_action, window.actions))
+        case ask.ObjectsOf(relation) | ask.EdgeObject(_, relation) if relation != INTERACTING:
+            needs.add(("relation", relation))
+        case ask.ObjectEquals(_, asked):
+            needs |= needs_of(asked)
+        case ask.OrderChoose(ask.RelationExists(relation)):
+            needs.add(("relation", relation))
+        case ask.OrderChoose(ask.Interaction(_, str() as thing)):
+            needs.add(("object", thing))
+    needs |= {need for thing in objects_in(question) if not isinstance(thing, str) for need in needs_of(thing)}
+    return frozenset(needs).union(*map(_of_action, (*actions_in(question), *window_of(question).actions)))
 
 
 def _of_action(action: Action) -> frozenset[Need]:
     match action:
-        case ToAction(verb, thing):
+        case str():
+            return frozenset({("action", action)})
+        case ask.ToAction(verb, thing):
             return needs_of(thing) | {("relation", verb)}
-        case ExtremeAction():
-            return frozenset()
-    return frozenset({("action", action)})
-
-
-def _of_object(thing: Object) -> frozenset[Need]:
-    return frozenset() if isinstance(thing, str) else needs_of(thing)
+    return frozenset()
 
 
 def thin(asked: Iterable[Asked], group: Callable[[Asked], Hashable], seed: int, most: str = "second") -> list[Asked]:
@@ -225,10 +190,6 @@ def thin(asked: Iterable[Asked], group: Callable[[Asked], Hashable], seed: int, 
 def content_of(asked: Asked) -> Hashable:
     """Return what of a question for a name tells most of its answer: the relation, or the action that names a part."""
     match asked.question:
-        case ObjectsOf(relation) | EdgeObject(_, relation):
+        case ask.ObjectsOf(relation) | ask.EdgeObject(_, relation):
             return type(asked.question), relation
-    return type(asked.question), bool(_whole(asked.question))
-
-
-def _whole(question: Question) -> bool:
-    return getattr(question, "window", VIDEO) == VIDEO
+    return type(asked.question), window_of(asked.question) == VIDEO

@@ -8,22 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ...core.seeds import digest_for
-from .programs.questions import (
-    VIDEO,
-    Action,
-    ActionEquals,
-    Both,
-    EdgeObject,
-    Interaction,
-    LengthChoose,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectsOf,
-    OrderChoose,
-    Question,
-    ToAction,
-    Window,
-)
+from .programs import questions as ask
+from .programs.questions import VIDEO, Action, Question, Window
 
 Composition = tuple[str, str, str]
 """A kind and what it joins: ("interaction", relation, object), ("time", word, action), ("edge", word, relation) or
@@ -33,27 +19,27 @@ Composition = tuple[str, str, str]
 def compositions_of(question: Question) -> set[Composition]:
     """Return what a question composes, its references included."""
     match question:
-        case Interaction(relation, str() as thing, window):
+        case ask.Interaction(relation, str() as thing, window):
             return {("interaction", relation, thing)} | _of_window(window)
-        case Interaction(_, reference, window):
+        case ask.Interaction(_, reference, window):
             return compositions_of(reference) | _of_window(window)  # type: ignore[arg-type]
-        case Both(_, first, second):
+        case ask.Both(_, first, second):
             return compositions_of(first) | compositions_of(second)
-        case EdgeObject(edge, relation, window):
+        case ask.EdgeObject(edge, relation, window):
             return {("edge", edge, relation)} | _of_window(window)
-        case ObjectEquals(_, asked) | ObjectChoose(_, _, asked):
+        case ask.ObjectEquals(_, asked) | ask.ObjectChoose(_, _, asked):
             return compositions_of(asked)
-        case LengthChoose(word):
+        case ask.LengthChoose(word):
             return {
                 ("length", word, str(action)) for action in (question.first, question.second) if isinstance(action, str)
             }
-        case ActionEquals(_, compared):
+        case ask.ActionEquals(_, compared):
             return compositions_of(compared)
-        case OrderChoose(_, action):
+        case ask.OrderChoose(_, action):
             return _of_action("order", action)
     found = _of_window(getattr(question, "window", VIDEO))
     about = getattr(question, "object", None)
-    return found | (compositions_of(about) if isinstance(about, ObjectsOf | EdgeObject) else set())
+    return found | (compositions_of(about) if isinstance(about, ask.Reference) else set())
 
 
 def _of_window(window: Window) -> set[Composition]:
@@ -61,7 +47,7 @@ def _of_window(window: Window) -> set[Composition]:
 
 
 def _of_action(word: str, action: Action) -> set[Composition]:
-    if isinstance(action, ToAction):
+    if isinstance(action, ask.ToAction):
         return compositions_of(action.object)
     return {("time", word, action)} if isinstance(action, str) else set()
 

@@ -12,30 +12,19 @@ from functools import cache, lru_cache
 from ...templates.agqa import ActionWords, load_agqa
 from ...templates.agqa_making import Rules, load_rules
 from .graph_answers import TIME_MARGIN
+from .programs import questions as ask
 from .programs.questions import (
     INTERACTING,
     VIDEO,
     Action,
-    ActionEquals,
-    ActionHappens,
-    ActionsIn,
-    Both,
-    EdgeAction,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
     Object,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectsOf,
-    OrderChoose,
     Question,
-    RelationExists,
-    ToAction,
     Window,
+    actions_in,
     at,
+    objects_in,
     template_of,
+    window_of,
 )
 from .views import Part, View
 
@@ -63,25 +52,8 @@ def judge(view: View, question: Question) -> str | None:
 @lru_cache(maxsize=1 << 14)
 def steps_of(question: Question) -> int:
     """Count steps of reasoning as AGQA does: of the template, of parts of the video and of references."""
-    match question:
-        case Both(_, first, second):
-            extra = _object_steps(first.object) + _object_steps(second.object) + _window_steps(first.window)
-        case ObjectEquals(thing, asked):
-            extra = _object_steps(thing) + _window_steps(asked.window)
-        case ObjectChoose(one, other, asked):
-            extra = _object_steps(one) + _object_steps(other) + _window_steps(asked.window)
-        case LengthChoose(_, a, b) | ActionEquals(_, LengthChoose(_, a, b)):
-            extra = _action_steps(a) + _action_steps(b)
-        case OrderChoose(about, action):
-            extra = _action_steps(action)
-            extra += _object_steps(about.object) if isinstance(about, Interaction) else 0
-            extra += _action_steps(about.action) if isinstance(about, ActionHappens) else 0
-        case ExtremeAction():
-            extra = 0
-        case Interaction(_, thing, window):
-            extra = _object_steps(thing) + _window_steps(window)
-        case _:
-            extra = _window_steps(question.window)
+    extra = _window_steps(window_of(question))
+    extra += sum(map(_object_steps, objects_in(question))) + sum(map(_action_steps, actions_in(question)))
     return load_rules().steps[template_of(question)] + extra
 
 
@@ -91,9 +63,9 @@ def _object_steps(thing: Object) -> int:
 
 def _action_steps(action: Action) -> int:
     match action:
-        case ExtremeAction():
+        case ask.ExtremeAction():
             return 2
-        case ToAction(_, thing):
+        case ask.ToAction(_, thing):
             return 1 + _object_steps(thing)
     return 0
 
@@ -110,33 +82,33 @@ class _Judge:
 
     def keeps(self, question: Question, value: str) -> bool:
         match question:
-            case Interaction(relation, thing, window) if relation == INTERACTING:
+            case ask.Interaction(relation, thing, window) if relation == INTERACTING:
                 return self.keeps_object(thing, window, value)
-            case RelationExists(relation, window):
+            case ask.RelationExists(relation, window):
                 return self.keeps_relation(relation, window, value)
-            case Interaction():
+            case ask.Interaction():
                 return self.keeps_interaction(question, value)
-            case Both():
+            case ask.Both():
                 return self.keeps_both(question, value)
-            case ObjectsOf():
+            case ask.ObjectsOf():
                 return self.keeps_objects_of(question, value)
-            case EdgeObject():
+            case ask.EdgeObject():
                 return self.keeps_edge_object(question, value)
-            case ObjectEquals(thing, asked):
+            case ask.ObjectEquals(thing, asked):
                 return self.keeps_equals(thing, asked, value)
-            case ObjectChoose():
+            case ask.ObjectChoose():
                 return self.keeps_choose(question, value)
-            case ActionsIn(window):
+            case ask.ActionsIn(window):
                 return self.keeps_actions_in(window, value)
-            case EdgeAction():
+            case ask.EdgeAction():
                 return self.keeps_edge_action(question, value)
-            case ExtremeAction():
+            case ask.ExtremeAction():
                 return self.keeps_extreme(value)
-            case LengthChoose():
+            case ask.LengthChoose():
                 return self.keeps_length(question)
-            case ActionEquals(_, compared):
+            case ask.ActionEquals(_, compared):
                 return self.keeps_length(compared)
-            case OrderChoose():
+            case ask.OrderChoose():
                 return self.keeps_order(question, value)
         return False
 
@@ -154,12 +126,12 @@ class _Judge:
                 return None
         return None if name in self.things_of(window) else name
 
-    def sure_reference(self, thing: ObjectsOf | EdgeObject) -> bool:
+    def sure_reference(self, thing: ask.Reference) -> bool:
         """Return whether a reader would find the same object."""
         part = self.view.part(VIDEO)
         if part is None or thing.relation == INTERACTING:
             return False
-        if isinstance(thing, EdgeObject):
+        if isinstance(thing, ask.EdgeObject):
             return len(self.view.having(thing.relation, part[1])) > 1
         return not self.view.teller.likely(thing.relation, part[1], besides=self.view.tell(thing).value or "")
 
@@ -203,7 +175,7 @@ class _Judge:
         done = self.view.teller.done.get(relation, {}).values()
         return not any(frames & part[1] for frames in done) and not self.view.teller.likely(relation, part[1])
 
-    def keeps_interaction(self, question: Interaction, value: str) -> bool:
+    def keeps_interaction(self, question: ask.Interaction, value: str) -> bool:
         relation, window = question.relation, question.window
         part, name = self.view.part(window), self.may_interact(question)
         if part is None or name is None:
@@ -212,14 +184,14 @@ class _Judge:
             return bool(self.view.graph.relations[relation][name] & part[0])
         return self.view.missing(name, part[1], window == VIDEO)
 
-    def may_interact(self, question: Interaction) -> str | None:
+    def may_interact(self, question: ask.Interaction) -> str | None:
         """Return the object, if the relation to it may be asked about; None if not."""
         name = self.askable(question.object, question.relation, question.window)
         if question.relation in self.rules.unasked_relations or (question.relation, name) in self.rules.obvious:
             return None
         return name
 
-    def keeps_both(self, question: Both, value: str) -> bool:
+    def keeps_both(self, question: ask.Both, value: str) -> bool:
         parts = question.first, question.second
         names = [self.may_interact(part) for part in parts]
         if None in names:
@@ -237,7 +209,7 @@ class _Judge:
             return all(sure)
         return any(one and answer != need for one, answer, need in zip(sure, told, needs, strict=True))
 
-    def keeps_objects_of(self, question: ObjectsOf, value: str) -> bool:
+    def keeps_objects_of(self, question: ask.ObjectsOf, value: str) -> bool:
         relation, window = question.relation, question.window
         part = self.view.part(window)
         if part is None or not self.sayable(relation, window) or _is_single(relation):
@@ -247,7 +219,7 @@ class _Judge:
         found = [self.view.having(relation, frames) for frames in part]
         return found[0] == found[1] == {value} and not self.view.teller.likely(relation, part[1], besides=value)
 
-    def keeps_edge_object(self, question: EdgeObject, value: str) -> bool:
+    def keeps_edge_object(self, question: ask.EdgeObject, value: str) -> bool:
         relation, window = question.relation, question.window
         part = self.view.part(window)
         if part is None or not self.sayable(relation, window) or _is_single(relation):
@@ -259,12 +231,12 @@ class _Judge:
         ends = (self.view.edge(relation, frames, question.edge) for frames in part)
         return all(found == {value} for found in ends)
 
-    def keeps_equals(self, thing: Object, asked: ObjectsOf | EdgeObject, value: str) -> bool:
+    def keeps_equals(self, thing: Object, asked: ask.Reference, value: str) -> bool:
         right = judge(self.view, asked)
         name = self.askable(thing, asked.relation, asked.window)
         return right is not None and name is not None and (value == YES or name not in self.rules.alike.get(right, ()))
 
-    def keeps_choose(self, question: ObjectChoose, value: str) -> bool:
+    def keeps_choose(self, question: ask.ObjectChoose, value: str) -> bool:
         asked = question.question
         names = [self.askable(thing, asked.relation, asked.window) for thing in (question.first, question.second)]
         if None in names or judge(self.view, asked) != value or value not in names or names[0] == names[1]:
@@ -273,7 +245,7 @@ class _Judge:
         part = self.view.part(asked.window)
         if part is None or wrong in self.rules.alike.get(value, ()):
             return False
-        if isinstance(asked, EdgeObject):
+        if isinstance(asked, ask.EdgeObject):
             return True
         return not self.view.graph.contacts.get(wrong, 0) & part[1]
 
@@ -281,13 +253,13 @@ class _Judge:
 
     def keeps_actions_in(self, window: Window, value: str) -> bool:
         part, named = self.view.part(window), {words.phrase for words in self.done_in(window)}
-        if part is None or not template_of(ActionsIn(window)):
+        if part is None or not template_of(ask.ActionsIn(window)):
             return False
         spans = self.view.graph.actions
         found = [{span.phrase for span in spans if span.frames & frames} - named for frames in part]
         return found[0] == found[1] == {value}
 
-    def keeps_edge_action(self, question: EdgeAction, value: str) -> bool:
+    def keeps_edge_action(self, question: ask.EdgeAction, value: str) -> bool:
         words, window = load_agqa().actions.get(value), question.window
         part, first = self.view.part(window), question.edge == "first"
         if part is None or words is None or len(self.view.phrases) < 2:
@@ -311,7 +283,7 @@ class _Judge:
         others = [known[phrase] for phrase in self.view.phrases if phrase != value]
         return all((other.verb, other.object) != (words.verb, words.object) or not words.verb for other in others)
 
-    def keeps_length(self, question: LengthChoose) -> bool:
+    def keeps_length(self, question: ask.LengthChoose) -> bool:
         one, other = self.words(question.first), self.words(question.second)
         if one is None or other is None or {one.verb, other.verb} & self.rules.transitions:
             return False
@@ -323,23 +295,23 @@ class _Judge:
         verbs = {one.verb, other.verb}
         return len(verbs) == 2 and not any(verbs & self.rules.doubtful.get(verb, frozenset()) for verb in verbs)
 
-    def keeps_order(self, question: OrderChoose, value: str) -> bool:
+    def keeps_order(self, question: ask.OrderChoose, value: str) -> bool:
         done, span = self.words(question.action), self.view.span(question.action)
         side: Window = Window("before" if value == "before" else "after", (question.action,))
         part = self.view.part(side)
         if done is None or span is None or part is None:
             return False
         match question.asked:
-            case Interaction(_, thing):
+            case ask.Interaction(_, thing):
                 name = self.askable(thing, INTERACTING, side)
                 found = self.view.graph.contacts.get(name, 0) if name else 0
-            case RelationExists(relation):
+            case ask.RelationExists(relation):
                 sayable = self.sayable(relation, side) and not _is_single(relation)
                 found = self.view.teller.held.get(relation, 0) if sayable else 0
                 away = ((1 << len(self.view.graph.times)) - 1) & ~part[0]
                 if self.view.teller.likely(relation, away):
                     return False
-            case ActionHappens(action):
+            case ask.ActionHappens(action):
                 asked = self.words(action)
                 if asked is None or (asked.verb and (asked.verb, asked.object) == (done.verb, done.object)):
                     return False
@@ -347,11 +319,11 @@ class _Judge:
                 found = other.frames if other else 0
         return bool(found & part[0]) and not found & ~part[1] and self.clear_elsewhere(question, side)
 
-    def clear_elsewhere(self, question: OrderChoose, side: Window) -> bool:
+    def clear_elsewhere(self, question: ask.OrderChoose, side: Window) -> bool:
         """Return whether nothing leaves open that it is so on the other side of the action as well."""
         other = Window("after" if side.word == "before" else "before", side.actions)
         asked = question.asked
-        if isinstance(asked, Interaction):
+        if isinstance(asked, ask.Interaction):
             part, name = self.view.part(other), self.view.thing(asked.object)
             alike = self.rules.alike.get(name or "", frozenset())
             return part is None or not self.view.having(INTERACTING, part[1]) & alike

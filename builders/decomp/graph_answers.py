@@ -17,30 +17,8 @@ from typing import Any
 from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates.agqa import ANYTHING, PERSON, load_agqa
 from ...templates.agqa_making import ANY, load_rules
-from .programs.questions import (
-    INTERACTING,
-    VIDEO,
-    Action,
-    ActionEquals,
-    ActionHappens,
-    ActionsIn,
-    Both,
-    EdgeAction,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
-    Object,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectExists,
-    ObjectsOf,
-    OrderChoose,
-    Question,
-    RelationExists,
-    ToAction,
-    Window,
-)
+from .programs import questions as ask
+from .programs.questions import INTERACTING, VIDEO, Action, Object, Question, Window
 
 LENGTH_MARGIN = 7.0
 """Seconds by which one action must be longer than another to be called so."""
@@ -178,12 +156,12 @@ class Teller:
     def _phrases(self, action: Action) -> list[str]:
         """Return the phrases that an action is annotated by: one, or for a replaced object all that fit."""
         match action:
-            case ExtremeAction():
+            case ask.ExtremeAction():
                 found = self.answer(action).value
                 if found is None:
                     raise _UndecidedError("unresolved_reference")
                 return [found]
-            case ToAction(verb, thing):
+            case ask.ToAction(verb, thing):
                 name, known, meant = self._thing(thing), self.words.actions, self.words.relation_of(verb)
                 fits = [
                     known[phrase]
@@ -199,7 +177,7 @@ class Teller:
     def _parts_of(self, action: Action) -> tuple[str, str] | None:
         """Return the relation and the object that make an action; None if it has none."""
         match action:
-            case ToAction(verb, thing):
+            case ask.ToAction(verb, thing):
                 return self.words.relation_of(verb), self._thing(thing)
         words = self.words.actions.get(self._phrases(action)[0])
         if words and words.verb and words.object:
@@ -349,24 +327,24 @@ class Teller:
             if name != besides and (not fitting or name in fitting)
         )
 
-    def _object_exists(self, question: ObjectExists) -> str:
+    def _object_exists(self, question: ask.ObjectExists) -> str:
         name = self._thing(question.object)
         if name == PERSON or (question.window == VIDEO and name in self.graph.seen):
             return self._over(question.window, lambda part: YES)
         frames = self.seen.get(name, 0)
         return self._over(question.window, lambda part: YES if part & frames else self.denied(None, name, part))
 
-    def _relation_exists(self, question: RelationExists) -> str:
+    def _relation_exists(self, question: ask.RelationExists) -> str:
         self._relation(name := question.relation)
         frames = self.held.get(name, 0)
         return self._over(question.window, lambda part: YES if part & frames else self.denied(name, None, part))
 
-    def _interaction(self, question: Interaction) -> str:
+    def _interaction(self, question: ask.Interaction) -> str:
         name, relation = self._thing(question.object), question.relation
         frames = self._relation(relation).get(name, 0)
         return self._over(question.window, lambda part: YES if part & frames else self.denied(relation, name, part))
 
-    def _action_happens(self, question: ActionHappens) -> str:
+    def _action_happens(self, question: ask.ActionHappens) -> str:
         spans = [span for phrase in self._phrases(question.action) for span in self.spans.get(phrase, ())]
         frames = 0
         for span in spans:
@@ -392,7 +370,7 @@ class Teller:
             raise _UndecidedError("not_annotated")
         return NO
 
-    def _both(self, question: Both) -> str:
+    def _both(self, question: ask.Both) -> str:
         first, second = self.answer(question.first), self.answer(question.second)
         found = conjunction(question.word, first.value, second.value)
         if found is None:
@@ -418,10 +396,10 @@ class Teller:
             raise _UndecidedError("not_annotated")
         return objects
 
-    def _objects_of(self, question: ObjectsOf) -> str:
+    def _objects_of(self, question: ask.ObjectsOf) -> str:
         return self._over(question.window, lambda part: _only(self._having(question.relation, part), "object"))
 
-    def _edge_object(self, question: EdgeObject) -> str:
+    def _edge_object(self, question: ask.EdgeObject) -> str:
         def judge(part: Frames) -> str:
             self._looked_for(question.relation)
             held = self.held.get(question.relation, 0) & part
@@ -434,9 +412,9 @@ class Teller:
 
         return self._over(question.window, judge)
 
-    def _object_equals(self, question: ObjectEquals) -> str:
+    def _object_equals(self, question: ask.ObjectEquals) -> str:
         name, asked = self._thing(question.object), question.question
-        if isinstance(asked, EdgeObject):
+        if isinstance(asked, ask.EdgeObject):
             return YES if self._value(asked) == name else NO
 
         def judge(part: Frames) -> str:
@@ -446,7 +424,7 @@ class Teller:
 
         return self._over(asked.window, judge)
 
-    def _object_choose(self, question: ObjectChoose) -> str:
+    def _object_choose(self, question: ask.ObjectChoose) -> str:
         options, asked = {self._thing(question.first), self._thing(question.second)}, question.question
 
         def judge(found: set[str]) -> str:
@@ -457,7 +435,7 @@ class Teller:
                     raise _UndecidedError("neither_option")
             raise _UndecidedError("both_options")
 
-        if isinstance(asked, EdgeObject):
+        if isinstance(asked, ask.EdgeObject):
             return judge({self._value(asked)})
         return self._over(asked.window, lambda part: judge(self._having(asked.relation, part)))
 
@@ -468,11 +446,11 @@ class Teller:
         named = {phrase for action in window.actions for phrase in self._phrases(action)}
         return [span for span in self.graph.actions if span.frames & part and span.phrase not in named]
 
-    def _actions_in(self, question: ActionsIn) -> str:
+    def _actions_in(self, question: ask.ActionsIn) -> str:
         window = question.window
         return self._over(window, lambda part: _only({span.phrase for span in self._others(window, part)}, "action"))
 
-    def _edge_action(self, question: EdgeAction) -> str:
+    def _edge_action(self, question: ask.EdgeAction) -> str:
         first = question.edge == "first"
 
         def judge(part: Frames) -> str:
@@ -501,7 +479,7 @@ class Teller:
                 return max(span.end for span in each[0]) <= moment <= each[1][0].start
         return True
 
-    def _extreme_action(self, question: ExtremeAction) -> str:
+    def _extreme_action(self, question: ask.ExtremeAction) -> str:
         sign = -1 if question.word == "longest" else 1
         # An action that happens several times may mean its longest (shortest) instance or all of its time.
         alone: dict[str, float] = {}
@@ -514,27 +492,27 @@ class Teller:
             raise _UndecidedError("several_instances")
         return found
 
-    def _length_choose(self, question: LengthChoose) -> str:
+    def _length_choose(self, question: ask.LengthChoose) -> str:
         spans = [self._single(question.first), self._single(question.second)]
         if spans[0].phrase == spans[1].phrase:
             raise _UndecidedError("both_options")
         sign = -1 if question.word == "longer" else 1
         return _ahead({span.phrase: sign * (span.end - span.start) for span in spans}, LENGTH_MARGIN)
 
-    def _action_equals(self, question: ActionEquals) -> str:
+    def _action_equals(self, question: ask.ActionEquals) -> str:
         return verdict(self._value(question.question) in self._phrases(question.action))
 
-    def _order(self, question: OrderChoose) -> str:
+    def _order(self, question: ask.OrderChoose) -> str:
         during = self._single(question.action).frames
         before, after = _below(during), self.all & ~_until(during)
         other: Frames = 0  # what must not be on the other side either
         match question.asked:
-            case Interaction(relation, thing):
+            case ask.Interaction(relation, thing):
                 frames = self._looked_for(relation).get(self._thing(thing), 0)
-            case RelationExists(relation):
+            case ask.RelationExists(relation):
                 self._looked_for(relation)
                 frames = self.held.get(relation, 0)
-            case ActionHappens(action):
+            case ask.ActionHappens(action):
                 asked = self._single(action)
                 frames = asked.frames
                 words = self.words.actions.get(asked.phrase)
@@ -550,21 +528,21 @@ class Teller:
 
 
 _BY_TYPE: Mapping[type, Callable[[Teller, Any], str]] = {
-    ObjectExists: Teller._object_exists,
-    RelationExists: Teller._relation_exists,
-    Interaction: Teller._interaction,
-    ActionHappens: Teller._action_happens,
-    Both: Teller._both,
-    ObjectsOf: Teller._objects_of,
-    EdgeObject: Teller._edge_object,
-    ActionsIn: Teller._actions_in,
-    EdgeAction: Teller._edge_action,
-    ExtremeAction: Teller._extreme_action,
-    ObjectEquals: Teller._object_equals,
-    ObjectChoose: Teller._object_choose,
-    LengthChoose: Teller._length_choose,
-    ActionEquals: Teller._action_equals,
-    OrderChoose: Teller._order,
+    ask.ObjectExists: Teller._object_exists,
+    ask.RelationExists: Teller._relation_exists,
+    ask.Interaction: Teller._interaction,
+    ask.ActionHappens: Teller._action_happens,
+    ask.Both: Teller._both,
+    ask.ObjectsOf: Teller._objects_of,
+    ask.EdgeObject: Teller._edge_object,
+    ask.ActionsIn: Teller._actions_in,
+    ask.EdgeAction: Teller._edge_action,
+    ask.ExtremeAction: Teller._extreme_action,
+    ask.ObjectEquals: Teller._object_equals,
+    ask.ObjectChoose: Teller._object_choose,
+    ask.LengthChoose: Teller._length_choose,
+    ask.ActionEquals: Teller._action_equals,
+    ask.OrderChoose: Teller._order,
 }
 
 

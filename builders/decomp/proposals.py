@@ -12,31 +12,8 @@ from typing import TypeVar
 from ...core.seeds import rekey, rng_for
 from ...templates.agqa import load_agqa
 from ...templates.agqa_making import load_rules
-from .programs.questions import (
-    INTERACTING,
-    VIDEO,
-    Action,
-    ActionEquals,
-    ActionHappens,
-    ActionsIn,
-    Both,
-    Comparison,
-    Conjunction,
-    Edge,
-    EdgeAction,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
-    Object,
-    ObjectEquals,
-    ObjectsOf,
-    OrderChoose,
-    Question,
-    RelationExists,
-    ToAction,
-    Window,
-)
+from .programs import questions as ask
+from .programs.questions import INTERACTING, VIDEO, Action, Comparison, Conjunction, Edge, Object, Question, Window
 from .views import View
 
 INDIRECT_OBJECT, INDIRECT_ACTION = 0.25, 0.15
@@ -57,7 +34,7 @@ class Proposer:
         self.changing = [name for name, objects in view.graph.relations.items() if len(objects) > 1]
         self.windows: dict[tuple[str, tuple[Action, ...]], Window] = {}
         self.held: dict[Window, list[tuple[str, str]]] = {}
-        self.references: dict[tuple[str, str | None], list[ObjectsOf | EdgeObject]] = {}
+        self.references: dict[tuple[str, str | None], list[ask.Reference]] = {}
 
     def propose(self, template: str, count: int) -> list[Question]:
         """Draw up to `count` questions of a template, none twice; of a choice of objects what is asked.
@@ -119,7 +96,7 @@ class Proposer:
         if ends and words.verb and words.object and not words.loose and words.verb in load_rules().referred:
             reference = self.reference(words.object, words.verb)
             if reference:
-                indirect_to = ToAction(words.verb, reference)
+                indirect_to = ask.ToAction(words.verb, reference)
                 return indirect_to if self.view.span(indirect_to) else phrase
         return self.pick(indirect) or phrase
 
@@ -129,23 +106,23 @@ class Proposer:
             return name
         return self.reference(name, relation) or name
 
-    def reference(self, name: str, relation: str) -> ObjectsOf | EdgeObject | None:
+    def reference(self, name: str, relation: str) -> ask.Reference | None:
         """Draw a question that the object is the answer of, by another relation."""
         found = self.references.get((name, relation))
         if found is None:
             found = self.references[name, relation] = self.references_to(name, relation)
         return self.pick(found)
 
-    def references_to(self, name: str, relation: str | None) -> list[ObjectsOf | EdgeObject]:
+    def references_to(self, name: str, relation: str | None) -> list[ask.Reference]:
         """Return what `reference` draws from."""
         relations = self.view.graph.relations
         others = [verb for verb, objects in relations.items() if name in objects and verb != relation]
-        asked: list[ObjectsOf | EdgeObject] = []
+        asked: list[ask.Reference] = []
         for verb in others:
             if len(relations[verb]) == 1:
-                asked.append(ObjectsOf(verb))
+                asked.append(ask.ObjectsOf(verb))
             else:
-                asked += [EdgeObject("first", verb), EdgeObject("last", verb)]
+                asked += [ask.EdgeObject("first", verb), ask.EdgeObject("last", verb)]
         return [each for each in asked if self.view.tell(each).value == name]
 
     def held_in(self, window: Window) -> list[tuple[str, str]]:
@@ -165,19 +142,19 @@ class Proposer:
         """Ask for an object that is there."""
         window = self.window()
         name = self.pick(sorted(self.view.having(INTERACTING, (self.view.part(window) or (0, 0))[0])))
-        return Interaction(INTERACTING, self.thing(name, INTERACTING, window), window) if name else None
+        return ask.Interaction(INTERACTING, self.thing(name, INTERACTING, window), window) if name else None
 
     def relation_exists(self) -> Question | None:
         """Ask for a relation that holds."""
         window = self.window()
         held = self.pick(self.held_in(window))
-        return RelationExists(held[0], window) if held else None
+        return ask.RelationExists(held[0], window) if held else None
 
-    def interaction(self, window: Window | None = None) -> Interaction | None:
+    def interaction(self, window: Window | None = None) -> ask.Interaction | None:
         """Ask for a relation that holds to an object."""
         window = window or self.window()
         held = self.pick(self.held_in(window))
-        return Interaction(held[0], self.thing(held[1], held[0], window), window) if held else None
+        return ask.Interaction(held[0], self.thing(held[1], held[0], window), window) if held else None
 
     def both(self, word: Conjunction) -> Question | None:
         """Ask for two of them; of "but not" the second one may hold or not."""
@@ -186,43 +163,43 @@ class Proposer:
         if first and word == "xor":
             # What is not so is often so at another time; which of the two is not, other videos decide.
             second = self.interaction(VIDEO)
-            second = second and Interaction(second.relation, second.object, first.window)
-        return Both(word, first, second) if first and second and first != second else None
+            second = second and ask.Interaction(second.relation, second.object, first.window)
+        return ask.Both(word, first, second) if first and second and first != second else None
 
-    def objects_of(self) -> ObjectsOf | None:
+    def objects_of(self) -> ask.ObjectsOf | None:
         """Ask what has a relation."""
         window = self.window()
         held = self.pick(self.held_in(window))
-        return ObjectsOf(held[0], window) if held else None
+        return ask.ObjectsOf(held[0], window) if held else None
 
-    def edge_object(self, edge: Edge) -> EdgeObject | None:
+    def edge_object(self, edge: Edge) -> ask.EdgeObject | None:
         """Ask what has a relation first or last."""
         if not self.changing:
             return None
         window = self.window(*_EDGE_WINDOWS[edge])
         relation = self.pick(self.changing)
-        return EdgeObject(edge, relation, window) if relation else None
+        return ask.EdgeObject(edge, relation, window) if relation else None
 
     def equals(self, edge: Edge) -> Question | None:
         """Ask whether an object is the first or last, which it is."""
         asked = self.edge_object(edge)
         right = self.view.tell(asked).value if asked else None
-        return ObjectEquals(right, asked) if asked and right else None
+        return ask.ObjectEquals(right, asked) if asked and right else None
 
     def actions_in(self, word: str) -> Question | None:
         """Ask what is done before or after an action."""
         action = self.action()
-        return ActionsIn(self.part(word, action)) if action else None
+        return ask.ActionsIn(self.part(word, action)) if action else None
 
     def edge_action(self, edge: Edge) -> Question:
         """Ask what is done first or last."""
         words = _EDGE_WINDOWS[edge]
-        return EdgeAction(edge, VIDEO if self.happens(0.5) else self.window(words[0]))
+        return ask.EdgeAction(edge, VIDEO if self.happens(0.5) else self.window(words[0]))
 
-    def compared(self, word: Comparison) -> LengthChoose | None:
+    def compared(self, word: Comparison) -> ask.LengthChoose | None:
         """Ask which of two actions takes longer, or less time."""
         pair = self.pair()
-        return LengthChoose(word, *pair) if pair else None
+        return ask.LengthChoose(word, *pair) if pair else None
 
     def pair(self) -> tuple[str, str] | None:
         """Draw two actions, in alphabetical order or against it."""
@@ -239,7 +216,7 @@ class Proposer:
         """Ask whether something is before or after an action."""
         if what == "action":
             pair = self.pair()
-            return OrderChoose(ActionHappens(pair[0]), pair[1]) if pair else None
+            return ask.OrderChoose(ask.ActionHappens(pair[0]), pair[1]) if pair else None
         action = self.action()
         if action is None:
             return None
@@ -247,10 +224,12 @@ class Proposer:
         name = self.pick(names)
         if name is None:
             return None
-        return OrderChoose(Interaction(INTERACTING, name) if what == "object" else RelationExists(name), action)
+        return ask.OrderChoose(
+            ask.Interaction(INTERACTING, name) if what == "object" else ask.RelationExists(name), action
+        )
 
 
-_EXTREMES = (ExtremeAction("longest"), ExtremeAction("shortest"))
+_EXTREMES = (ask.ExtremeAction("longest"), ask.ExtremeAction("shortest"))
 _EDGE_WINDOWS: Mapping[Edge, tuple[str, ...]] = {
     "first": ("after", "while", "between"),
     "last": ("before", "while", "between"),
@@ -260,7 +239,7 @@ _EDGE_WINDOWS: Mapping[Edge, tuple[str, ...]] = {
 def _verified(comparison: Comparison) -> Callable[[Proposer], Question | None]:
     def make(proposer: Proposer) -> Question | None:
         compared = proposer.compared(comparison)
-        return compared and ActionEquals(compared.first, compared)
+        return compared and ask.ActionEquals(compared.first, compared)
 
     return make
 
@@ -271,7 +250,7 @@ _MAKERS: Mapping[str, Callable[[Proposer], Question | None]] = {
     "relExists": Proposer.relation_exists,
     "andObjRelExists": lambda of: of.both("and"),
     "xorObjRelExists": lambda of: of.both("xor"),
-    "objWhatGeneral": lambda of: ObjectsOf(INTERACTING, of.window()),
+    "objWhatGeneral": lambda of: ask.ObjectsOf(INTERACTING, of.window()),
     "objWhat": Proposer.objects_of,
     "objWhatChoose": Proposer.objects_of,
     "actWhatBefore": lambda of: of.actions_in("before"),
@@ -288,8 +267,8 @@ _MAKERS: Mapping[str, Callable[[Proposer], Question | None]] = {
     "actLengthShorterChoose": lambda of: of.compared("shorter"),
     "actLengthLongerVerify": _verified("longer"),
     "actLengthShorterVerify": _verified("shorter"),
-    "actLongest": lambda of: ExtremeAction("longest"),
-    "actShortest": lambda of: ExtremeAction("shortest"),
+    "actLongest": lambda of: ask.ExtremeAction("longest"),
+    "actShortest": lambda of: ask.ExtremeAction("shortest"),
     "actTime": lambda of: of.order("action"),
     "relTime": lambda of: of.order("relation"),
     "objTime": lambda of: of.order("object"),

@@ -13,28 +13,8 @@ import numpy as np
 from ...core.seeds import Key, rng_for
 from ...templates.agqa import load_agqa
 from ...templates.agqa_making import load_frames
-from .programs.questions import (
-    VIDEO,
-    Action,
-    ActionEquals,
-    ActionHappens,
-    ActionsIn,
-    Both,
-    EdgeAction,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
-    Object,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectsOf,
-    OrderChoose,
-    Question,
-    RelationExists,
-    Window,
-    template_of,
-)
+from .programs import questions as ask
+from .programs.questions import VIDEO, Action, Object, Question, Window, objects_in, template_of, window_of
 
 FRONTED = 0.3
 """How often the part of the video comes first: "Before opening a door, were they …"."""
@@ -68,7 +48,7 @@ class _Writer:
 
     def root(self, question: Question) -> str:
         frame = self.draw(self.frames.frames[template_of(question)])
-        window = _window_of(question)
+        window = window_of(question)
         when = self.window(window)
         slots = self.slots(question)
         # "… the object they were sitting on after tidying up a closet" does not say what was after it.
@@ -80,28 +60,30 @@ class _Writer:
 
     def slots(self, question: Question) -> dict[str, str]:
         match question:
-            case RelationExists(relation):
+            case ask.RelationExists(relation):
                 return self.anything(relation)
-            case Interaction(relation, thing):
+            case ask.Interaction(relation, thing):
                 said = self.a(thing)
                 return {"o": said} | self.related("r_o", relation, said)
-            case Both(_, one, other):
+            case ask.Both(_, one, other):
                 first = self.related("r_o", one.relation, self.a(one.object))
                 return first | self.related("s_p", other.relation, self.a(other.object))
-            case ObjectsOf() | EdgeObject():
+            case ask.ObjectsOf() | ask.EdgeObject():
                 return self.what(question)
-            case ObjectChoose(one_thing, other_thing, asked):
+            case ask.ObjectChoose(one_thing, other_thing, asked):
                 return {"o": self.a(one_thing), "p": self.a(other_thing)} | self.what(asked)
-            case ObjectEquals(thing, asked):
+            case ask.ObjectEquals(thing, asked):
                 return {"o": self.a(thing)} | self.what(asked)
-            case LengthChoose(_, one_action, other_action) | ActionEquals(_, LengthChoose(_, one_action, other_action)):
+            case ask.LengthChoose(_, one_action, other_action) | ask.ActionEquals(
+                _, ask.LengthChoose(_, one_action, other_action)
+            ):
                 return {"a": self.action(one_action), "b": self.action(other_action)}
-            case OrderChoose(asked_of, action):
+            case ask.OrderChoose(asked_of, action):
                 return self.slots_of_order(asked_of) | {"a": self.action(action)}
         return {}
 
-    def slots_of_order(self, asked: Interaction | RelationExists | ActionHappens) -> dict[str, str]:
-        if isinstance(asked, ActionHappens):
+    def slots_of_order(self, asked: ask.Interaction | ask.RelationExists | ask.ActionHappens) -> dict[str, str]:
+        if isinstance(asked, ask.ActionHappens):
             said = self.action(asked.action)
             return {"b": said, "b_base": self.frames.tense(said, past=False)}
         return self.slots(asked)
@@ -116,7 +98,7 @@ class _Writer:
         base = self.frames.relation(said, relation, past=False)
         return {"r_any": said, "r_any_base": _fill(base, "something")}
 
-    def what(self, asked: ObjectsOf | EdgeObject) -> dict[str, str]:
+    def what(self, asked: ask.Reference) -> dict[str, str]:
         pattern = self.words.relation(asked.relation).pattern
         tenses = {f"r_{name}": self.frames.relation(pattern, asked.relation, past) for name, past in _TENSES}
         return {name: _fill(text, "") for name, text in ({"r": pattern} | tenses).items()}
@@ -132,7 +114,7 @@ class _Writer:
         match action:
             case str():
                 return action
-            case ExtremeAction(extreme):
+            case ask.ExtremeAction(extreme):
                 return self.draw(self.frames.references[extreme])
         # "throwing the object they were taking somewhere" says too little: nothing may follow a reference.
         return _fill(self.words.relation(action.verb).pattern, self.a(action.object))
@@ -140,7 +122,7 @@ class _Writer:
     def a(self, thing: Object) -> str:
         if isinstance(thing, str):
             return f"{self.words.thing(thing).article} {thing}"
-        name = f"{thing.edge}_object" if isinstance(thing, EdgeObject) else "object"
+        name = f"{thing.edge}_object" if isinstance(thing, ask.EdgeObject) else "object"
         return self.draw(self.frames.references[name]).format(**self.what(thing))
 
 
@@ -152,24 +134,4 @@ def _fill(pattern: str, thing: str) -> str:
 
 
 def _has_reference(question: Question) -> bool:
-    match question:
-        case Both(_, one, other):
-            things: tuple[Object, ...] = (one.object, other.object)
-        case ObjectChoose(first, second):
-            things = (first, second)
-        case Interaction(_, thing) | ObjectEquals(thing):
-            things = (thing,)
-        case _:
-            things = ()
-    return not all(isinstance(thing, str) for thing in things)
-
-
-def _window_of(question: Question) -> Window:
-    match question:
-        case Both(_, first, _):
-            return first.window
-        case ObjectEquals(_, asked) | ObjectChoose(_, _, asked):
-            return asked.window
-        case RelationExists() | Interaction() | ObjectsOf() | EdgeObject() | ActionsIn() | EdgeAction():
-            return question.window
-    return VIDEO
+    return not all(isinstance(thing, str) for thing in objects_in(question))

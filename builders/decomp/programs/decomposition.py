@@ -13,31 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ....templates.agqa import PERSON, load_agqa
-from .questions import (
-    VIDEO,
-    Action,
-    ActionEquals,
-    ActionHappens,
-    ActionsIn,
-    Both,
-    EdgeAction,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
-    Object,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectExists,
-    ObjectsOf,
-    OrderChoose,
-    Question,
-    RelationExists,
-    ToAction,
-    Window,
-    Windowed,
-    at,
-)
+from . import questions as ask
+from .questions import VIDEO, Action, Object, Question, Window, Windowed, at
 from .wording import word
 
 Composition = tuple[str, tuple[Question, ...]]
@@ -114,10 +91,10 @@ def _root(question: Question) -> Step:
     do the groups of roots in the authors' tables come about.
     """
     step = take_apart(question)
-    if not isinstance(question, RelationExists):
+    if not isinstance(question, ask.RelationExists):
         return step
     kind = step.kind if question.window == VIDEO else _in(question.window, "Interaction")
-    return Step(question, kind, (*step.rules, ("Interaction", (ObjectExists(PERSON, question.window),))))
+    return Step(question, kind, (*step.rules, ("Interaction", (ask.ObjectExists(PERSON, question.window),))))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -129,33 +106,33 @@ def take_apart(question: Question) -> Step:
 def kind_of(question: Question) -> str:
     """Name the leaf kind of a question."""
     match question:
-        case ObjectExists(window=window) | RelationExists(window=window) if window != VIDEO:
+        case ask.ObjectExists(window=window) | ask.RelationExists(window=window) if window != VIDEO:
             return f"Exists {window.word.title()}"
-        case ObjectExists():
+        case ask.ObjectExists():
             return "Object Exists"
-        case RelationExists():
+        case ask.RelationExists():
             return "Relation Exists"
-        case Interaction(window=window) | ActionHappens(window=window):
+        case ask.Interaction(window=window) | ask.ActionHappens(window=window):
             return _in(window, "Interaction")
-        case ObjectsOf(window=window):
+        case ask.ObjectsOf(window=window):
             return _in(window, "Object")
-        case ActionsIn(window):
+        case ask.ActionsIn(window):
             return _in(window, "Action")
-        case Both(word):
+        case ask.Both(word):
             return word.title()
-        case EdgeObject(edge):
+        case ask.EdgeObject(edge):
             return f"{edge.title()} Object"
-        case EdgeAction(edge):
+        case ask.EdgeAction(edge):
             return f"{edge.title()} Action"
-        case ExtremeAction(word):
+        case ask.ExtremeAction(word):
             return f"{word.title()} Action"
-        case ObjectEquals():
+        case ask.ObjectEquals():
             return "Object Equals"
-        case ActionEquals():
+        case ask.ActionEquals():
             return "Action Equals"
-        case LengthChoose(word):
+        case ask.LengthChoose(word):
             return f"{word.title()} Choose"
-        case ObjectChoose() | OrderChoose():
+        case ask.ObjectChoose() | ask.OrderChoose():
             return "Choose"
 
 
@@ -165,41 +142,41 @@ def _in(window: Window, kind: str) -> str:
 
 def _rules(question: Question) -> Iterator[Composition]:
     match question:
-        case ObjectExists() | RelationExists() | ActionsIn():
+        case ask.ObjectExists() | ask.RelationExists() | ask.ActionsIn():
             yield from _localized(question)
-        case Interaction(relation, thing, window):
+        case ask.Interaction(relation, thing, window):
             yield from _localized(question)
             yield _joined(relation, thing, window)
-        case ActionHappens(action, window):
+        case ask.ActionHappens(action, window):
             yield from _localized(question)
             if parts := _parts(action):
                 yield _joined(*parts, window)
-        case ObjectsOf(relation, window):
+        case ask.ObjectsOf(relation, window):
             yield from _localized(question)
-            yield "Interaction", (ObjectExists(PERSON, window), RelationExists(relation, window))
-        case EdgeObject(edge, relation, window):
-            yield edge.title(), (ObjectsOf(relation, window),)
-        case EdgeAction(edge, window):
-            yield edge.title(), (ActionsIn(window),)
-        case Both(word, first, second):
+            yield "Interaction", (ask.ObjectExists(PERSON, window), ask.RelationExists(relation, window))
+        case ask.EdgeObject(edge, relation, window):
+            yield edge.title(), (ask.ObjectsOf(relation, window),)
+        case ask.EdgeAction(edge, window):
+            yield edge.title(), (ask.ActionsIn(window),)
+        case ask.Both(word, first, second):
             yield word.title(), (first, second)
-        case ObjectEquals(thing, asked):
-            yield "Equals", (ObjectExists(thing) if isinstance(thing, str) else thing, asked)
-        case ActionEquals(action, compared):
+        case ask.ObjectEquals(thing, asked):
+            yield "Equals", (ask.ObjectExists(thing) if isinstance(thing, str) else thing, asked)
+        case ask.ActionEquals(action, compared):
             yield "Equals", (_happening(action), compared)
-        case ObjectChoose(first, second, asked):
-            yield "Choose", (ObjectEquals(first, asked), ObjectEquals(second, asked))
-        case LengthChoose(_, one, other):
+        case ask.ObjectChoose(first, second, asked):
+            yield "Choose", (ask.ObjectEquals(first, asked), ask.ObjectEquals(second, asked))
+        case ask.LengthChoose(_, one, other):
             yield kind_of(question), (_happening(one), _happening(other))
-        case OrderChoose(asked, action):
-            whole = _related(asked.action) or asked if isinstance(asked, ActionHappens) else asked
+        case ask.OrderChoose(asked, action):
+            whole = _related(asked.action) or asked if isinstance(asked, ask.ActionHappens) else asked
             yield "Choose", (at(whole, Window("before", (action,))), at(whole, Window("after", (action,))))
 
 
 def _joined(relation: str, thing: Object, window: Window) -> Composition:
     """Compose an interaction. An object that is spoken of is known by the question that it is the answer of."""
-    known_by = ObjectExists(thing, window) if isinstance(thing, str) or window != VIDEO else thing
-    return "Interaction", (ObjectExists(PERSON, window), RelationExists(relation, window), known_by)
+    known_by = ask.ObjectExists(thing, window) if isinstance(thing, str) or window != VIDEO else thing
+    return "Interaction", (ask.ObjectExists(PERSON, window), ask.RelationExists(relation, window), known_by)
 
 
 def _localized(question: Windowed) -> Iterator[Composition]:
@@ -216,15 +193,15 @@ def _happening(action: Action) -> Question:
 
     "Is the person holding a phone?" asks for the action and for the relation in the same words: it is one question.
     """
-    if isinstance(action, ExtremeAction):
+    if isinstance(action, ask.ExtremeAction):
         return action
-    return _related(action) or ActionHappens(action)
+    return _related(action) or ask.ActionHappens(action)
 
 
-def _related(action: Action) -> Interaction | None:
+def _related(action: Action) -> ask.Interaction | None:
     """Return the interaction that asks the same in the same words of ours or of the engine; None if there is none."""
     if parts := _parts(action):
-        related, happens = Interaction(*parts), ActionHappens(action)
+        related, happens = ask.Interaction(*parts), ask.ActionHappens(action)
         same = word(related) == word(happens) or word(related, "engine") == word(happens, "engine")
         return related if same else None
     return None
@@ -236,6 +213,6 @@ def _parts(action: Action) -> tuple[str, Object] | None:
         case str():
             words = load_agqa().actions.get(action)
             return (words.verb, words.object) if words and words.verb and words.object else None
-        case ToAction(verb, thing):
+        case ask.ToAction(verb, thing):
             return load_agqa().relation_of(verb), thing
     return None

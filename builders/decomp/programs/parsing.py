@@ -2,49 +2,27 @@
 
 The grammar is that of the strings in AGQA 2.0's `program` field (Grunde-McLaughlin et al. 2021, Table 11, and the
 benchmark's own slips: `relation` in the singular in AND and XOR). What a program refers to indirectly, as "the object
-that they were holding", is a program inside it.
+that they were holding", is a program inside it. `FORMS` is the grammar: programs are read and written by it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import NoReturn, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from operator import attrgetter
+from typing import Any, NoReturn
 
 from ....core.errors import InputError
-from .questions import (
-    INTERACTING,
-    VIDEO,
-    Action,
-    ActionEquals,
-    ActionHappens,
-    ActionsIn,
-    Both,
-    Edge,
-    EdgeAction,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
-    Object,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectsOf,
-    OrderChoose,
-    Question,
-    RelationExists,
-    ToAction,
-    Window,
-)
+from . import questions as ask
+from .questions import INTERACTING, VIDEO, Action, Object, Question, Window
 
 DEEPEST = 40
 NAME = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*\Z")
 _TOKEN = re.compile(r"[()\[\],]|[^()\[\],]+")
-_EDGES: dict[str, Edge] = {"forward": "first", "backward": "last"}
+_DIRECTIONS = {"forward": "first", "backward": "last"}
 _LENGTH = "Subtract(Query(end, action), Query(start, action))"
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +111,108 @@ def _refuse(program: str, token: int, why: str) -> NoReturn:
     )
 
 
+@dataclass(frozen=True)
+class Form:
+    """How questions of a type are written.
+
+    Attributes:
+        of: The type.
+        pattern: The program, in which `{question.relation}` stands for the relation of its question. What may stand in
+            a field follows from the field's name, or is given behind a colon: `{first:action}`.
+        parts: Types of the fields that the pattern takes apart.
+        fixed: Values of fields that the pattern does not have.
+    """
+
+    of: type
+    pattern: str
+    parts: Mapping[str, type] = field(default_factory=dict)
+    fixed: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The pattern's brackets."""
+        return read_tree(self.pattern)
+
+    def fits(self, question: object) -> bool:
+        """Return whether a question is written so."""
+        return (
+            type(question) is self.of
+            and all(type(attrgetter(path)(question)) is part for path, part in self.parts.items())
+            and all(attrgetter(path)(question) == value for path, value in self.fixed.items())
+        )
+
+    def build(self, values: Mapping[str, Any]) -> Any:
+        """Make a question of the values of its fields."""
+        given = {**values, **self.fixed}
+        own = {path: value for path, value in given.items() if "." not in path}
+        for name, part in self.parts.items():
+            own[name] = part(**{path.partition(".")[2]: given[path] for path in given if path.startswith(f"{name}.")})
+        return self.of(**own)
+
+
+def _forms() -> Iterator[Form]:
+    """Yield the forms; where two fit, the first is meant."""
+
+    def holding(what: str, window: str, kind: str) -> str:
+        return f"Exists({what}, Iterate({window}, Filter(frame, [{kind}])))"
+
+    def having(of: str, kind: str) -> str:
+        return f"Query(class, OnlyItem(Iterate({{{of}window}}, Filter(frame, [{kind}]))))"
+
+    def edge(of: str) -> str:
+        until = f"Exists({{{of}relation}}, Filter(frame, [relations]))"
+        filtered = f"Filter(frame, [relations, {{{of}relation}}, objects])"
+        return f"IterateUntil({{{of}edge}}, {{{of}window}}, {until}, {filtered})"
+
+    any_contact = {"relation": INTERACTING}
+    yield Form(ask.Interaction, holding("{object}", "{window}", "objects"), fixed=any_contact)
+    yield Form(ask.RelationExists, holding("{relation}", "{window}", "relations"))
+    yield Form(ask.Interaction, holding("{object}", "{window}", "relations, {relation}, objects"))
+    first, second = (
+        holding(f"{{{of}.object}}", f"{{{of}.window}}", f"relation, {{{of}.relation}}, objects")
+        for of in ("first", "second")
+    )
+    both = {"first": ask.Interaction, "second": ask.Interaction}
+    for word in ("and", "xor"):
+        yield Form(ask.Both, f"{word.upper()}({first}, {second})", both, {"word": word})
+    yield Form(ask.ObjectsOf, having("", "objects"), fixed=any_contact)
+    yield Form(ask.ActionsIn, having("", "actions"))
+    yield Form(ask.ObjectsOf, having("", "relations, {relation}, objects"))
+    yield Form(ask.EdgeObject, f"Query(class, OnlyItem({edge('')}))")
+    acting = "Filter(frame, [actions])"
+    yield Form(
+        ask.EdgeAction, f"Query(class, OnlyItem(IterateUntil({{edge}}, {{window}}, HasItem({acting}), {acting})))"
+    )
+    asked = {"question": ask.EdgeObject}
+    yield Form(ask.ObjectEquals, f"Equals({{object}}, OnlyItem({edge('question.')}))", asked)
+    options = "{first:object}, {second:object}"
+    filtered = "Filter(frame, [relations, {question.relation}, objects])"
+    either = f"XOR(Exists({{first:object}}, {filtered}), Exists({{second:object}}, {filtered}))"
+    until = f"IterateUntil({{question.edge}}, {{question.window}}, {either}, {filtered})"
+    yield Form(ask.ObjectChoose, f"Choose({options}, {until})", asked)
+    one_of = having("question.", "relations, {question.relation}, objects")
+    yield Form(ask.ObjectChoose, f"Choose({options}, {one_of})", {"question": ask.ObjectsOf})
+    for most, extreme, comparison in (("max", "longest", "longer"), ("min", "shortest", "shorter")):
+        longest = f"Superlative({most}, Filter(video, [actions]), {_LENGTH})"
+        yield Form(ask.ExtremeAction, longest, fixed={"word": extreme})
+        two = ", ".join(f"Filter(video, [actions, {{{name}:action}}])" for name in ("first", "second"))
+        compared = f"Superlative({most}, [{two}], {_LENGTH})"
+        yield Form(ask.LengthChoose, compared, fixed={"word": comparison})
+        equal = f"Equals({{action}}, {compared.replace('{', '{question.')})"
+        yield Form(ask.ActionEquals, equal, {"question": ask.LengthChoose}, {"question.word": comparison})
+    for part, what, kind, known in (
+        (ask.Interaction, "object", "objects", {"asked.relation": INTERACTING}),
+        (ask.RelationExists, "relation", "relations", {}),
+        (ask.ActionHappens, "action", "actions", {}),
+    ):
+        exists = holding(f"{{asked.{what}}}", "Localize(temporal tag, {action})", kind)
+        yield Form(ask.OrderChoose, f"Compare([before, after], {exists})", {"asked": part}, known)
+
+
+FORMS = tuple(_forms())
+_TO_ACTION = Form(ask.ToAction, "ToAction({verb}, {object:reference})")
+
+
 @lru_cache(maxsize=1 << 14)
 def parse_program(program: str) -> Question:
     """Read one of AGQA's programs.
@@ -146,23 +226,70 @@ def parse_program(program: str) -> Question:
     return _Reader(program).question(read_tree(program))
 
 
+def _mismatch(pattern: Tree, tree: Tree, holes: dict[str, Tree]) -> tuple[Tree, str] | None:
+    """Fit a program to a pattern, and note what stands in the pattern's fields.
+
+    Returns:
+        The part that does not fit, and what is allowed there; None if all fits.
+    """
+    if pattern.name.startswith("{"):
+        known = holes.setdefault(pattern.name.strip("{}"), tree)
+        return None if str(known) == str(tree) else (tree, f"{str(known)[:60]!r} again")
+    if pattern.arguments is None or pattern.name == "[" != tree.name:
+        fits = tree.arguments is None and tree.name == pattern.name
+        return None if fits else (tree, str(pattern))
+    count = len(pattern.arguments)
+    if tree.name != pattern.name or tree.arguments is None or len(tree.arguments) != count:
+        return tree, str(pattern) if pattern.name == "[" else f"{pattern.name} with {count} argument(s)"
+    pairs = zip(pattern.arguments, tree.arguments, strict=True)
+    return next((found for inner, part in pairs if (found := _mismatch(inner, part, holes))), None)
+
+
 class _Reader:
     """Turns trees into questions; keeps the program for messages."""
 
     def __init__(self, program: str) -> None:
         self.program = program
 
-    def refuse(self, tree: Tree, allowed: str) -> NoReturn:
-        _refuse(self.program, tree.at, f"here should be {allowed}, and is {str(tree)[:60]!r}")
+    def refuse(self, tree: Tree, *allowed: str) -> NoReturn:
+        choice = f"{'one of ' * (len(allowed) > 1)}{', '.join(allowed)}"
+        _refuse(self.program, tree.at, f"here should be {choice}, and is {str(tree)[:60]!r}")
 
-    def call(self, tree: Tree, name: str, count: int) -> tuple[Tree, ...]:
-        if tree.name != name or tree.arguments is None or len(tree.arguments) != count:
-            self.refuse(tree, f"{name} with {count} argument(s)")
-        return tree.arguments
+    def question(self, tree: Tree, forms: Sequence[Form] = ()) -> Any:
+        """Read a program by the form that it has; if it has none, say what the nearest ones have where they end."""
+        mismatches = []
+        for form in forms or FORMS:
+            holes: dict[str, Tree] = {}
+            found = _mismatch(form.tree, tree, holes)
+            if not found:
+                values = [(hole.partition(":"), part) for hole, part in holes.items()]
+                made = form.build({path: self.value(sort or path, part) for (path, _, sort), part in values})
+                if isinstance(made, ask.ActionEquals) and made.action != made.question.first:
+                    self.refuse(holes["action"], "the first of the two actions that are compared")
+                return made
+            mismatches.append(found)
+        furthest = max((part for part, _ in mismatches), key=lambda part: part.at)
+        self.refuse(furthest, *dict.fromkeys(allowed for part, allowed in mismatches if part.at == furthest.at))
 
-    def words(self, tree: Tree, *allowed: str) -> str:
+    def value(self, sort: str, tree: Tree) -> object:
+        match sort.rpartition(".")[2]:
+            case "relation":
+                return self.relation(tree)
+            case "edge":
+                return _DIRECTIONS[self.word(tree, *_DIRECTIONS)]
+            case "window":
+                return self.window(tree)
+            case "object":
+                return self.name(tree) if tree.arguments is None else self.reference(tree)
+            case "reference":
+                return self.reference(tree)
+            case "action":
+                return self.action(tree)
+        return self.name(tree)
+
+    def word(self, tree: Tree, *allowed: str) -> str:
         if tree.arguments is not None or tree.name not in allowed:
-            self.refuse(tree, " or ".join(allowed))
+            self.refuse(tree, *allowed)
         return tree.name
 
     def name(self, tree: Tree) -> str:
@@ -170,193 +297,30 @@ class _Reader:
             self.refuse(tree, "a name")
         return tree.name
 
-    def question(self, tree: Tree) -> Question:
-        readers: dict[str, Callable[[Tree], Question]] = {
-            "Exists": self.exists,
-            "AND": self.both,
-            "XOR": self.both,
-            "Query": self.query,
-            "Choose": self.choose,
-            "Equals": self.equals,
-            "Superlative": self.superlative,
-            "Compare": self.order,
-        }
-        if tree.arguments is None or tree.name not in readers:
-            self.refuse(tree, f"one of {', '.join(readers)}")
-        return readers[tree.name](tree)
-
-    def exists(self, tree: Tree) -> Question:
-        what, where = self.call(tree, "Exists", 2)
-        over, filtered = self.call(where, "Iterate", 2)
-        window, inside = self.window(over), self.filtered(filtered)
-        match [part.name for part in inside]:
-            case ["objects"]:
-                return Interaction(INTERACTING, self.object(what), window)
-            case ["relations"]:
-                return RelationExists(self.related(what), window)
-            case ["relations", _, "objects"]:
-                return Interaction(self.related(inside[1]), self.object(what), window)
-        self.refuse(filtered, "a filter of [objects], [relations] or [relations, NAME, objects]")
-
-    def filtered(self, tree: Tree, frame: str = "frame") -> tuple[Tree, ...]:
-        scope, inside = self.call(tree, "Filter", 2)
-        self.words(scope, frame)
-        if inside.name != "[" or not inside.arguments:
-            self.refuse(inside, "a list of what is looked for")
-        return inside.arguments
-
-    def kind(self, tree: Tree, *expected: str) -> None:
-        if [str(part) for part in self.filtered(tree)] != list(expected):
-            self.refuse(tree, f"Filter(frame, [{', '.join(expected)}])")
-
-    def relation(self, tree: Tree, word: str = "relations") -> str:
-        inside = self.filtered(tree)
-        if len(inside) != 3 or inside[0].name != word or inside[2].name != "objects":
-            self.refuse(tree, f"Filter(frame, [{word}, NAME, objects])")
-        return self.related(inside[1])
-
-    def related(self, tree: Tree) -> str:
+    def relation(self, tree: Tree) -> str:
         """Read a relation. AGQA never names that of any contact, so that two programs would mean the same."""
         found = self.name(tree)
         if found == INTERACTING:
             self.refuse(tree, "another relation: any contact is Filter(frame, [objects])")
         return found
 
-    def both(self, tree: Tree) -> Both:
-        first, second = self.call(tree, tree.name, 2)
-        return Both("and" if tree.name == "AND" else "xor", self.part(first), self.part(second))
-
-    def part(self, tree: Tree) -> Interaction:
-        what, where = self.call(tree, "Exists", 2)
-        over, filtered = self.call(where, "Iterate", 2)
-        return Interaction(self.relation(filtered, "relation"), self.object(what), self.window(over))
-
-    def query(self, tree: Tree) -> Question:
-        what, only = self.call(tree, "Query", 2)
-        self.words(what, "class")
-        (inside,) = self.call(only, "OnlyItem", 1)
-        if inside.name == "IterateUntil":
-            return self.edge(inside)
-        over, filtered = self.call(inside, "Iterate", 2)
-        window, found = self.window(over), self.filtered(filtered)
-        match [part.name for part in found]:
-            case ["objects"]:
-                return ObjectsOf(INTERACTING, window)
-            case ["actions"]:
-                return ActionsIn(window)
-        return ObjectsOf(self.relation(filtered), window)
-
-    def edge(self, tree: Tree) -> EdgeObject | EdgeAction:
-        direction, over, until, filtered = self.call(tree, "IterateUntil", 4)
-        edge, window = _EDGES[self.words(direction, *_EDGES)], self.window(over)
-        if until.name == "HasItem":
-            (inside,) = self.call(until, "HasItem", 1)
-            self.kind(inside, "actions")
-            self.kind(filtered, "actions")
-            return EdgeAction(edge, window)
-        relation = self.relation(filtered)
-        asked, found = self.call(until, "Exists", 2)
-        if self.related(asked) != relation:
-            self.refuse(asked, f"the relation of the filter, {relation}")
-        self.kind(found, "relations")
-        return EdgeObject(edge, relation, window)
-
-    def edge_object(self, tree: Tree) -> EdgeObject:
-        found = self.edge(tree)
-        if not isinstance(found, EdgeObject):
-            self.refuse(tree, "a question for an object")
-        return found
-
-    def choose(self, tree: Tree) -> ObjectChoose:
-        first, second, where = self.call(tree, "Choose", 3)
-        options = self.object(first), self.object(second)
-        if where.name != "IterateUntil":
-            return ObjectChoose(*options, self.what(where))
-        direction, over, until, filtered = self.call(where, "IterateUntil", 4)
-        edge, window, relation = _EDGES[self.words(direction, *_EDGES)], self.window(over), self.relation(filtered)
-        for option, given in zip(self.call(until, "XOR", 2), options, strict=True):
-            what, inside = self.call(option, "Exists", 2)
-            if self.object(what) != given:
-                self.refuse(what, "the option again")
-            if self.relation(inside) != relation:
-                self.refuse(inside, f"the relation of the filter, {relation}")
-        return ObjectChoose(*options, EdgeObject(edge, relation, window))
-
-    def what(self, tree: Tree) -> ObjectsOf:
-        found = self.query(tree)
-        if not isinstance(found, ObjectsOf) or found.relation == INTERACTING:
-            self.refuse(tree, "Query(class, OnlyItem(Iterate(…, Filter(frame, [relations, NAME, objects]))))")
-        return found
-
-    def equals(self, tree: Tree) -> ObjectEquals | ActionEquals:
-        what, other = self.call(tree, "Equals", 2)
-        if other.name == "OnlyItem":
-            (inside,) = self.call(other, "OnlyItem", 1)
-            return ObjectEquals(self.object(what), self.edge_object(inside))
-        question = self.superlative(other)
-        if not isinstance(question, LengthChoose):
-            self.refuse(other, "a comparison of two actions")
-        action = self.action(what)
-        if action != question.first:
-            self.refuse(what, "the first of the two actions that are compared")
-        return ActionEquals(action, question)
-
-    def superlative(self, tree: Tree) -> LengthChoose | ExtremeAction:
-        most, among, length = self.call(tree, "Superlative", 3)
-        most_is = self.words(most, "max", "min")
-        if str(length) != _LENGTH:
-            self.refuse(length, _LENGTH)
-        if among.name == "[":
-            first, second = [self.compared(part) for part in self.elements(among, 2)]
-            return LengthChoose("longer" if most_is == "max" else "shorter", first, second)
-        if [str(part) for part in self.filtered(among, "video")] != ["actions"]:
-            self.refuse(among, "Filter(video, [actions])")
-        return ExtremeAction("longest" if most_is == "max" else "shortest")
-
-    def elements(self, tree: Tree, count: int) -> tuple[Tree, ...]:
-        return self.call(tree, "[", count)
-
-    def compared(self, tree: Tree) -> Action:
-        inside = self.filtered(tree, "video")
-        if len(inside) != 2 or inside[0].name != "actions":
-            self.refuse(tree, "Filter(video, [actions, ACTION])")
-        return self.action(inside[1])
-
-    def order(self, tree: Tree) -> OrderChoose:
-        words, exists = self.call(tree, "Compare", 2)
-        for word, expected in zip(self.elements(words, 2), ("before", "after"), strict=True):
-            self.words(word, expected)
-        what, where = self.call(exists, "Exists", 2)
-        over, filtered = self.call(where, "Iterate", 2)
-        tag, then = self.call(over, "Localize", 2)
-        self.words(tag, "temporal tag")
-        action = self.action(then)
-        match [part.name for part in self.filtered(filtered)]:
-            case ["objects"]:
-                return OrderChoose(Interaction(INTERACTING, self.object(what)), action)
-            case ["relations"]:
-                return OrderChoose(RelationExists(self.related(what)), action)
-            case ["actions"]:
-                return OrderChoose(ActionHappens(self.action(what)), action)
-        self.refuse(filtered, "a filter of [objects], [relations] or [actions]")
-
     def window(self, tree: Tree) -> Window:
         if tree.arguments is None:
-            self.words(tree, "video")
+            self.word(tree, "video")
             return VIDEO
-        word, what = self.call(tree, "Localize", 2)
-        match self.words(word, "before", "after", "while", "between"):
-            case "before" | "after" | "while" as single:
-                return Window(single, (self.action(what),))
-        first, second = self.elements(what, 2)
-        return Window("between", (self.action(first), self.action(second)))
+        if tree.name != "Localize" or len(tree.arguments) != 2:
+            self.refuse(tree, "video", "Localize with 2 argument(s)")
+        word, what = tree.arguments
+        if self.word(word, "before", "after", "while", "between") != "between":
+            return Window(word.name, (self.action(what),))  # type: ignore[arg-type]
+        if what.name != "[" or len(what.arguments or ()) != 2:
+            self.refuse(what, "a list of two actions")
+        return Window("between", tuple(map(self.action, what.arguments or ())))
 
-    def object(self, tree: Tree) -> Object:
-        if tree.arguments is None:
-            return self.name(tree)
-        found = self.query(tree)
-        if not isinstance(found, ObjectsOf | EdgeObject):
-            self.refuse(tree, "an object or a question for one")
+    def reference(self, tree: Tree) -> ask.Reference:
+        found = None if tree.arguments is None else self.question(tree)
+        if not isinstance(found, ask.Reference):
+            self.refuse(tree, "a question for an object")
         if found.window != VIDEO:
             self.refuse(tree, "a question about the whole video: an object is never spoken of by a part of it")
         return found
@@ -364,16 +328,13 @@ class _Reader:
     def action(self, tree: Tree) -> Action:
         if tree.arguments is None:
             return self.name(tree)
-        if tree.name == "ToAction":
-            verb, thing = self.call(tree, "ToAction", 2)
-            found = self.object(thing)
-            if isinstance(found, str):
-                self.refuse(thing, "a question for an object")
-            return ToAction(self.name(verb), found)
-        found_action = self.superlative(tree)
-        if not isinstance(found_action, ExtremeAction):
+        found = self.question(tree, [_TO_ACTION] if tree.name == "ToAction" else FORMS)
+        if not isinstance(found, ask.ToAction | ask.ExtremeAction):
             self.refuse(tree, "an action, the longest or shortest one, or ToAction")
-        return found_action
+        return found
+
+
+_HOLE = re.compile(r"\{([\w.]+)[^}]*\}")
 
 
 def program_of(question: Question) -> str:
@@ -382,102 +343,17 @@ def program_of(question: Question) -> str:
     Raises:
         ValueError: AGQA has no program for it.
     """
-    match question:
-        case RelationExists(relation, window):
-            return _exists(relation, _window(window), "relations")
-        case Interaction(relation, thing, window):
-            return _exists(_object(thing), _window(window), _related(relation))
-        case Both(word, first, second):
-            parts = [
-                _exists(_object(part.object), _window(part.window), f"relation, {part.relation}, objects")
-                for part in (first, second)
-            ]
-            return f"{word.upper()}({', '.join(parts)})"
-        case ObjectsOf() | EdgeObject():
-            return _object(question)
-        case ActionsIn(window):
-            return f"Query(class, OnlyItem(Iterate({_window(window)}, Filter(frame, [actions]))))"
-        case EdgeAction(edge, window):
-            found = "Filter(frame, [actions])"
-            return f"Query(class, OnlyItem(IterateUntil({_way(edge)}, {_window(window)}, HasItem({found}), {found})))"
-        case ObjectEquals(thing, EdgeObject() as asked):
-            return f"Equals({_object(thing)}, OnlyItem({_until(asked)}))"
-        case ObjectChoose(one, other, asked):
-            return f"Choose({_object(one)}, {_object(other)}, {_chosen(_object(one), _object(other), asked)})"
-        case ExtremeAction() | LengthChoose():
-            return _superlative(question)
-        case ActionEquals(action, asked):
-            return f"Equals({_action(action)}, {_superlative(asked)})"
-        case OrderChoose(asked, action):
-            what, kind = _asked(asked)
-            return f"Compare([before, after], {_exists(what, f'Localize(temporal tag, {_action(action)})', kind)})"
-    raise ValueError(f"AGQA has no program for {question}")
+    return _write(question)
 
 
-def _exists(what: str, window: str, kind: str) -> str:
-    return f"Exists({what}, Iterate({window}, Filter(frame, [{kind}])))"
-
-
-def _related(relation: str) -> str:
-    return "objects" if relation == INTERACTING else f"relations, {relation}, objects"
-
-
-def _asked(asked: Interaction | RelationExists | ActionHappens) -> tuple[str, str]:
-    match asked:
-        case Interaction(_, thing):
-            return _object(thing), "objects"
-        case RelationExists(relation):
-            return relation, "relations"
-    return _action(asked.action), "actions"
-
-
-def _way(edge: Edge) -> str:
-    return "forward" if edge == "first" else "backward"
-
-
-def _object(thing: Object) -> str:
-    match thing:
-        case str():
-            return thing
-        case EdgeObject():
-            return f"Query(class, OnlyItem({_until(thing)}))"
-    return f"Query(class, OnlyItem(Iterate({_window(thing.window)}, Filter(frame, [{_related(thing.relation)}]))))"
-
-
-def _until(asked: EdgeObject) -> str:
-    relation, found = asked.relation, f"Filter(frame, [relations, {asked.relation}, objects])"
-    until = f"Exists({relation}, Filter(frame, [relations]))"
-    return f"IterateUntil({_way(asked.edge)}, {_window(asked.window)}, {until}, {found})"
-
-
-def _chosen(one: str, other: str, asked: ObjectsOf | EdgeObject) -> str:
-    if isinstance(asked, ObjectsOf):
-        return _object(asked)
-    found = f"Filter(frame, [relations, {asked.relation}, objects])"
-    either = f"XOR(Exists({one}, {found}), Exists({other}, {found}))"
-    return f"IterateUntil({_way(asked.edge)}, {_window(asked.window)}, {either}, {found})"
-
-
-def _superlative(asked: ExtremeAction | LengthChoose) -> str:
-    if isinstance(asked, ExtremeAction):
-        among, most = "Filter(video, [actions])", asked.word == "longest"
-    else:
-        parts = [f"Filter(video, [actions, {_action(action)}])" for action in (asked.first, asked.second)]
-        among, most = f"[{', '.join(parts)}]", asked.word == "longer"
-    return f"Superlative({'max' if most else 'min'}, {among}, {_LENGTH})"
-
-
-def _action(action: Action) -> str:
-    match action:
-        case str():
-            return action
-        case ToAction(verb, thing):
-            return f"ToAction({verb}, {_object(thing)})"
-    return _superlative(action)
-
-
-def _window(window: Window) -> str:
-    actions: Sequence[str] = [_action(action) for action in window.actions]
-    if not actions:
-        return "video"
-    return f"Localize({window.word}, {actions[0] if len(actions) == 1 else f'[{actions[0]}, {actions[1]}]'})"
+def _write(part: Question | Object | Action | Window) -> str:
+    if isinstance(part, str):
+        return {edge: way for way, edge in _DIRECTIONS.items()}.get(part, part)
+    if isinstance(part, Window):
+        named = ", ".join(map(_write, part.actions))
+        inside = f"[{named}]" if len(part.actions) > 1 else named
+        return f"Localize({part.word}, {inside})" if named else part.word
+    form = next((form for form in (*FORMS, _TO_ACTION) if form.fits(part)), None)
+    if form is None:
+        raise ValueError(f"AGQA has no program for {part}")
+    return _HOLE.sub(lambda hole: _write(attrgetter(hole[1])(part)), form.pattern)

@@ -8,7 +8,7 @@ that question itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeVar, dataclass_transform
 
@@ -152,7 +152,7 @@ class ObjectEquals(_Hashed):
     """Is the object the answer of the question? Templates objFirstVerify and objLastVerify."""
 
     object: Object
-    question: ObjectsOf | EdgeObject
+    question: Reference
 
 
 @_value
@@ -161,7 +161,7 @@ class ObjectChoose(_Hashed):
 
     first: Object
     second: Object
-    question: ObjectsOf | EdgeObject
+    question: Reference
 
 
 @_value
@@ -199,10 +199,11 @@ class ToAction(_Hashed):
     """An action whose object is the answer of a question: "taking the thing that they held first from somewhere"."""
 
     verb: str
-    object: ObjectsOf | EdgeObject
+    object: Reference
 
 
-Object = str | ObjectsOf | EdgeObject
+Reference = ObjectsOf | EdgeObject
+Object = str | Reference
 Action = str | ExtremeAction | ToAction
 Windowed = ObjectExists | RelationExists | Interaction | ActionHappens | ObjectsOf | EdgeObject | ActionsIn | EdgeAction
 Question = Windowed | Both | ExtremeAction | ObjectEquals | ObjectChoose | LengthChoose | ActionEquals | OrderChoose
@@ -254,56 +255,84 @@ TEMPLATES = (
 """AGQA's 27 templates."""
 
 
+# How a question, or an action, is called in the short notation: `{edge}` is what stands in that field, and every field
+# that is not named so follows in brackets.
+_NOTATIONS: dict[type, str] = {
+    ObjectExists: "objExists",
+    RelationExists: "relExists",
+    Interaction: "interaction",
+    ActionHappens: "happens",
+    Both: "{word}",
+    ObjectsOf: "object",
+    EdgeObject: "{edge}Object",
+    ActionsIn: "action",
+    EdgeAction: "{edge}Action",
+    ExtremeAction: "{word}Action",
+    ObjectEquals: "equals",
+    ObjectChoose: "choose",
+    LengthChoose: "{word}",
+    ActionEquals: "equalsAction",
+    OrderChoose: "beforeOrAfter",
+    ToAction: "toAction",
+}
+_IN_BRACKETS = {
+    cls: [each.name for each in fields(cls) if f"{{{each.name}}}" not in name] for cls, name in _NOTATIONS.items()
+}
+
+
 @lru_cache(maxsize=1 << 16)
-def notation(part: Question | Object | Action | Window | None) -> str:
+def notation(part: Question | Action | Window) -> str:
     """Write a question, or a part of one, in a short notation: equal for equal questions, and only for those.
 
     An object that exists in the whole video is `objExists(phone)`, as in the released hierarchies.
     """
-    match part:
-        case str():
-            return part
-        case Window(word, actions):
-            return f"{word}({', '.join(map(notation, actions))})"
-        case ObjectExists(thing, window):
-            return _call("objExists", thing, window)
-        case RelationExists(relation, window):
-            return _call("relExists", relation, window)
-        case Interaction(relation, thing, window):
-            return _call("interaction", relation, thing, window)
-        case ActionHappens(action, window):
-            return _call("happens", action, window)
-        case Both(word, first, second):
-            return _call(word, first, second)
-        case ObjectsOf(relation, window):
-            return _call("object", relation, window)
-        case EdgeObject(edge, relation, window):
-            return _call(f"{edge}Object", relation, window)
-        case ActionsIn(window):
-            return _call("action", window)
-        case EdgeAction(edge, window):
-            return _call(f"{edge}Action", window)
-        case ExtremeAction(word):
-            return f"{word}Action()"
-        case ObjectEquals(thing, question):
-            return _call("equals", thing, question)
-        case ObjectChoose(first, second, question):
-            return _call("choose", first, second, question)
-        case LengthChoose(word, first, second):
-            return _call(word, first, second)
-        case ActionEquals(action, question):
-            return _call("equalsAction", action, question)
-        case OrderChoose(asked, action):
-            return _call("beforeOrAfter", asked, action)
-        case ToAction(verb, thing):
-            return _call("toAction", verb, thing)
-    raise TypeError(f"no question: {part!r}")
-
-
-def _call(name: str, *parts: Question | Object | Action | Window) -> str:
-    return f"{name}({', '.join(notation(part) for part in parts if part != VIDEO)})"
+    if isinstance(part, str):
+        return part
+    if isinstance(part, Window):
+        return f"{part.word}({', '.join(map(notation, part.actions))})"
+    name = _NOTATIONS[type(part)].format(word=getattr(part, "word", ""), edge=getattr(part, "edge", ""))
+    inside = [getattr(part, field) for field in _IN_BRACKETS[type(part)]]
+    return f"{name}({', '.join(notation(each) for each in inside if each != VIDEO)})"
 
 
 def at(question: Windowed, window: Window) -> Windowed:
     """Ask the same of another part of the video."""
     return replace(question, window=window)
+
+
+def window_of(question: Question) -> Window:
+    """Return the part of the video that a question is about; of two interactions, that of the first."""
+    match question:
+        case Both(_, first):
+            return first.window
+        case ObjectEquals(_, asked) | ObjectChoose(_, _, asked):
+            return asked.window
+        case LengthChoose() | ActionEquals() | OrderChoose() | ExtremeAction():
+            return VIDEO
+    return question.window
+
+
+def objects_in(question: Question) -> tuple[Object, ...]:
+    """Return the objects that a question names or refers to."""
+    match question:
+        case Both(_, first, second):
+            return first.object, second.object
+        case ObjectChoose(first, second):
+            return first, second
+        case OrderChoose(asked):
+            return objects_in(asked)
+        case ObjectExists(thing) | Interaction(_, thing) | ObjectEquals(thing):
+            return (thing,)
+    return ()
+
+
+def actions_in(question: Question) -> tuple[Action, ...]:
+    """Return the actions that a question names or refers to, but for those that name its part of the video."""
+    match question:
+        case LengthChoose(_, first, second) | ActionEquals(_, LengthChoose(_, first, second)):
+            return first, second
+        case OrderChoose(asked, action):
+            return (*actions_in(asked), action)
+        case ActionHappens(action):
+            return (action,)
+    return ()

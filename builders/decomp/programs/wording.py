@@ -11,30 +11,8 @@ from hashlib import sha256
 from typing import Literal
 
 from ....templates.agqa import Vocabulary, load_agqa
-from .questions import (
-    VIDEO,
-    Action,
-    ActionEquals,
-    ActionHappens,
-    ActionsIn,
-    Both,
-    EdgeAction,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
-    Object,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectExists,
-    ObjectsOf,
-    OrderChoose,
-    Question,
-    RelationExists,
-    ToAction,
-    Window,
-    notation,
-)
+from . import questions as ask
+from .questions import VIDEO, Action, Object, Question, Window, notation
 
 Wording = Literal["ours", "engine"]
 
@@ -63,38 +41,38 @@ class _Writer:
 
     def question(self, question: Question) -> str:
         match question:
-            case ObjectExists(thing, window):
+            case ask.ObjectExists(thing, window):
                 return self.fill("object_exists", Does=self.does(thing), o=self.a(thing), t=self.window(window))
-            case RelationExists(relation, window):
+            case ask.RelationExists(relation, window):
                 return self.fill("relation_exists", r_anything=self.anything(relation), t=self.window(window))
-            case Interaction(relation, thing, window):
+            case ask.Interaction(relation, thing, window):
                 return self.fill("interaction", r_o=self.related(relation, self.a(thing)), t=self.window(window))
-            case ActionHappens(action, window):
+            case ask.ActionHappens(action, window):
                 return self.fill("action_happens", a=self.action(action), t=self.window(window))
-            case Both():
+            case ask.Both():
                 return self.both(question)
-            case ObjectsOf() | EdgeObject():
+            case ask.ObjectsOf() | ask.EdgeObject():
                 return self.fill(_name(question), r=self.what(question), t=self.window(question.window))
-            case ActionsIn(window):
+            case ask.ActionsIn(window):
                 return self.fill("action", t=self.window(window))
-            case EdgeAction(edge, window):
+            case ask.EdgeAction(edge, window):
                 return self.fill(f"{edge}_action", t=self.window(window))
-            case ExtremeAction(extreme):
+            case ask.ExtremeAction(extreme):
                 return self.fill(extreme)
-            case ObjectEquals(thing, asked):
+            case ask.ObjectEquals(thing, asked):
                 return self.fill("object_equals", Is=self.verb(thing), the_o=self.the(thing), answer=self.answer(asked))
-            case ObjectChoose(first, second, asked):
+            case ask.ObjectChoose(first, second, asked):
                 options = {"the_o": self.the(first), "the_p": self.the(second)}
                 return self.fill("object_choose", Is=self.verb(first), **options, answer=self.answer(asked))
-            case LengthChoose(comparison, first_action, second_action):
+            case ask.LengthChoose(comparison, first_action, second_action):
                 return self.fill(comparison, a=self.action(first_action), b=self.action(second_action))
-            case ActionEquals(action, compared):
+            case ask.ActionEquals(action, compared):
                 other = compared.second if action == compared.first else compared.first
                 return self.fill(f"{compared.word}_equals", a=self.action(action), b=self.action(other))
-            case OrderChoose():
+            case ask.OrderChoose():
                 return self.order(question)
 
-    def both(self, question: Both) -> str:
+    def both(self, question: ask.Both) -> str:
         first, second = question.first, question.second
         one, other, when = self.the(first.object), self.the(second.object), self.window(first.window)
         if first.window != second.window:
@@ -109,14 +87,14 @@ class _Writer:
         said = {"r_the_o": self.related(first.relation, one), "s_the_p": self.related(second.relation, other)}
         return self.fill(question.word, **said, t=when)
 
-    def order(self, question: OrderChoose) -> str:
+    def order(self, question: ask.OrderChoose) -> str:
         action = self.action(question.action)
         match question.asked:
-            case Interaction(relation, thing):
+            case ask.Interaction(relation, thing):
                 return self.fill("object_order", r_o=self.related(relation, self.a(thing)), a=action)
-            case RelationExists(relation):
+            case ask.RelationExists(relation):
                 return self.fill("relation_order", r_anything=self.anything(relation), a=action)
-            case ActionHappens(asked):
+            case ask.ActionHappens(asked):
                 return self.fill("action_order", a=self.action(asked), b=action)
 
     def window(self, window: Window) -> str:
@@ -133,9 +111,9 @@ class _Writer:
         match action:
             case str():
                 return action
-            case ExtremeAction(extreme):
+            case ask.ExtremeAction(extreme):
                 return self.words.references[extreme]
-            case ToAction(verb, thing):
+            case ask.ToAction(verb, thing):
                 if self.engine:
                     return f"{verb} {self.a(thing)}"
                 return self.related(self.words.relation_of(verb), self.a(thing))
@@ -148,10 +126,10 @@ class _Writer:
     def the(self, thing: Object) -> str:
         return f"the {thing}" if isinstance(thing, str) else self.a(thing)
 
-    def answer(self, asked: ObjectsOf | EdgeObject) -> str:
+    def answer(self, asked: ask.Reference) -> str:
         return self.words.answers[_name(asked)].format(r=self.what(asked), t=self.window(asked.window))
 
-    def what(self, asked: ObjectsOf | EdgeObject) -> str:
+    def what(self, asked: ask.Reference) -> str:
         return self.related(asked.relation, "")
 
     def related(self, relation: str, thing: str) -> str:
@@ -173,5 +151,5 @@ class _Writer:
         return "Are" if self.plural(thing) else "Is"
 
 
-def _name(asked: ObjectsOf | EdgeObject) -> str:
-    return f"{asked.edge}_object" if isinstance(asked, EdgeObject) else "object"
+def _name(asked: ask.Reference) -> str:
+    return f"{asked.edge}_object" if isinstance(asked, ask.EdgeObject) else "object"
