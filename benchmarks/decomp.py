@@ -1,20 +1,18 @@
 """How fast compositional questions are taken apart: questions a second on one core, and peak memory, by number of rows.
 
     python benchmarks/decomp.py                     # 10,000 and 100,000 rows
-    python benchmarks/decomp.py 10000 1000000       # other numbers
+    python benchmarks/decomp.py 10000 1000000       # other numbers, the smallest first
     python benchmarks/decomp.py --kinds 20000       # what their graphs hold, beside the authors' figures
-    python benchmarks/decomp.py --charades ~/Charades    # questions made of annotations, in one process
-    python benchmarks/decomp.py --charades ~/Charades --limit 400
 
 The rows are made up, in AGQA 2.0's layout and with the templates in the proportions of its test questions, 236 rows a
-video. Each number is measured in a process of its own: parsing, taking apart with answers and rows, and the whole
-command, from the file to Parquet; what remains of the command is reading, hashing and packing. Peak memory is the
-command's. Times are of the processor. Of questions that are made, reading and making are measured in a process of their
-own; what remains of the command is taking apart, packing and the card.
+video. Measured are parsing, taking apart with answers and rows, and the whole command, from the file to Parquet, in a
+process of its own; what remains of the command is reading, hashing and packing. Peak memory is the command's. Times are
+of the processor.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
 import json
 import resource
@@ -25,7 +23,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from stressreel.builders.decomp.programs import questions as ask
@@ -40,6 +37,7 @@ from stressreel.builders.decomp.programs.questions import (
     Window,
     template_of,
 )
+from stressreel.builders.decomp.video_graphs import Root, graphs_of
 from stressreel.core.seeds import rng_for
 from stressreel.templates.agqa import PERSON, load_agqa
 
@@ -61,7 +59,6 @@ LOCALIZED_EDGES = {"": 0.91, "Verify": 0.75, "Choose": 0.75}  # of what was firs
 INDIRECT, INDIRECT_ALONE, EDGE = 0.32, 0.14, 0.75
 EXTREME, REPLACED = 0.005, 0.085
 PER_VIDEO = 236
-DEFAULT = (10_000, 100_000)
 
 
 class Maker:
@@ -187,78 +184,32 @@ def write_rows(path: Path, count: int) -> None:
         file.write("}")
 
 
-def measure(path: Path) -> None:
-    """Print seconds for parsing and for taking apart, with answers and rows."""
-    from stressreel.builders.decomp.video_graphs import Root, graphs_of
-
+def measure(path: Path) -> tuple[float, float, float]:
+    """Return seconds for parsing and for taking apart, with answers and rows, and the mean of sub-questions."""
     rows = json.loads(path.read_text(encoding="utf-8"))
     begun = time.process_time()
-    for row in rows.values():
-        parse_program(row["program"])
-    parsed = time.process_time() - begun
     videos: dict[str, list[Root]] = {}
     for key, row in rows.items():
-        question = parse_program(row["program"])
-        videos.setdefault(row["video_id"], []).append(Root(key, row["question"], question, row["answer"], ""))
-    sub_questions = found = 0
+        root = Root(key, row["question"], parse_program(row["program"]), row["answer"], "")
+        videos.setdefault(row["video_id"], []).append(root)
+    parsed = time.process_time() - begun
     gc.freeze()  # the command holds one video's rows at a time, and here all are in memory
-    begun = time.process_time()
+    begun, sub_questions = time.process_time(), 0
     for video, roots in videos.items():
         graphs = graphs_of(video, roots, None)
-        found += sum(1 for _ in graphs.rows())
+        sum(1 for _ in graphs.rows())
         sub_questions += sum(len(graph["nodes"]) - 1 for graph in graphs.graphs())
-    taken = time.process_time() - begun
-    print(json.dumps({"parsed": parsed, "taken": taken, "rows": found, "mean": sub_questions / len(rows)}))
+    return parsed, time.process_time() - begun, sub_questions / len(rows)
 
 
-def measure_making(folder: Path, limit: int | None) -> None:
-    """Print seconds for reading annotations and for making questions of them."""
-    from stressreel.builders.decomp import inputs
-    from stressreel.builders.decomp.settings import DecompSettings, decided
-
-    spent = 0.0
-    make = inputs.make_split
-
-    def timed(*given: Any) -> Any:
-        nonlocal spent
-        begun = time.process_time()
-        made = make(*given)
-        spent += time.process_time() - begun
-        return made
-
-    inputs.make_split = timed  # type: ignore[assignment]
-    gc.disable()  # as the command does while it plans
-    begun = time.process_time()
-    plan = inputs.read_inputs(decided(DecompSettings(charades=str(folder), limit=limit))).plan
-    whole = time.process_time() - begun
-    questions = sum(len(unit.payload["roots"]) for unit in plan.units)
-    print(json.dumps({"read": whole - spent, "made": spent, "videos": len(plan.units), "questions": questions}))
-
-
-def main_charades(folder: Path, limit: int | None) -> None:
-    """Measure making questions of annotations, and the whole command."""
-    more = [] if limit is None else [str(limit)]
-    measured = json.loads(_output("--measure-making", str(folder), *more))
-    with tempfile.TemporaryDirectory() as name:
-        seconds, peak = run("--charades", folder, Path(name), *(["--limit", *more] if more else []))
-    rest = seconds - measured["read"] - measured["made"]
-    print(f"{'videos':>8}{'questions':>11}{'read, s':>9}{'made, s':>9}{'rest, s':>9}{'all, s':>8}{'peak, MB':>10}")
-    print(
-        f"{measured['videos']:>8,}{measured['questions']:>11,}{measured['read']:>9.1f}{measured['made']:>9.1f}"
-        f"{rest:>9.1f}{seconds:>8.1f}{peak:>10,.0f}"
-    )
-
-
-def run(kind: str, path: Path, folder: Path, *more: str) -> tuple[float, float]:
-    """Run the whole command; return its seconds of processor and its peak memory in MB."""
+def run(folder: Path, *given: str) -> tuple[float, float]:
+    """Run the whole command; return its seconds of processor, and the most memory that any run took, in MB."""
     code = "import sys; from stressreel.cli.main import build; sys.argv[0] = 'build-decomp'; build()"
-    out = str(folder / "out")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    options = [kind, str(path), *more, "--out", out, "--workers", "1", "--no-progress"]
+    options = [*given, "--out", str(folder / "out"), "--workers", "1", "--no-progress"]
     subprocess.run([sys.executable, "-c", code, *options], check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return seconds, after.ru_maxrss / 1024
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, after.ru_maxrss / 1024
 
 
 GROUPS = ("Object Exists", "Relation Exists", "Interaction", "Exists T", "Interaction T", "First/Last")
@@ -302,40 +253,26 @@ def _short(group: str) -> str:
 
 
 def main() -> None:
-    """Measure every number of rows in processes of its own."""
-    if sys.argv[1:2] == ["--kinds"]:
-        print_kinds(int(sys.argv[2]))
+    """Measure every number of rows."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", type=int, nargs="*", default=[10_000, 100_000])
+    parser.add_argument("--kinds", type=int, help="what the graphs of so many rows hold, beside the authors' figures")
+    arguments = parser.parse_args()
+    if arguments.kinds:
+        print_kinds(arguments.kinds)
         return
-    if sys.argv[1:2] == ["--measure"]:
-        measure(Path(sys.argv[2]))
-        return
-    if sys.argv[1:2] == ["--run"]:
-        print(json.dumps(run("--agqa", Path(sys.argv[2]), Path(sys.argv[3]))))
-        return
-    if sys.argv[1:2] == ["--measure-making"]:
-        measure_making(Path(sys.argv[2]), int(sys.argv[3]) if sys.argv[3:] else None)
-        return
-    if sys.argv[1:2] == ["--charades"]:
-        main_charades(Path(sys.argv[2]).expanduser(), int(sys.argv[4]) if sys.argv[3:4] == ["--limit"] else None)
-        return
-    counts = [int(text) for text in sys.argv[1:]] or list(DEFAULT)
     print(f"{'rows':>10}{'sub-q.':>8}{'parse/s':>10}{'apart/s':>10}{'all/s':>8}{'pack, s':>9}{'peak, MB':>10}")
-    for count in counts:
+    for count in arguments.rows:
         with tempfile.TemporaryDirectory() as name:
             path = Path(name) / "test_balanced.txt"
             write_rows(path, count)
-            measured = json.loads(_output("--measure", str(path)))
-            seconds, peak = json.loads(_output("--run", str(path), name))
-        rest = seconds - measured["parsed"] - measured["taken"]
+            seconds, peak = run(Path(name), "--agqa", str(path))
+            parsed, taken, mean = measure(path)
         print(
-            f"{count:>10,}{measured['mean']:>8.2f}{count / measured['parsed']:>10,.0f}"
-            f"{count / measured['taken']:>10,.0f}{count / seconds:>8,.0f}{rest:>9.1f}{peak:>10,.0f}",
+            f"{count:>10,}{mean:>8.2f}{count / parsed:>10,.0f}{count / taken:>10,.0f}{count / seconds:>8,.0f}"
+            f"{seconds - parsed - taken:>9.1f}{peak:>10,.0f}",
             flush=True,
         )
-
-
-def _output(*arguments: str) -> str:
-    return subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True).stdout
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...annotations.scene_graphs import SceneGraph
-from .graph_answers import COMPLETE, NO, REASONS, YES, Answer, Teller, answer, conjunction, verdict
+from .denials import COMPLETE
+from .graph_answers import NO, REASONS, YES, Answer, Teller, answer, conjunction, verdict
 from .programs import questions as ask
 from .programs.decomposition import Step
 from .programs.questions import VIDEO, Action, Object, Question, Window, notation

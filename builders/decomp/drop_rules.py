@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 
 from ...templates.agqa import ActionWords, load_agqa
 from ...templates.agqa_making import Rules, load_rules
-from .graph_answers import TIME_MARGIN
+from .denials import TIME_MARGIN
 from .programs import questions as ask
 from .programs.questions import (
     INTERACTING,
@@ -133,7 +133,7 @@ class _Judge:
             return False
         if isinstance(thing, ask.EdgeObject):
             return len(self.view.having(thing.relation, part[1])) > 1
-        return not self.view.teller.likely(thing.relation, part[1], besides=self.view.tell(thing).value or "")
+        return not self.view.teller.denials.likely(thing.relation, part[1], besides=self.view.tell(thing).value or "")
 
     def words(self, action: Action) -> ActionWords | None:
         span = self.view.span(action)
@@ -172,8 +172,8 @@ class _Judge:
         return self.absent(relation, part)
 
     def absent(self, relation: str, part: Part) -> bool:
-        done = self.view.teller.done.get(relation, {}).values()
-        return not any(frames & part[1] for frames in done) and not self.view.teller.likely(relation, part[1])
+        done = self.view.teller.denials.done.get(relation, {}).values()
+        return not any(frames & part[1] for frames in done) and not self.view.teller.denials.likely(relation, part[1])
 
     def keeps_interaction(self, question: ask.Interaction, value: str) -> bool:
         relation, window = question.relation, question.window
@@ -217,7 +217,7 @@ class _Judge:
         if self.askable(value, relation, window) is None:
             return False
         found = [self.view.having(relation, frames) for frames in part]
-        return found[0] == found[1] == {value} and not self.view.teller.likely(relation, part[1], besides=value)
+        return found[0] == found[1] == {value} and not self.view.teller.denials.likely(relation, part[1], besides=value)
 
     def keeps_edge_object(self, question: ask.EdgeObject, value: str) -> bool:
         relation, window = question.relation, question.window
@@ -309,7 +309,7 @@ class _Judge:
                 sayable = self.sayable(relation, side) and not _is_single(relation)
                 found = self.view.teller.held.get(relation, 0) if sayable else 0
                 away = ((1 << len(self.view.graph.times)) - 1) & ~part[0]
-                if self.view.teller.likely(relation, away):
+                if self.view.teller.denials.likely(relation, away):
                     return False
             case ask.ActionHappens(action):
                 asked = self.words(action)

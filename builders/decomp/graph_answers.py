@@ -7,16 +7,15 @@ has none here. `docs/decomp.md` lists where we had to choose.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates.agqa import ANYTHING, PERSON, load_agqa
-from ...templates.agqa_making import ANY, load_rules
+from .denials import Denials
 from .programs import questions as ask
 from .programs.questions import INTERACTING, VIDEO, Action, Object, Question, Window
 
@@ -24,10 +23,6 @@ LENGTH_MARGIN = 7.0
 """Seconds by which one action must be longer than another to be called so."""
 EDGE_MARGIN = 5.0
 """Seconds by which an action must start before, or end behind, all others to be called the first or the last."""
-TIME_MARGIN = 1.0
-"""Seconds by which times that people annotated may be off."""
-COMPLETE = ("agqa", "drawn")
-"""Provenances of graphs in which what is not there is not so."""
 
 REASONS: Mapping[str, str] = {
     "no_graph": "The video has no graph, and no other answer decides the question.",
@@ -105,9 +100,7 @@ class Teller:
                 frames |= bits
                 self.seen[name] = self.seen.get(name, 0) | bits
             self.held[relation] = frames
-        self.done = _done(graph)
-        self.near = _near(graph.times)
-        self.wide: dict[Frames, Frames] = {}
+        self.denials = Denials(graph, self.relations, self.held)
         self.answers: dict[Question, Answer] = {}
         self.frames: dict[Window, tuple[Frames, ...] | str] = {}
 
@@ -251,81 +244,10 @@ class Teller:
     # Questions for yes and no.
 
     def denied(self, relation: str | None, thing: str | None, frames: Frames) -> str:
-        """Return no, where what is annotated allows it: every "no" that a graph gives comes from here.
-
-        AGQA's graphs and drawn videos are complete. Charades annotates actions, Action Genome besides what the person
-        touches and where they are to it. Neither says that an object is not there, for nobody annotated what merely
-        stands in the room; nor is a relation denied while something goes on that brings it along (`doubtful` in
-        `agqa_making.yaml`: who throws a pillow holds it), or that it may be taken for. All that within a second, for
-        times may be off by as much.
-
-        Args:
-            relation: What is denied; None for an object being there at all.
-            thing: Of which object; `ANYTHING` for one that the annotation does not name; None for all of them.
-            frames: When.
-        """
-        if self.graph.provenance in COMPLETE:
-            return NO
-        if relation is None or not self._is_annotated(relation):
-            raise _UndecidedError("not_annotated")
-        part, objects = self._widened(frames), self._relation(relation)
-        named = None if thing == ANYTHING else thing
-        if self.likely(relation, part, named):
-            raise _UndecidedError("not_annotated")
-        held = self.held.get(relation, 0) & part
-        if not held and (named is None or not self.likely(relation, part)):
-            return NO  # to nothing, and so not to this object
-        alike = load_rules().alike.get(named, frozenset()) if named else frozenset()
-        if named is None or any(objects.get(name, 0) & part for name in (named, ANYTHING, *alike)):
-            raise _UndecidedError("not_annotated")
-        # What is annotated at another time was looked for. What never is may have gone unnoticed beside another object.
-        if not objects.get(named) and (held or any(objects.get(name) for name in alike)):
+        """Return no, where `Denials` allows it: every "no" that a graph gives comes from here."""
+        if not self.denials.allow(relation, thing, frames):
             raise _UndecidedError("not_annotated")
         return NO
-
-    def _is_annotated(self, relation: str) -> bool:
-        """Return whether the relation is one that annotators looked for."""
-        if relation in _charades_verbs():
-            return True
-        return self.graph.provenance == "action_genome" and self.words.relation(relation).family != "verb"
-
-    def _widened(self, frames: Frames) -> Frames:
-        """Return frames and those around them."""
-        found = self.wide.get(frames)
-        if found is None:
-            found, left = 0, frames
-            while left:
-                low = left & -left
-                found |= self.near[low.bit_length() - 1]
-                left ^= low
-            self.wide[frames] = found
-        return found
-
-    def likely(self, relation: str, part: Frames, thing: str | None = None, besides: str = "") -> bool:
-        """Return whether what is annotated in a part makes a relation likely that is not annotated.
-
-        Who opens a bag may hold it, who opens a door does not: of all objects only those count that an action has the
-        relation to, or that are taken for such a one.
-
-        Args:
-            relation: The relation.
-            part: When.
-            thing: To which object, or to one that is taken for it; None for any.
-            besides: An object that does not count.
-        """
-        rules = load_rules()
-        others = rules.doubtful.get(relation, frozenset())
-        alike = frozenset((thing, ANYTHING)) | rules.alike.get(thing, frozenset()) if thing else None
-        if ANY in others:
-            touched = {name for name, frames in self.graph.contacts.items() if frames & part} - {besides}
-            return bool(touched if alike is None else touched & alike)
-        fitting = objects_of(relation) if alike is None else alike
-        return any(
-            frames & part
-            for verb in others
-            for name, frames in self.done.get(verb, {}).items()
-            if name != besides and (not fitting or name in fitting)
-        )
 
     def _object_exists(self, question: ask.ObjectExists) -> str:
         name = self._thing(question.object)
@@ -356,19 +278,11 @@ class Teller:
             parts = self._parts_of(question.action)
             if parts:
                 return self.denied(*parts, part)
-            return self._not_done(question.action, part)
+            if not self.denials.allow_action(self._phrases(question.action)[0], part):
+                raise _UndecidedError("not_annotated")
+            return NO
 
         return self._over(question.window, judge)
-
-    def _not_done(self, action: Action, frames: Frames) -> str:
-        """Return no for an action without an object."""
-        others = load_rules().doubtful_actions.get(self._phrases(action)[0], frozenset())
-        part = self._widened(frames)
-        if self.graph.provenance not in COMPLETE and any(
-            bits & part for verb in others for bits in self.done.get(verb, {}).values()
-        ):
-            raise _UndecidedError("not_annotated")
-        return NO
 
     def _both(self, question: ask.Both) -> str:
         first, second = self.answer(question.first), self.answer(question.second)
@@ -392,7 +306,7 @@ class Teller:
     def _looked_for(self, relation: str) -> Mapping[str, Frames]:
         """Return the frames in which each object has a relation that annotators looked for."""
         objects = self._relation(relation)
-        if self.graph.provenance not in COMPLETE and relation != INTERACTING and not self._is_annotated(relation):
+        if relation != INTERACTING and not self.denials.are_looked_for(relation):
             raise _UndecidedError("not_annotated")
         return objects
 
@@ -555,45 +469,6 @@ def _answer(value: str | None, reason: str = "") -> Answer:
 def verdict(true: bool) -> str:
     """Return yes or no."""
     return YES if true else NO
-
-
-def _done(graph: SceneGraph) -> Mapping[str, Mapping[str, Frames]]:
-    """Return for each relation the frames in which it holds, or is done however loosely, with each object."""
-    found: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
-    for relation, objects in graph.relations.items():
-        for name, frames in objects.items():
-            found[relation][name] |= frames
-    for span in graph.actions:
-        words = load_agqa().actions.get(span.phrase)
-        if words and words.verb and words.object:
-            found[words.verb][words.object] |= span.frames
-    return {relation: dict(objects) for relation, objects in found.items()}
-
-
-def _near(times: Sequence[float]) -> list[Frames]:
-    """Return for each frame those that are not further from it than times may be off."""
-    found = []
-    for time in times:
-        low, high = bisect_left(times, time - TIME_MARGIN), bisect_right(times, time + TIME_MARGIN)
-        found.append((1 << high) - (1 << low))
-    return found
-
-
-@cache
-def objects_of(relation: str) -> frozenset[str]:
-    """Return the objects that actions have a relation to, what they are taken for, and what is not named.
-
-    There is none if no action has it.
-    """
-    known, alike = load_agqa().actions.values(), load_rules().alike
-    found = {words.object for words in known if words.verb == relation and words.object and not words.loose}
-    return frozenset(found).union({ANYTHING}, *(alike[name] for name in found)) if found else frozenset()
-
-
-@cache
-def _charades_verbs() -> frozenset[str]:
-    """Return the relations that Charades' classes bring."""
-    return frozenset(words.verb for words in load_agqa().actions.values() if words.verb)
 
 
 def _below(frames: Frames) -> Frames:

@@ -7,7 +7,7 @@ so neither the order of the videos nor their number changes how one is worded.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -136,30 +136,6 @@ def _balanced(
         maker.make_open(maker.answered([template for template in TEMPLATES if template in OPEN]))
         maker.make_alone()
     return maker.asked, maker.drawn, maker.lost
-
-
-def make_questions(graph: SceneGraph, making: Making, others: Iterable[Question] = ()) -> Iterator[MadeQuestion]:
-    """Make questions of one video, with no thought of other videos' answers.
-
-    Args:
-        graph: The video's.
-        making: How many.
-        others: Questions of other videos: what they ask about is not so here, as a rule.
-
-    Yields:
-        Questions whose answers are sure, those of `others` last.
-    """
-    view = view_of(graph)
-    proposer = Proposer(view, making.seed)
-    for template in TEMPLATES:
-        for question in proposer.propose(template, DRAWN_AT_ONCE):
-            answer = judge(view, question)
-            if answer is not None and template_of(question) == template:
-                yield _made(Asked(graph.video_id, question, answer), "", making)
-    for question in others:
-        answer = judge(view, question)
-        if answer is not None:
-            yield _made(Asked(graph.video_id, question, answer), "", making)
 
 
 class _Maker:

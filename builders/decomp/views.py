@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates.agqa import ActionWords, load_agqa
 from ...templates.agqa_making import load_rules
-from .graph_answers import TIME_MARGIN, Answer, Teller
+from .denials import TIME_MARGIN
+from .graph_answers import Answer, Teller
 from .programs.questions import INTERACTING, Action, Edge, ExtremeAction, Object, Question, ToAction, Window
 
 Part = tuple[Frames, Frames]

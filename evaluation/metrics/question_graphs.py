@@ -24,59 +24,33 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from ...core.errors import InputError
+from ...templates.agqa import load_agqa
 from .answers import FRAME, LEAD, THOUGHT, YES_NO, plain, read_answer
 
 NO, YES = YES_NO
 BEFORE, AFTER = "before", "after"
 OVERALL = "Overall"
 TIMES = ("After", "Before", "While", "Between")
+_KINDS = load_agqa().kinds
+GROUP_OF = {name: kind.group for name, kind in _KINDS.items()}
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Object Exists": ("Object Exists",),
-    "Relation Exists": ("Relation Exists",),
-    "Interaction": ("Interaction",),
-    "Interaction Temporal Localization": tuple(f"Interaction {time}" for time in TIMES),
-    "Exists Temporal Localization": tuple(f"Exists {time}" for time in TIMES),
-    "Object": ("Object",),
-    "Object Temporal Localization": tuple(f"Object {time}" for time in TIMES),
-    "Action": ("Action",),
-    "Action Temporal Localization": tuple(f"Action {time}" for time in TIMES),
-    "First/Last": ("First Object", "Last Object", "First Action", "Last Action"),
-    "Longest/Shortest Action": ("Longest Action", "Shortest Action"),
-    "Conjunction": ("And", "Xor"),
-    "Choose": ("Choose", "Longer Choose", "Shorter Choose"),
-    "Equals": ("Object Equals", "Action Equals"),
+    group: tuple(kind for kind, its in GROUP_OF.items() if its == group) for group in dict.fromkeys(GROUP_OF.values())
 }
 """The kinds of questions by group."""
-GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
-BANNED = frozenset(
-    {
-        *(kind for group in ("Object", "Action") for kind in GROUPS[group]),
-        *(kind for group in ("Object", "Action") for kind in GROUPS[f"{group} Temporal Localization"]),
-        *("First Action", "Last Action"),
-    }
-)
+BANNED = frozenset(name for name, kind in _KINDS.items() if kind.banned)
 """Kinds that are neither scored nor asked: they can have several answers."""
 SCORED_GROUPS = tuple(group for group, kinds in GROUPS.items() if not BANNED.issuperset(kinds))
-EXISTENCE = frozenset(
-    {
-        *("Object Exists", "Relation Exists", "Interaction", "And", "Xor"),
-        *GROUPS["Interaction Temporal Localization"],
-        *GROUPS["Exists Temporal Localization"],
-    }
-)
+ANSWERED_YES_NO = frozenset(name for name, kind in _KINDS.items() if kind.answer == "yes/no")
+EXISTENCE = ANSWERED_YES_NO - {*GROUPS["Equals"]}
 """Kinds whose answers count as yes or no when a parent is held against its children."""
-ANSWERED_YES_NO = EXISTENCE | {"Object Equals", "Action Equals"}
-OBJECT_VALUED = frozenset({"Object", *GROUPS["Object Temporal Localization"], "First Object", "Last Object"})
-RULES = (
-    *("Interaction", "First", "Last", "Equals", "And", "Xor", "Choose", "Longer Choose", "Shorter Choose"),
-    *TIMES,
-)
+OBJECT_VALUED = frozenset(name for name, kind in _KINDS.items() if kind.answer == "object")
+RULES = tuple(sorted(load_agqa().rules, key=lambda rule: rule in TIMES))
 TWO_CHILDREN = frozenset({"Equals", "Xor", "Choose"})
 
 ARTICLES = frozenset({"a", "an", "the", "some"})
@@ -141,28 +115,6 @@ class VideoGraphs:
     video_id: str
     nodes: Mapping[str, Node]
     graphs: Sequence[Graph]
-
-
-def by_video(nodes: Iterable[Node], graphs: Iterable[Graph]) -> Iterator[VideoGraphs]:
-    """Group questions and graphs by video, in the order in which videos first appear.
-
-    All are held in memory; rows that are sorted by video are better given to the scores one video at a time.
-
-    Raises:
-        InputError: A key is given to two different questions.
-    """
-    found: dict[str, tuple[dict[str, Node], list[Graph]]] = {}
-    for node in nodes:
-        mine = found.setdefault(node.video_id, ({}, []))[0]
-        if mine.setdefault(node.key, node) != node:
-            raise InputError(
-                f"video {node.video_id!r}: key {node.key!r} is given to two questions, {mine[node.key].text!r} and "
-                f"{node.text!r}, or to one with two answers. Each question of a video needs a key of its own."
-            )
-    for graph in graphs:
-        found.setdefault(graph.video_id, ({}, []))[1].append(graph)
-    for video, (mine, theirs) in found.items():
-        yield VideoGraphs(video, mine, theirs)
 
 
 def check_graph(graph: Graph, nodes: Mapping[str, Node]) -> None:
@@ -301,40 +253,6 @@ def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, relea
         found.absent.append(given is None and not banned)
         found.names.append(node.text if released else node.key)
     return found
-
-
-def check_predictions(
-    predictions: Mapping[str, str], nodes: Iterable[Node], others: Collection[str] = frozenset()
-) -> None:
-    """Check that every question that is scored has a prediction, and every prediction a question.
-
-    Args:
-        predictions: Answers by key.
-        nodes: The questions. Of banned kinds none needs a prediction.
-        others: Keys of questions that exist and are not scored now.
-
-    Raises:
-        InputError: Keys are missing or unknown.
-    """
-    known, missing = set[str](), dict[str, None]()
-    for node in nodes:
-        known.add(node.key)
-        if node.key not in predictions and node.kind not in BANNED:
-            missing[node.key] = None
-    unknown = [key for key in predictions if key not in known and key not in others]
-    faults = [
-        f"{len(keys):,} {what} ({', '.join(list(keys)[:SHOWN])}{', …' * (len(keys) > SHOWN)})"
-        for keys, what in (
-            (missing, f"of {len(known):,} questions have no prediction"),
-            (unknown, "keys are of no question"),
-        )
-        if keys
-    ]
-    if faults:
-        raise InputError(
-            f"{'; '.join(faults)}. Every question needs one prediction, but those of kinds "
-            f"{', '.join(sorted(BANNED))}; without this check a question without prediction is left out."
-        )
 
 
 def constant_predictions(nodes: Iterable[Node], answer: str = YES) -> dict[str, str]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from ....templates.agqa import PERSON, load_agqa
 from . import questions as ask
-from .questions import VIDEO, Action, Object, Question, Window, Windowed, at
+from .questions import VIDEO, Action, Object, Question, Window, Windowed, at, kind_of
 from .wording import word
 
 Composition = tuple[str, tuple[Question, ...]]
@@ -93,7 +93,7 @@ def _root(question: Question) -> Step:
     step = take_apart(question)
     if not isinstance(question, ask.RelationExists):
         return step
-    kind = step.kind if question.window == VIDEO else _in(question.window, "Interaction")
+    kind = step.kind if question.window == VIDEO else f"Interaction {question.window.word.title()}"
     return Step(question, kind, (*step.rules, ("Interaction", (ask.ObjectExists(PERSON, question.window),))))
 
 
@@ -101,43 +101,6 @@ def _root(question: Question) -> Step:
 def take_apart(question: Question) -> Step:
     """Return a question's kind, and the children that rules give it."""
     return Step(question, kind_of(question), tuple(_rules(question)))
-
-
-def kind_of(question: Question) -> str:
-    """Name the leaf kind of a question."""
-    match question:
-        case ask.ObjectExists(window=window) | ask.RelationExists(window=window) if window != VIDEO:
-            return f"Exists {window.word.title()}"
-        case ask.ObjectExists():
-            return "Object Exists"
-        case ask.RelationExists():
-            return "Relation Exists"
-        case ask.Interaction(window=window) | ask.ActionHappens(window=window):
-            return _in(window, "Interaction")
-        case ask.ObjectsOf(window=window):
-            return _in(window, "Object")
-        case ask.ActionsIn(window):
-            return _in(window, "Action")
-        case ask.Both(word):
-            return word.title()
-        case ask.EdgeObject(edge):
-            return f"{edge.title()} Object"
-        case ask.EdgeAction(edge):
-            return f"{edge.title()} Action"
-        case ask.ExtremeAction(word):
-            return f"{word.title()} Action"
-        case ask.ObjectEquals():
-            return "Object Equals"
-        case ask.ActionEquals():
-            return "Action Equals"
-        case ask.LengthChoose(word):
-            return f"{word.title()} Choose"
-        case ask.ObjectChoose() | ask.OrderChoose():
-            return "Choose"
-
-
-def _in(window: Window, kind: str) -> str:
-    return kind if window == VIDEO else f"{kind} {window.word.title()}"
 
 
 def _rules(question: Question) -> Iterator[Composition]:

@@ -8,9 +8,10 @@ that question itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any, Literal, TypeVar, dataclass_transform
+from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform
 
 Edge = Literal["first", "last"]
 Extreme = Literal["longest", "shortest"]
@@ -208,42 +209,81 @@ Action = str | ExtremeAction | ToAction
 Windowed = ObjectExists | RelationExists | Interaction | ActionHappens | ObjectsOf | EdgeObject | ActionsIn | EdgeAction
 Question = Windowed | Both | ExtremeAction | ObjectEquals | ObjectChoose | LengthChoose | ActionEquals | OrderChoose
 
+
+class QuestionType(NamedTuple):
+    """How questions of a type are called; `{word}` and `{Edge}` stand for what is in those fields, in capitals or not.
+
+    Attributes:
+        notation: In the short notation; every field that is not named so follows in brackets.
+        kind: The leaf kind of the released hierarchies.
+        kind_in_part: That of questions about a part of the video, if it is another.
+        template: AGQA's template; empty if `template_of` has to look closer, or if AGQA does not ask it.
+    """
+
+    notation: str
+    kind: str = ""
+    kind_in_part: str = ""
+    template: str = ""
+
+
+QUESTION_TYPES: Mapping[type, QuestionType] = {
+    ObjectExists: QuestionType("objExists", "Object Exists", "Exists {Window}"),
+    RelationExists: QuestionType("relExists", "Relation Exists", "Exists {Window}", "relExists"),
+    Interaction: QuestionType("interaction", "Interaction", "Interaction {Window}", "objRelExists"),
+    ActionHappens: QuestionType("happens", "Interaction", "Interaction {Window}"),
+    Both: QuestionType("{word}", "{Word}", template="{word}ObjRelExists"),
+    ObjectsOf: QuestionType("object", "Object", "Object {Window}", "objWhat"),
+    EdgeObject: QuestionType("{edge}Object", "{Edge} Object", template="obj{Edge}"),
+    ActionsIn: QuestionType("action", "Action", "Action {Window}"),
+    EdgeAction: QuestionType("{edge}Action", "{Edge} Action", template="act{Edge}"),
+    ExtremeAction: QuestionType("{word}Action", "{Word} Action", template="act{Word}"),
+    ObjectEquals: QuestionType("equals", "Object Equals"),
+    ObjectChoose: QuestionType("choose", "Choose"),
+    LengthChoose: QuestionType("{word}", "{Word} Choose", template="actLength{Word}Choose"),
+    ActionEquals: QuestionType("equalsAction", "Action Equals"),
+    OrderChoose: QuestionType("beforeOrAfter", "Choose"),
+    ToAction: QuestionType("toAction"),
+}
+_IN_BRACKETS = {
+    cls: [each.name for each in fields(cls) if f"{{{each.name}}}" not in its.notation]
+    for cls, its in QUESTION_TYPES.items()
+}
 _ORDERED = {Interaction: "objTime", RelationExists: "relTime", ActionHappens: "actTime"}
 _IN_WINDOWS = {"before": "actWhatBefore", "after": "actWhatAfterAll"}
+
+
+def _called(pattern: str, question: Question | ToAction) -> str:
+    word, edge = getattr(question, "word", ""), getattr(question, "edge", "")
+    return pattern.format(word=word, Word=word.title(), edge=edge, Edge=edge.title())
+
+
+def kind_of(question: Question) -> str:
+    """Name the leaf kind of a question."""
+    its = QUESTION_TYPES[type(question)]
+    window = getattr(question, "window", VIDEO)
+    if window == VIDEO or not its.kind_in_part:
+        return _called(its.kind, question)
+    return its.kind_in_part.format(Window=window.word.title())
 
 
 def template_of(question: Question) -> str:
     """Name AGQA's template of a question; empty if AGQA does not ask it."""
     match question:
-        case RelationExists():
-            return "relExists"
-        case Interaction(relation):
-            return "objExists" if relation == INTERACTING else "objRelExists"
-        case Both(word):
-            return f"{word}ObjRelExists"
-        case ObjectsOf(relation):
-            return "objWhatGeneral" if relation == INTERACTING else "objWhat"
-        case EdgeObject(edge):
-            return f"obj{edge.title()}"
+        case Interaction(relation) if relation == INTERACTING:
+            return "objExists"
+        case ObjectsOf(relation) if relation == INTERACTING:
+            return "objWhatGeneral"
         case ActionsIn(window):
             return _IN_WINDOWS.get(window.word, "")
-        case EdgeAction(edge):
-            return f"act{edge.title()}"
-        case ExtremeAction(word):
-            return f"act{word.title()}"
-        case ObjectEquals(_, EdgeObject(edge)):
-            return f"obj{edge.title()}Verify"
-        case ObjectChoose(_, _, EdgeObject(edge)):
-            return f"obj{edge.title()}Choose"
-        case ObjectChoose():
-            return "objWhatChoose"
-        case LengthChoose(word):
-            return f"actLength{word.title()}Choose"
-        case ActionEquals(_, LengthChoose(word)):
-            return f"actLength{word.title()}Verify"
+        case ObjectEquals(_, EdgeObject() as asked):
+            return f"{template_of(asked)}Verify"
+        case ObjectChoose(_, _, asked):
+            return f"{template_of(asked)}Choose" if isinstance(asked, EdgeObject) else "objWhatChoose"
+        case ActionEquals(_, compared):
+            return template_of(compared).replace("Choose", "Verify")
         case OrderChoose(asked):
             return _ORDERED[type(asked)]
-    return ""
+    return _called(QUESTION_TYPES[type(question)].template, question)
 
 
 TEMPLATES = (
@@ -253,31 +293,6 @@ TEMPLATES = (
     *("actLengthLongerVerify", "actLengthShorterVerify", "actLongest", "actShortest", "actTime", "relTime", "objTime"),
 )
 """AGQA's 27 templates."""
-
-
-# How a question, or an action, is called in the short notation: `{edge}` is what stands in that field, and every field
-# that is not named so follows in brackets.
-_NOTATIONS: dict[type, str] = {
-    ObjectExists: "objExists",
-    RelationExists: "relExists",
-    Interaction: "interaction",
-    ActionHappens: "happens",
-    Both: "{word}",
-    ObjectsOf: "object",
-    EdgeObject: "{edge}Object",
-    ActionsIn: "action",
-    EdgeAction: "{edge}Action",
-    ExtremeAction: "{word}Action",
-    ObjectEquals: "equals",
-    ObjectChoose: "choose",
-    LengthChoose: "{word}",
-    ActionEquals: "equalsAction",
-    OrderChoose: "beforeOrAfter",
-    ToAction: "toAction",
-}
-_IN_BRACKETS = {
-    cls: [each.name for each in fields(cls) if f"{{{each.name}}}" not in name] for cls, name in _NOTATIONS.items()
-}
 
 
 @lru_cache(maxsize=1 << 16)
@@ -290,7 +305,7 @@ def notation(part: Question | Action | Window) -> str:
         return part
     if isinstance(part, Window):
         return f"{part.word}({', '.join(map(notation, part.actions))})"
-    name = _NOTATIONS[type(part)].format(word=getattr(part, "word", ""), edge=getattr(part, "edge", ""))
+    name = _called(QUESTION_TYPES[type(part)].notation, part)
     inside = [getattr(part, field) for field in _IN_BRACKETS[type(part)]]
     return f"{name}({', '.join(notation(each) for each in inside if each != VIDEO)})"
 
