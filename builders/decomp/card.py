@@ -8,8 +8,9 @@ from typing import Any
 from ...core.output import FinishedOutput
 from ...core.source import source_of
 from ...data_cards.card import Card
+from ...evaluation.blind.question_only import GUESSERS
 from .graph_answers import REASONS
-from .statistics import MOST_READ, PAPER_MEAN, DecompStatistics, guesser_names, measure_decomp
+from .statistics import MOST_READ, PAPER_MEAN, DecompStatistics, measure_decomp
 
 TITLES = {
     "sample": "Question graphs on the built-in sample of stressreel",
@@ -74,7 +75,7 @@ def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any
         "paper_mean": PAPER_MEAN,
         "most": MOST_READ,
         "reasons": {REASONS.get(code) or MORE_REASONS.get(code, code): n for code, n in measured.reasons.most_common()},
-        "guessers": {name: BASELINES[name] for name in guesser_names()},
+        "guessers": {name: BASELINES[name] for name in GUESSERS},
         "blind": {
             template: {"roots in test": f"{measured.asked[template]:,}", **shares, "highest": max(shares.values())}
             for template, shares in measured.blind.items()

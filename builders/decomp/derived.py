@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...evaluation.metrics.question_graphs import named_object
+from ...evaluation.metrics.question_graphs import check_graph, named_object
 from ...templates.agqa import load_agqa
 from ..runtime.derived import Derivation, Derived
 from .answers import GRAPH, ROOT
-from .compositions import compositions_of, is_held_out
-from .drop_rules import steps_of
 from .graph_answers import REASONS, verdict
+from .hierarchies import depth_of
 from .making import Making
 from .programs.parsing import parse_program
 from .programs.questions import notation
 from .root_wording import word_root
+from .scores import graph_of, node_of
 from .settings import settings_of
 from .tables import GRAPHS, QUESTIONS
 from .video_graphs import Root, graphs_of
@@ -79,10 +79,9 @@ def expected_of(row: Row, split: str, making: Making | None, *, annotated: bool)
         return {**kept, "recomputed": None}
     if making is not None:
         question = parse_program(row["agqa_program"])
-        new = any(is_held_out(each, making.held_out, making.seed) for each in compositions_of(question))
         kept["question"] = word_root(question, row["video_id"], notation(question), seed=making.seed)
-        kept["novel_composition"] = split != "train" and new
-        kept["more_steps"] = split != "train" and steps_of(question) > making.train_steps
+        novel, more = (split != "train" and flag for flag in making.flags(question))
+        kept |= {"novel_composition": novel, "more_steps": more}
     return {**kept, "reason": "", "decided_by": ROOT}
 
 
@@ -100,19 +99,14 @@ def wrongly_answered(row: Row) -> Iterator[str]:
 
 def misshapen(graph: Row, video: VideoRows) -> Iterator[str]:
     """Yield what is no graph of a root: other nodes, children that do not come first, another depth or template."""
-    nodes, count = graph["nodes"], len(graph["nodes"])
-    if not nodes or nodes[-1] != graph["root"] or len({*nodes} & video.questions.keys()) != count:
-        yield "its nodes are not questions of its video, each once, its root last"
+    try:
+        check_graph(graph_of(graph), {key: node_of(row) for key, row in video.questions.items()})
+    except InputError as error:
+        yield str(error)
         return
-    depths, below, rules = [0] * count, {count - 1}, load_agqa().rules
-    for edge in sorted(graph["edges"], key=lambda edge: edge["parent"]):
-        parent, children = edge["parent"], edge["children"]
-        if edge["rule"] not in rules or not children or not all(0 <= child < parent < count for child in children):
-            yield f"an edge has no known rule or children before its parent: {edge}"
-            return
-        below |= {*children}
-        depths[parent] = max(depths[parent], 1 + max(depths[child] for child in children))
-    found = (depths[-1], not graph["edges"], video.questions[graph["root"]]["template"])
+    count, edges = len(graph["nodes"]), graph["edges"]
+    below = {count - 1, *(child for edge in edges for child in edge["children"])}
+    found = (depth_of(count, edges), not edges, video.questions[graph["root"]]["template"])
     if len(below) != count or (graph["depth"], graph["isolated"], graph["template"]) != found:
         yield "its depth, its template or whether it is isolated is not what its edges and its root say"
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from ...annotations.agqa_hierarchies import ISOLATED, Hierarchy, HierarchyNode
@@ -18,6 +17,7 @@ from .answers import ROOT
 from .programs.parsing import parse_program
 from .programs.questions import Question, template_of
 from .video_graphs import BEFORE_AFTER, canonical_id, in_order, options_of
+from .video_rows import by_video
 
 DEEPEST = 100  # rules in a row; published graphs have about ten
 
@@ -100,24 +100,25 @@ class PublishedGraphs:
                 for text in texts
                 for rule, children in found.rules.get(text, {}).items()
             ]
-            keys = [found.nodes[text].key for text in texts]
-            yield self._graph(keys[-1], found.old_program, keys, edges)
+            keys, asked = [found.nodes[text].key for text in texts], _question(found.old_program)
+            yield {
+                "root": keys[-1],
+                "video_id": self.video_id,
+                "template": template_of(asked) if asked else "",
+                "isolated": not edges,
+                "depth": depth_of(len(keys), edges),
+                "nodes": keys,
+                "edges": edges,
+            }
 
-    def _graph(self, root: str, program: str, nodes: list[str], edges: list[Row]) -> Row:
-        depths = [0] * len(nodes)
-        for edge in edges:
-            below = 1 + max((depths[child] for child in edge["children"]), default=0)
-            depths[edge["parent"]] = max(depths[edge["parent"]], below)
-        asked = _question(program)
-        return {
-            "root": root,
-            "video_id": self.video_id,
-            "template": template_of(asked) if asked else "",
-            "isolated": not edges,
-            "depth": depths[-1],
-            "nodes": nodes,
-            "edges": edges,
-        }
+
+def depth_of(count: int, edges: Iterable[Row]) -> int:
+    """Return the number of rules on the longest way down from the last of so many nodes."""
+    depths = [0] * count
+    for edge in sorted(edges, key=lambda edge: edge["parent"]):
+        parent = edge["parent"]
+        depths[parent] = max(depths[parent], *(1 + depths[child] for child in edge["children"]))
+    return depths[-1]
 
 
 def _question(program: str) -> Question | None:
@@ -166,23 +167,20 @@ def published_layout(output: FinishedOutput, split: str) -> Iterator[tuple[str, 
         File names and contents: `<video>.json` for each video, then `isolated.json`.
 
     Raises:
-        InputError: Two questions of a graph have the same text, by which that layout names them.
+        InputError: Rows are missing, or two questions of a graph have the same text, by which that layout names them.
     """
     isolated: list[Row] = []
-    questions = groupby(output.whole("questions", None, split), key=lambda row: row["video_id"])
-    graphs = groupby(output.whole("graphs", None, split), key=lambda row: row["video_id"])
-    for (video, rows), (other, roots) in zip(questions, graphs, strict=True):
-        if video != other:
-            raise InputError(f"{output.path}: questions are about {video} where graphs are about {other}; verify it.")
-        by_key = {row["key"]: row for row in rows}
+    for video in by_video(output, split, whole=True):
+        if not video.questions or not video.graphs:
+            raise InputError(f"{output.path}: {video.video_id} has questions or graphs, not both; verify it.")
         content = {}
-        for graph in roots:
+        for graph in video.graphs:
             if graph["isolated"]:
-                isolated.append(_isolated(by_key[graph["root"]]))
+                isolated.append(_isolated(video.questions[graph["root"]]))
             else:
-                content[graph["root"]] = _published(graph, by_key)
+                content[graph["root"]] = _published(graph, video.questions)
         if content:
-            yield f"{video}.json", _dump(content)
+            yield f"{video.video_id}.json", _dump(content)
     yield ISOLATED, _dump(isolated)
 
 

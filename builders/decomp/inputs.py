@@ -26,10 +26,10 @@ from ...core.version import tool_versions
 from ...video.estimate import look
 from ...video.source_files import find_videos, video_folder
 from .drawn_graphs import drawn_graph
-from .making import MadeQuestion, Making, make_split
+from .making import Making, make_split
 from .plan import plan_decomp, unit_of
 from .programs.questions import TEMPLATES
-from .readers import AgqaReader, MadeReader, PublishedReader, root_of_row
+from .readers import AgqaReader, MadeReader, PublishedReader, root_as_json, root_of_row
 from .render import Reader
 from .settings import SAMPLE, DecompSettings
 
@@ -138,9 +138,8 @@ def _of_charades(settings: DecompSettings) -> _Found:
         notes.update({f"questions_{reason}": count for reason, count in made.lost.items()})
         for graph in members:
             if questions := made.questions[graph.video_id]:
-                roots = [root_as_json(f"{graph.video_id}-{number}", q) for number, q in enumerate(questions)]
-                payload = {"roots": roots, "graph": graph_as_json(graph)}
-                units.append(unit_of(graph.video_id, split, payload, settings, float(len(roots))))
+                payload = {"roots": [root_as_json(each) for each in questions], "graph": graph_as_json(graph)}
+                units.append(unit_of(graph.video_id, split, payload, settings, float(len(questions))))
     notes["videos_without_questions"] = len(videos) - len(units)
     return _Found(units, MadeReader(settings.wording), source_named(settings), [folder], hashes, notes)
 
@@ -177,18 +176,6 @@ def _rates(settings: DecompSettings, wanted: Collection[str]) -> dict[str, float
     found = find_videos([video_folder(settings.videos)], set(wanted), CHARADES.video_folders)
     shapes = {name: look(path) for name, path in found.items()}
     return {name: shape.fps for name, shape in shapes.items() if shape}
-
-
-def root_as_json(key: str, made: MadeQuestion) -> dict[str, Any]:
-    """Return what a unit keeps of a question that was made."""
-    return {
-        "key": key,
-        "text": made.text,
-        "answer": made.answer,
-        "program": made.program,
-        "novel_composition": made.novel_comp,
-        "more_steps": made.more_steps,
-    }
 
 
 def _of_hierarchies(settings: DecompSettings) -> _Found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from ...annotations.scene_graphs import SceneGraph
@@ -20,6 +20,7 @@ from .programs.parsing import program_of
 from .programs.questions import TEMPLATES, Question, notation, template_of
 from .proposals import Proposer
 from .root_wording import word_root
+from .video_graphs import Root
 from .views import view_of
 
 OPEN = frozenset(
@@ -56,32 +57,10 @@ class Making:
     train_steps: int = 6
     paired: bool = True
 
-
-@dataclass(frozen=True, slots=True)
-class MadeQuestion:
-    """A question that was made.
-
-    Attributes:
-        video_id: The video.
-        question: The question.
-        answer: Its answer.
-        text: Its words, in the past tense.
-        template: AGQA's name of its kind.
-        program: Its program, as AGQA writes it.
-        steps: Steps of reasoning.
-        novel_comp: Whether it has a composition that `train` never has.
-        more_steps: Whether it has more steps than any question of `train`.
-    """
-
-    video_id: str
-    question: Question
-    answer: str
-    text: str
-    template: str
-    program: str
-    steps: int
-    novel_comp: bool
-    more_steps: bool
+    def flags(self, question: Question) -> tuple[bool, bool]:
+        """Return whether a question has a composition that `train` never has, and more steps than any there."""
+        parts = compositions_of(question)
+        return any(is_held_out(each, self.held_out, self.seed) for each in parts), steps_of(question) > self.train_steps
 
 
 @dataclass(frozen=True)
@@ -95,7 +74,7 @@ class Made:
             "over_most_per_video".
     """
 
-    questions: Mapping[str, Sequence[MadeQuestion]]
+    questions: Mapping[str, Sequence[Root]]
     drawn: Mapping[str, int]
     lost: Mapping[str, int]
 
@@ -114,8 +93,9 @@ def make_split(split: str, graphs: Sequence[SceneGraph], making: Making) -> Made
     asked, drawn, lost = _balanced(split, graphs, making)
     questions = {}
     for graph in graphs:
-        found = [_made(each, split, making) for each in asked.pop(graph.video_id).values()]
-        questions[graph.video_id] = sorted(found, key=lambda made: (TEMPLATES.index(made.template), made.program))
+        found = [_root(each, split, making) for each in asked.pop(graph.video_id).values()]
+        found.sort(key=lambda root: (TEMPLATES.index(template_of(root.question)), root.program))
+        questions[graph.video_id] = [replace(root, key=f"{root.key}-{number}") for number, root in enumerate(found)]
     return Made(questions, drawn, lost)
 
 
@@ -167,11 +147,7 @@ class _Maker:
 
     def allowed(self, question: Question) -> bool:
         """Return whether the split may have a question."""
-        making = self.making
-        held_out = self.split == "train" and (
-            steps_of(question) > making.train_steps
-            or any(is_held_out(each, making.held_out, making.seed) for each in compositions_of(question))
-        )
+        held_out = self.split == "train" and any(self.making.flags(question))
         self.lost["held_out"] += held_out
         return not held_out
 
@@ -310,17 +286,9 @@ class _Maker:
         return digest_for(self.making.seed, "decomp", "alone", asked.video_id, notation(asked.question))
 
 
-def _made(asked: Asked, split: str, making: Making) -> MadeQuestion:
-    question, steps = asked.question, steps_of(asked.question)
-    held_out = any(is_held_out(each, making.held_out, making.seed) for each in compositions_of(question))
-    return MadeQuestion(
-        video_id=asked.video_id,
-        question=question,
-        answer=asked.answer,
-        text=word_root(question, asked.video_id, notation(question), seed=making.seed),
-        template=template_of(question),
-        program=program_of(question),
-        steps=steps,
-        novel_comp=split != "train" and held_out,
-        more_steps=split != "train" and steps > making.train_steps,
-    )
+def _root(asked: Asked, split: str, making: Making) -> Root:
+    """Word a question; its key is that of the video until it is numbered."""
+    name, question = asked.video_id, asked.question
+    text = word_root(question, name, notation(question), seed=making.seed)
+    novel, more = (split != "train" and flag for flag in making.flags(question))
+    return Root(name, text, question, asked.answer, program_of(question), novel, more)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,11 @@ class MadeReader:
         """Return the questions and graphs of a unit's video."""
         roots = [root_of_json(row) for row in unit.payload["roots"]]
         return graphs_of(unit.id, roots, graph_from_json(unit.id, unit.payload["graph"]), self.wording)
+
+
+def root_as_json(root: Root) -> dict[str, Any]:
+    """Return what a unit's payload keeps of a root."""
+    return {each.name: getattr(root, each.name) for each in fields(Root) if each.name != "question"}
 
 
 def root_of_json(row: Mapping[str, Any]) -> Root:

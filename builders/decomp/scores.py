@@ -19,8 +19,7 @@ from ...evaluation.metrics.question_graphs import (
     Graph,
     Node,
     VideoGraphs,
-    constant_predictions,
-    most_common_predictions,
+    constant_answers,
 )
 from ...evaluation.metrics.question_paths import question_path, question_path_json, question_path_text
 from ...evaluation.metrics.scores import Scores
@@ -91,13 +90,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
         answered = {key: answer for key, answer in given.items() if key in said}  # as many as the model answered
         return counting(read_graphs(output, options.split), answered)[0]
 
-    constants = {
-        name: counted_as(given)
-        for name, given in (
-            ("always yes", constant_predictions(nodes)),
-            ("commonest", most_common_predictions(nodes)),
-        )
-    }
+    constants = {name: counted_as(given) for name, given in constant_answers(nodes).items()}
     missing, unreadable = asked.missing, asked.unreadable
     return Scores(
         benchmark="decomp",

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...evaluation.blind.question_only import GUESSERS, Read, blind_shares
+from ...evaluation.blind.question_only import Read, blind_shares
 from ...evaluation.metrics.bootstrap import estimates
 from ...evaluation.metrics.compositional_accuracy import alike, count, measure
-from ...evaluation.metrics.question_graphs import SCORED_GROUPS, constant_predictions, most_common_predictions
+from ...evaluation.metrics.question_graphs import SCORED_GROUPS, constant_answers
 from .scores import read_graphs
 from .tables import QUESTIONS
 from .video_rows import by_video
@@ -18,6 +18,7 @@ from .video_rows import by_video
 TRAIN, TEST = "train", "test"
 PAPER_MEAN = 11.49
 MOST_READ = 20_000  # questions that guessers learn, and are asked
+SHOWN_CONSTANTS = {"commonest": "the commonest answer to the kind"}
 CONSTANT_SCORES = ("accuracy", "CA", "IC (defined)")
 
 
@@ -168,16 +169,10 @@ def _constants(output: FinishedOutput) -> dict[str, dict[str, float]]:
     nodes = [node for video in videos for node in video.nodes.values()]
     left_out = alike(nodes)
     found = {}
-    for name, given in (
-        ("always yes", constant_predictions(nodes)),
-        ("the commonest answer to the kind", most_common_predictions(nodes)),
-    ):
+    for name, given in constant_answers(nodes).items():
         counted, _ = count(videos, given, left_out=left_out)
         scored = estimates(counted, measure(counted.cells), seed=0, resamples=100)
-        found[name] = {key: score.value for key, score in scored.items() if key in CONSTANT_SCORES}
+        found[SHOWN_CONSTANTS.get(name, name)] = {
+            key: score.value for key, score in scored.items() if key in CONSTANT_SCORES
+        }
     return found
-
-
-def guesser_names() -> list[str]:
-    """Name the guessers."""
-    return list(GUESSERS)

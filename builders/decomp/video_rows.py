@@ -34,16 +34,18 @@ class VideoRows:
         return None if None in found else [row for row in found if row is not None]
 
 
-def by_video(output: FinishedOutput, split: str | None = None) -> Iterator[VideoRows]:
+def by_video(output: FinishedOutput, split: str | None = None, *, whole: bool = False) -> Iterator[VideoRows]:
     """Yield the rows of each video: both tables hold a video's rows together, and the videos in the same order.
 
     Args:
         output: The output.
         split: A split; all if none is named.
+        whole: Refuse an output that lacks rows.
     """
+    read = output.whole if whole else output.rows
     for name in [split] if split else output.splits(QUESTIONS.name):
-        questions = groupby(output.rows(QUESTIONS.name, None, name), key=lambda row: row["video_id"])
-        graphs = groupby(output.rows(GRAPHS.name, None, name), key=lambda row: row["video_id"])
+        questions = groupby(read(QUESTIONS.name, None, name), key=lambda row: row["video_id"])
+        graphs = groupby(read(GRAPHS.name, None, name), key=lambda row: row["video_id"])
         waiting = next(graphs, None)
         for video, rows in questions:
             found = list(rows)

@@ -255,19 +255,19 @@ def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, relea
     return found
 
 
-def constant_predictions(nodes: Iterable[Node], answer: str = YES) -> dict[str, str]:
-    """Answer every question alike: a model that says yes to all is nearly perfectly consistent."""
-    return {node.key: answer for node in nodes if node.kind not in BANNED}
+def constant_answers(nodes: Sequence[Node]) -> dict[str, dict[str, str]]:
+    """Return the answers of models that do not look, by name: who always says yes is nearly perfectly consistent.
 
-
-def most_common_predictions(nodes: Sequence[Node]) -> dict[str, str]:
-    """Answer every question by the most common right answer to its kind.
-
-    Of equally common answers it is the first by alphabet; a kind without any right answer is answered by yes.
+    "commonest" answers every question by the most common right answer to its kind: of equally common ones by the first
+    in the alphabet, and by yes where no right answer to the kind is known.
     """
     given: dict[str, Counter[str]] = {}
     for node in {(node.video_id, node.key): node for node in nodes}.values():
         if node.answer is not None:
             given.setdefault(node.kind, Counter())[node.answer] += 1
     best = {kind: min(counts, key=lambda answer: (-counts[answer], answer)) for kind, counts in given.items()}
-    return {node.key: best.get(node.kind, YES) for node in nodes if node.kind not in BANNED}
+    scored = [node for node in nodes if node.kind not in BANNED]
+    return {
+        "always yes": {node.key: YES for node in scored},
+        "commonest": {node.key: best.get(node.kind, YES) for node in scored},
+    }

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from agqa_files import row, write_graphs
-from stressreel.builders.decomp.programs.decomposition import kind_of
 from stressreel.builders.decomp.programs.parsing import program_of
 from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
@@ -33,6 +32,7 @@ from stressreel.builders.decomp.programs.questions import (
     RelationExists,
     ToAction,
     Window,
+    kind_of,
     notation,
     template_of,
 )

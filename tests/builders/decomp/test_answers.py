@@ -10,7 +10,7 @@ import pytest
 from stressreel.annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from stressreel.builders.decomp.answers import Answer, Filled, answer, fill
 from stressreel.builders.decomp.graph_answers import REASONS
-from stressreel.builders.decomp.programs.decomposition import Step, decompose, kind_of
+from stressreel.builders.decomp.programs.decomposition import Step, decompose
 from stressreel.builders.decomp.programs.parsing import parse_program
 from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
@@ -34,6 +34,7 @@ from stressreel.builders.decomp.programs.questions import (
     RelationExists,
     ToAction,
     Window,
+    kind_of,
 )
 from stressreel.templates.agqa import load_agqa
 

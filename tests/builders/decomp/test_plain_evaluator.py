@@ -23,8 +23,7 @@ from stressreel.builders.decomp.graph_answers import Teller
 from stressreel.builders.decomp.making import Making, make_split
 from stressreel.builders.decomp.programs import questions as ask
 from stressreel.builders.decomp.programs.decomposition import graph_of as taken_apart
-from stressreel.builders.decomp.programs.decomposition import kind_of
-from stressreel.builders.decomp.programs.questions import INTERACTING, VIDEO, Question, Window, notation
+from stressreel.builders.decomp.programs.questions import INTERACTING, VIDEO, Question, Window, kind_of, notation
 from stressreel.builders.decomp.video_graphs import Root, graphs_of
 from stressreel.templates import read_table
 from stressreel.templates.agqa import ANYTHING, load_agqa
