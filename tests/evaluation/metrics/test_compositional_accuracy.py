@@ -23,10 +23,12 @@ from stressreel.evaluation.metrics.question_graphs import (
     Graph,
     Node,
     VideoGraphs,
-    constant_predictions,
+    constant_answers,
 )
 from sub_questions import Asked, figure_one, one_graph
 
+OBJECTS = ("phone", "dish")
+TIMES = ("After", "Before", "While", "Between")
 NONE = pytest.approx(float("nan"), nan_ok=True)
 
 
@@ -75,14 +77,6 @@ def test_accuracy_is_the_mean_over_right_answers() -> None:
     assert not any("accuracy|Object|" in name for name in counted.cells)
 
 
-def test_kinds_are_reported_by_group() -> None:
-    video = one_graph({"a": ("Interaction After", "yes"), "b": ("Interaction Between", "yes"), "c": ("Xor", "no")})
-    found = cells(count([video], truths(video))[0])
-    assert found["accuracy|Interaction Temporal Localization|yes"] == (2, 2)
-    assert found["accuracy|Conjunction|no"] == (1, 1)
-    assert found["accuracy|Overall|yes"] == (2, 2)
-
-
 def shared(text_of_b: str) -> VideoGraphs:
     """Two graphs of one video; a is in both, b1 and b2 have a key each."""
     nodes = {
@@ -107,55 +101,6 @@ def test_a_question_counts_once_by_key_or_by_text() -> None:
     assert cells(count([shared("c?")], said, released=True)[0])["accuracy|Interaction|yes"] == (2, 3)
 
 
-def test_a_parent_counts_once_and_its_first_children_are_those_that_count() -> None:
-    video = shared("b?")
-    nodes = {**video.nodes, "r2": replace(video.nodes["r2"], text="r1?")}
-    video = replace(video, nodes=nodes)
-    said = truths(video) | {"b2": "no"}
-    ours, theirs = (cells(count([video], said, released=released)[0]) for released in (False, True))
-    assert (ours["CA|rule|And"], ours["RWR|rule|And"]) == ((1, 1), (1, 1))
-    assert theirs["CA|rule|And"] == (1, 1)
-    assert "RWR|rule|And" not in theirs
-    assert ours["IC|rule|And|Yes"] == (1, 2)
-    assert theirs["IC|rule|And|Yes"] == (1, 1)
-
-
-def test_a_parent_without_a_right_answer_does_not_stand_in_for_its_namesake() -> None:
-    video = shared("b?")
-    nodes = {
-        **video.nodes,
-        "r1": replace(video.nodes["r1"], text="r?", answer=None),
-        "r2": replace(video.nodes["r2"], text="r?"),
-    }
-    found = cells(count([replace(video, nodes=nodes)], truths(video), released=True)[0])
-    assert found["CA|rule|And"] == (1, 1)
-    assert found["IC|rule|And|Yes"] == (1, 1)
-    assert found["accuracy|Conjunction|yes"] == (1, 1)
-
-
-def test_questions_of_two_videos_are_two() -> None:
-    first, second = (one_graph({"a": ("Interaction", "yes")}, video=name) for name in ("v1", "v2"))
-    counted = count([second, first], {"a": "yes"}, released=True)[0]
-    assert cells(counted)["accuracy|Interaction|yes"] == (2, 2)
-    assert counted.sources == ("v1", "v2")
-
-
-def test_isolated_questions_count_for_accuracy_alone() -> None:
-    base = figure_one()
-    alone = Graph("phone", "v1", ("phone",), ())
-    video = replace(base, graphs=[*base.graphs, alone, alone])
-    plain, ours, theirs = (
-        cells(count([which], truths(video), released=released)[0])
-        for which, released in ((base, False), (video, False), (video, True))
-    )
-    assert ours == plain  # by its key it is there already
-    assert theirs["accuracy|Object Exists|yes"] == (4, 4)  # those files count each row
-    changed = {name for name in theirs if theirs[name] != plain[name]}
-    assert changed == {"accuracy|Object Exists|yes", "accuracy|Overall|yes"}
-    asked = count([video], truths(video))[1]
-    assert (asked.graphs, asked.isolated, asked.questions) == (1, 2, 8)
-
-
 # Composition
 
 
@@ -175,53 +120,6 @@ def test_compositional_accuracy_of_a_graph_by_hand() -> None:
     assert result["Delta, After"] == NONE
     assert result["CA, After"] == NONE
     assert "Delta, First" not in result
-
-
-def five() -> VideoGraphs:
-    """A parent with two rules over five children, one of them in both."""
-    children = {f"c{n}": ("Interaction", "yes") for n in range(5)}
-    parent: dict[str, Asked] = {"p": ("Interaction After", "no")}
-    rules = [("p", "Interaction", ["c0", "c1", "c2"]), ("p", "After", ["c2", "c3", "c4"])]
-    return one_graph(children | parent, rules)
-
-
-@pytest.mark.parametrize("wrong", range(6))
-def test_wrong_children_are_counted_by_rule_and_of_all_rules_once(wrong: int) -> None:
-    said = truths(five()) | {f"c{n}": "no" for n in range(wrong)}
-    found = cells(count([five()], said)[0])
-    by_rule = Counter(
-        f"RWR-{n}" if (n := sum(at < wrong for at in these)) else "CA" for these in ((0, 1, 2), (2, 3, 4))
-    )
-    for bucket, number in by_rule.items():
-        assert found[f"{bucket}|rule|Overall"] == (number, number)
-    bucket = f"RWR-{wrong}" if wrong else "CA"
-    assert found[f"{bucket}|group|Interaction Temporal Localization"] == (1, 1)
-    assert found[f"{bucket}|group|Overall"] == (1, 1)
-    others = {name.split("|")[0] for name in found if "|group|Overall" in name} - {bucket}
-    assert others == ({"RWR"} if wrong else set())
-
-
-def test_children_that_are_banned_or_have_no_right_answer_are_not_looked_at() -> None:
-    questions: dict[str, Asked] = {
-        "a": ("Object", "phone"),
-        "b": ("Interaction", None),
-        "c": ("Interaction", "yes"),
-        "p": ("Interaction After", "yes"),
-    }
-    video = one_graph(questions, [("p", "Interaction", ["a", "b"]), ("p", "After", ["a", "b", "c"])])
-    found = cells(count([video], {"a": "dish", "b": "no", "c": "yes", "p": "no"})[0])
-    assert found["CA|rule|After"] == found["CA|rule|Overall"] == found["CA|group|Overall"] == (0, 1)
-    assert "CA|rule|Interaction" not in found
-    assert not any(name.startswith("RWR") for name in found)
-
-
-@pytest.mark.parametrize("root", [("Object After", "phone"), ("Interaction After", None)])
-def test_parents_that_are_banned_or_have_no_right_answer_are_not_counted(root: Asked) -> None:
-    video = one_graph({"a": ("Interaction", "yes"), "p": root}, [("p", "After", ["a"])])
-    found = cells(count([video], {"a": "yes", "p": "yes"})[0])
-    assert not any(name.startswith(("CA", "RWR", "cP", "cR")) for name in found)
-    # Consistency looks at no right answer, and at no banned parent.
-    assert ("IC|rule|After|Yes" in found) == (root[1] is None)
 
 
 def test_compositional_precision_and_recall_by_hand() -> None:
@@ -253,20 +151,6 @@ def test_compositional_precision_and_recall_by_hand() -> None:
 # Consistency
 
 
-def test_consistency_of_a_graph_by_hand() -> None:
-    said = truths(figure_one()) | {"picture": "no", "touching after": "no", "first": "dish"}
-    found = cells(count([figure_one()], said)[0])
-    # taking: yes over (yes, no): wrong twice. touching after: no over (yes, yes): nothing. root: yes, but a dish.
-    assert found["IC|rule|Interaction|Yes"] == found["IC|rule|Interaction|No"] == (0, 1)
-    assert not any(name.startswith("IC|rule|After") for name in found)
-    assert found["IC|rule|Equals|Yes"] == found["IC|group|Equals|Equals|No"] == (0, 1)
-    assert found["IC|group|Interaction|Interaction|Yes"] == (0, 1)
-    result = score(figure_one(), said)
-    assert result["IC"] == NONE
-    assert (result["IC (defined)"], result["IC, Interaction"], result["IC, Equals parents"]) == (0, 0, 0)
-    assert "IC, Between" not in result
-
-
 def test_consistency_of_a_rule_needs_both_counters_and_of_all_needs_eighteen() -> None:
     parts: dict[str, Asked] = {"a": ("Interaction", "yes"), "b": ("Interaction", "yes"), "p": ("And", "yes")}
     video = one_graph(parts, [("p", "And", ["a", "b"])])
@@ -280,52 +164,35 @@ def test_consistency_of_a_rule_needs_both_counters_and_of_all_needs_eighteen() -
 
 def everything(copies: int = 6) -> list[VideoGraphs]:
     """Videos in which all rules are, with both answers wherever there are two."""
-    found = []
-    for number in range(copies):
-        parts: dict[str, Asked] = {}
-        rules = []
-        programs: dict[str, str] = {"phone": "objExists(phone)", "dish": "objExists(dish)"}
-        texts = {"phone": "Does a phone exist?", "dish": "Does a dish exist?"}
-        for name, answer in (("y1", "yes"), ("y2", "yes"), ("n1", "no"), ("n2", "no")):
-            parts[name] = ("Interaction", answer)
-        sides = {"yes": ["y1", "y2"], "no": ["n1", "y2"]}
-        for rule in ("Interaction", "After", "Before", "While", "Between", "And", "Xor"):
-            for answer, children in sides.items():
-                kind = rule if rule in ("And", "Xor") else "Interaction After"
-                here = children if rule != "Xor" else ["y1", "n1" if answer == "yes" else "y2"]
-                parts[f"{rule} {answer}"] = (kind, answer)
-                rules.append((f"{rule} {answer}", rule, here))
-                if rule in ("After", "Before", "While", "Between"):
-                    parts[f"Exists {rule} {answer}"] = (f"Exists {rule}", answer)
-                    rules.append((f"Exists {rule} {answer}", rule, here))
-        parts |= {"relation": ("Relation Exists", "yes"), "relation no": ("Relation Exists", "no")}
-        rules += [("relation", "Interaction", ["y1"]), ("relation no", "Interaction", ["n1"])]
-        parts |= {f"inner {answer}": ("Interaction", answer) for answer in sides}
-        rules += [(f"inner {answer}", "Interaction", children) for answer, children in sides.items()]
-        parts |= {
-            "phone": ("Object Exists", "yes"),
-            "dish": ("Object Exists", "no"),
-            "first": ("First Object", "phone"),
-        }
-        parts |= {"is phone": ("Object Equals", "yes"), "is dish": ("Object Equals", "no")}
-        programs |= {f"is {name}": f"equals({name}, firstObject(holding))" for name in ("phone", "dish")}
-        rules += [(f"is {name}", "Equals", [name, "first"]) for name in ("phone", "dish")]
-        parts |= {"which": ("Choose", "phone"), "when": ("Choose", "after")}
-        rules += [("which", "Choose", ["is phone", "is dish"]), ("when", "Choose", ["n1", "y1"])]
-        parts["root"] = ("And", "yes")
-        rules.append(("root", "And", ["inner yes", "y1"]))
-        video = one_graph(
-            {f"{number}/{key}": value for key, value in parts.items()},
-            [
-                (f"{number}/{parent}", rule, [f"{number}/{child}" for child in children])
-                for parent, rule, children in rules
-            ],
-            texts={f"{number}/{key}": text for key, text in texts.items()},
-            programs={f"{number}/{key}": program for key, program in programs.items()},
-            video=f"v{number}",
+    parts: dict[str, Asked] = {name: ("Interaction", {"y": "yes", "n": "no"}[name[0]]) for name in ("y1", "y2", "n1")}
+    rules: list[tuple[str, str, list[str]]] = []
+    for answer, children in (("yes", ["y1", "y2"]), ("no", ["n1", "y2"])):
+        kinds = {f"{rule}": rule for rule in ("And", "Xor")} | {"inner": "Interaction", "relation": "Relation Exists"}
+        kinds |= {rule: "Interaction After" for rule in ("Interaction", *TIMES)}
+        kinds |= {f"Exists {rule}": f"Exists {rule}" for rule in TIMES}
+        for name, kind in kinds.items():
+            parts[f"{name} {answer}"] = (kind, answer)
+            rule = {"inner": "Interaction", "relation": "Interaction"}.get(name, name.removeprefix("Exists "))
+            rules.append(
+                (f"{name} {answer}", rule, ["y1", "n1" if answer == "yes" else "y2"] if name == "Xor" else children)
+            )
+    parts |= {"phone": ("Object Exists", "yes"), "dish": ("Object Exists", "no"), "first": ("First Object", "phone")}
+    parts |= {"is phone": ("Object Equals", "yes"), "is dish": ("Object Equals", "no")}
+    rules += [(f"is {name}", "Equals", [name, "first"]) for name in OBJECTS]
+    parts |= {"which": ("Choose", "phone"), "when": ("Choose", "after"), "root": ("And", "yes")}
+    rules += [("which", "Choose", ["is phone", "is dish"]), ("when", "Choose", ["n1", "y1"])]
+    rules.append(("root", "And", ["inner yes", "y1"]))
+    return [
+        one_graph(
+            {f"{n}/{key}": value for key, value in parts.items()},
+            [(f"{n}/{parent}", rule, [f"{n}/{child}" for child in below]) for parent, rule, below in rules],
+            texts={f"{n}/{name}": f"Does a {name} exist?" for name in OBJECTS},
+            programs={f"{n}/{name}": f"objExists({name})" for name in OBJECTS}
+            | {f"{n}/is {name}": f"equals({name}, firstObject(holding))" for name in OBJECTS},
+            video=f"v{n}",
         )
-        found.append(video)
-    return found
+        for n in range(copies)
+    ]
 
 
 @pytest.mark.parametrize("released", [True, False])
@@ -339,37 +206,6 @@ def test_who_is_always_right_is_consistent(released: bool) -> None:
     assert np.isnan([found[name] for name in ("RWR", "Delta", "IC–accuracy correlation")]).all()
 
 
-def test_who_always_says_yes_is_consistent_but_where_an_answer_excludes_another() -> None:
-    videos = everything()
-    said = constant_predictions([node for video in videos for node in video.nodes.values()])
-    counted = count(videos, said)[0]
-    found = cells(counted)
-    for rule in ("Interaction", "After", "Before", "While", "Between", "And"):
-        right, number = found[f"IC|rule|{rule}|Yes"]
-        assert right == number > 0
-        assert f"IC|rule|{rule}|No" not in found
-    assert found["IC|rule|Xor|Yes"][0] == found["IC|rule|Xor|No"][0] == 0
-    assert found["IC|rule|Equals|Yes"][0] == 0  # "yes" is no object
-    assert not any(name.startswith("IC|rule|Choose") for name in found)
-    result = values(counted)
-    assert result["IC"] == NONE
-    assert result["accuracy of Interaction"] == 0.5
-
-
-def test_leaves_right_and_parents_at_random_give_half() -> None:
-    rng = rng_for(0, "sub-questions")
-    videos, said = [], {}
-    for number in range(2000):
-        answer = ("yes", "no")[number % 2]
-        leaves: dict[str, Asked] = {f"{number}a": ("Interaction", "yes"), f"{number}b": ("Interaction", answer)}
-        parts = leaves | {f"{number}p": ("And", answer)}
-        videos.append(one_graph(parts, [(f"{number}p", "And", list(leaves))], video=f"v{number}"))
-        said |= truths(videos[-1]) | {f"{number}p": ("yes", "no")[int(rng.integers(2))]}
-    found = values(count(videos, said)[0])
-    assert found["CA"] == pytest.approx(0.5, abs=0.04)
-    assert found["RWR"] == NONE
-
-
 def test_correlation_is_pearsons_over_graphs() -> None:
     rng = rng_for(1, "sub-questions")
     videos = everything(12)
@@ -380,11 +216,7 @@ def test_correlation_is_pearsons_over_graphs() -> None:
     apart = [score(video, said) for video in videos]
     assert all(np.isnan(each["IC–accuracy correlation"]) for each in apart)
     pairs = np.array([slow_graph(video, video.graphs[0], said) for video in videos])
-    assert score_all(videos, said)["IC–accuracy correlation"] == pytest.approx(np.corrcoef(pairs.T)[0, 1])
-
-
-def score_all(videos: Sequence[VideoGraphs], said: Mapping[str, str]) -> dict[str, float]:
-    return values(count(videos, said)[0])
+    assert values(count(videos, said)[0])["IC–accuracy correlation"] == pytest.approx(np.corrcoef(pairs.T)[0, 1])
 
 
 # What is not answered, and what cannot be scored
@@ -439,18 +271,15 @@ def noisy(seed: int, copies: int = 30) -> tuple[list[VideoGraphs], dict[str, str
 
 
 def test_scores_have_intervals_from_the_cells_alone() -> None:
-    videos, said = noisy(0)
+    videos, said = noisy(0, 12)
     counted, _ = count(videos, said)
-    scored = estimates(counted, measure(counted.cells))
-    shown = headline(scored)
+    shown = headline(estimates(counted, measure(counted.cells)))
     assert list(shown)[:2] == ["accuracy", "accuracy of Object Exists"]
-    assert {"CA", "RWR", "Delta", "IC", "IC (defined)", "c-F1", "IC–accuracy correlation"} < set(shown)
     assert not any(", " in name for name in shown)
-    for name in ("accuracy", "accuracy of Interaction", "CA", "RWR", "Delta", "IC"):
+    for name in ("accuracy", "CA", "RWR", "Delta", "IC"):
         assert shown[name].low < shown[name].value < shown[name].high, name
-    other, _ = count(videos, noisy(1)[1])
-    apart = differences(counted, counted, measure(counted.cells))
-    assert (apart["CA"].value, apart["CA"].high) == (0, 0)
+    other, _ = count(videos, noisy(1, 12)[1])
+    assert differences(counted, counted, measure(counted.cells))["CA"].high == 0
     assert differences(counted, other, measure(counted.cells))["CA"].value != 0
 
 
@@ -458,7 +287,7 @@ def test_tables_show_all_and_constant_answers_beside_consistency() -> None:
     videos, said = noisy(0, 8)
     nodes = [node for video in videos for node in video.nodes.values()]
     counted, _ = count(videos, said)
-    constant, _ = count(videos, constant_predictions(nodes))
+    constant, _ = count(videos, constant_answers(nodes)["always yes"])
     found = tables(counted, estimates(counted, measure(counted.cells)), {"always yes": constant})
     by_name = {table.name: table for table in found}
     assert list(by_name) == [
@@ -636,7 +465,6 @@ def slow_graph(video: VideoGraphs, graph: Graph, said: Mapping[str, str]) -> tup
     return 1 - wrong / total, sum(map(slow.ok, scored)) / len(scored)
 
 
-OBJECTS = ("phone", "dish")
 WORDS = ("yes", "no", "before", "after", *OBJECTS)
 WEIGHTED = ("And", "Xor", "Choose", "Object Equals", "Object Exists", "First Object", "Interaction After", "Object")
 
@@ -703,7 +531,7 @@ def mine(counted: Tally) -> dict[str, tuple[int, int]]:
     return {name: of for name, of in cells(counted).items() if not name.startswith(("cP", "cR", "graph"))}
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(random_videos(sane=False))
 def test_released_counts_are_those_of_the_second_program(given: tuple[list[VideoGraphs], dict[str, str]]) -> None:
     videos, said = given
@@ -729,50 +557,10 @@ def test_released_counts_are_those_of_the_second_program(given: tuple[list[Video
         assert (found[name] if shares else 0) == pytest.approx(np.mean(shares) if shares else 0)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(random_videos(sane=True))
-def test_both_ways_of_reading_agree_on_composition_where_answers_and_keys_are_in_order(
-    given: tuple[list[VideoGraphs], dict[str, str]],
-) -> None:
-    videos, said = given
-    # Isolated questions count differently on purpose; one video more always has something to score.
-    videos = [replace(video, graphs=[graph for graph in video.graphs if graph.edges]) for video in videos]
-    videos.append(one_graph({"x": ("Interaction", "yes")}, video="v9"))
-    said |= {"x": "yes"}
-    ours, theirs = (mine(count(videos, said, released=released)[0]) for released in (False, True))
-    for name in ours.keys() | theirs.keys():
-        if not name.startswith("IC|") or not ("Equals" in name or "Choose" in name):
-            assert ours.get(name) == theirs.get(name), name
-
-
 # Intervals hold their estimates
 
 
-def rare(videos: int, rares: int) -> tuple[list[VideoGraphs], dict[str, str]]:
-    """Yes in every video, and answers that few videos have, of which a model that says yes knows none."""
-    made = [
-        one_graph(
-            {f"{number} y": ("Interaction", "yes")}
-            | {f"{number} {each}": ("First Object", f"o{each}") for each in range(rares) if each % videos == number},
-            video=str(number),
-        )
-        for number in range(videos)
-    ]
-    return [replace(video, graphs=[Graph(key, video.video_id, (key,), ()) for key in video.nodes]) for video in made], {
-        key: "yes" for video in made for key in video.nodes
-    }
-
-
-def test_answers_that_drop_out_of_resamples_do_not_push_the_interval_off_the_estimate() -> None:
-    videos, said = rare(10, 60)
-    counted, _ = count(videos, said)
-    found = estimates(counted, measure(counted.cells))["accuracy"]
-    assert found.value == pytest.approx(1 / 61)
-    assert found.low == pytest.approx(found.value)  # the one answer that varies in videos is always right
-    assert found.high == pytest.approx(found.value)
-
-
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10**6), st.integers(6, 25), st.integers(1, 12), st.floats(0.05, 0.95), st.floats(0, 3))
 def test_an_interval_of_a_mean_over_answers_holds_its_estimate(
     seed: int, videos: int, answers: int, share: float, spread: float

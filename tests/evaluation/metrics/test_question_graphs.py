@@ -1,6 +1,5 @@
 """Graphs of sub-questions: what is one, how answers are read, what constant models answer."""
 
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -16,17 +15,13 @@ from stressreel.evaluation.metrics.question_graphs import (
     SCORED_GROUPS,
     Edge,
     Graph,
-    by_video,
     check_graph,
-    check_predictions,
     comparable,
-    constant_predictions,
-    most_common_predictions,
+    constant_answers,
     named_object,
     read_answers,
 )
-from stressreel.templates.agqa import load_agqa
-from sub_questions import choice, figure_one, one_graph
+from sub_questions import Asked, figure_one, one_graph
 
 
 def test_the_kinds_are_those_of_the_released_files() -> None:
@@ -104,20 +99,6 @@ def test_a_right_answer_that_is_none_is_refused() -> None:
     assert read_answers(video.nodes.values(), {"a": "yes"}, released=True).right == [False]
 
 
-def test_rows_are_grouped_by_video() -> None:
-    first, second = figure_one(), one_graph({"x": ("Interaction", "no")}, video="v2")
-    nodes = [*first.nodes.values(), *second.nodes.values(), *first.nodes.values()]
-    assert list(by_video(nodes, [*second.graphs, *first.graphs])) == [first, second]
-    with pytest.raises(InputError, match="'phone' is given to two questions"):
-        list(by_video([*nodes, replace(first.nodes["phone"], answer="no")], []))
-
-
-def test_a_good_graph_passes() -> None:
-    for video in (figure_one(), choice(), one_graph({"x": ("Interaction", "no")})):
-        for graph in video.graphs:
-            check_graph(graph, video.nodes)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -136,61 +117,24 @@ def test_a_good_graph_passes() -> None:
         ({"edges": (Edge(1, "And", (1,)),)}, "cycle"),
         ({"edges": (Edge(1, "And", (-1,)),)}, "cycle"),
         ({"video_id": "v2"}, "about video 'v1'"),
+        ({"nodes": ("a", "c", "root")}, "'c' of kind 'Interactions'. Kinds are Object Exists"),
     ],
 )
 def test_what_is_no_graph_is_refused(change: dict[str, Any], message: str) -> None:
     questions = {"a": ("Interaction", "yes"), "b": ("Interaction", "no"), "root": ("And", "no")}
     video = one_graph(questions, [("root", "And", ["a", "b"])])
+    nodes = {**video.nodes, "c": replace(video.nodes["a"], key="c", kind="Interactions")}
     graph: Graph = replace(video.graphs[0], **change)
     with pytest.raises(InputError, match="graph 'root'") as caught:
-        check_graph(graph, video.nodes)
+        check_graph(graph, nodes)
     assert message in str(caught.value)
 
 
-def test_an_unknown_kind_is_refused() -> None:
-    video = one_graph({"a": ("Interactions", "yes")})
-    with pytest.raises(InputError, match=r"'a' of kind 'Interactions'\. Kinds are Object Exists"):
-        check_graph(video.graphs[0], video.nodes)
-
-
-def test_every_question_that_is_scored_needs_a_prediction_and_every_prediction_a_question() -> None:
-    nodes = list(figure_one().nodes.values())
-    good = constant_predictions(nodes)
-    check_predictions(good, nodes)
-    check_predictions(good | {"other": "yes"}, nodes, frozenset({"other"}))
-    check_predictions(good | {"what": "phone"}, nodes)  # of a banned kind: allowed, not needed
-    with pytest.raises(InputError, match=r"1 of 10 questions have no prediction \(phone\)\. Every question"):
-        check_predictions({key: text for key, text in good.items() if key != "phone"}, nodes)
-    with pytest.raises(InputError, match=r"1 keys are of no question \(other\)"):
-        check_predictions(good | {"other": "yes"}, nodes)
-    with pytest.raises(InputError, match=r"8 of 10 .*, …\); 1 keys"):
-        check_predictions({"other": "yes"}, nodes)
-
-
-def test_a_constant_model_answers_all_alike() -> None:
-    nodes = list(choice().nodes.values())
-    assert Counter(constant_predictions(nodes).values()) == {"yes": 6}
-    assert set(constant_predictions(nodes, "no").values()) == {"no"}
-
-
-def test_the_most_common_answer_is_that_of_the_kind() -> None:
+def test_models_that_do_not_look_answer_the_same_to_all_or_to_all_of_a_kind() -> None:
     first = one_graph({"a": ("Interaction", "no"), "b": ("Interaction", "no"), "c": ("Interaction", "yes")})
-    second = one_graph(
-        {
-            "d": ("Choose", "phone"),
-            "e": ("Choose", "dish"),
-            "f": ("Exists After", None),
-            "g": ("Object", "phone"),
-            "h": ("Interaction", None),
-        },
-        video="v2",
-    )
-    found = most_common_predictions([*first.nodes.values(), *second.nodes.values(), first.nodes["c"], first.nodes["c"]])
-    assert found == {"a": "no", "b": "no", "c": "no", "d": "dish", "e": "dish", "f": "yes", "h": "no"}
-
-
-def test_kinds_groups_and_rules_are_those_that_questions_are_taken_apart_by() -> None:
-    vocabulary = load_agqa()
-    assert {name: kind.group for name, kind in vocabulary.kinds.items()} == dict(GROUP_OF)
-    assert {name for name, kind in vocabulary.kinds.items() if kind.banned} == set(BANNED)
-    assert set(vocabulary.rules) == set(RULES)
+    more: dict[str, Asked] = {"d": ("Choose", "phone"), "e": ("Choose", "dish"), "f": ("Exists After", None)}
+    second = one_graph(more | {"g": ("Object", "phone"), "h": ("Interaction", None)}, video="v2")
+    nodes = [*first.nodes.values(), *second.nodes.values(), first.nodes["c"], first.nodes["c"]]
+    found = constant_answers(nodes)
+    assert found["commonest"] == {"a": "no", "b": "no", "c": "no", "d": "dish", "e": "dish", "f": "yes", "h": "no"}
+    assert found["always yes"] == dict.fromkeys("abcdefh", "yes")

@@ -113,10 +113,10 @@ def test_a_path_is_written_as_a_tree() -> None:
 
 
 def test_a_deep_graph_is_written() -> None:
-    questions = {f"q{n}": ("Interaction", "yes") for n in range(3000)}
-    rules = [(f"q{n + 1}", "Interaction", [f"q{n}"]) for n in range(2999)]
-    text = question_path_text(question_path(one_graph(questions, rules), "q2999", {}))
-    assert text.count("\n") > 5990
+    questions = {f"q{n}": ("Interaction", "yes") for n in range(1200)}
+    rules = [(f"q{n + 1}", "Interaction", [f"q{n}"]) for n in range(1199)]
+    text = question_path_text(question_path(one_graph(questions, rules), "q1199", {}))
+    assert text.count("\n") > 2390
 
 
 def test_a_question_without_a_graph_is_refused() -> None:
