@@ -1,4 +1,7 @@
-"""Answers that graphs give, and what follows from answers: `builders/decomp/answers.py`, `graph_answers.py`."""
+"""Answers that graphs give, why they give none, and what follows from answers.
+
+What graphs answer is compared with another program in `test_plain_evaluator.py`; here are their limits and reasons.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,8 @@ from stressreel.annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from stressreel.builders.decomp.answers import Answer, Filled, answer, fill
 from stressreel.builders.decomp.graph_answers import REASONS
 from stressreel.builders.decomp.programs.decomposition import Step, decompose
-from stressreel.builders.decomp.programs.parsing import parse_program
 from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
-    VIDEO,
     Action,
     ActionEquals,
     ActionHappens,
@@ -37,6 +38,8 @@ from stressreel.builders.decomp.programs.questions import (
     kind_of,
 )
 from stressreel.templates.agqa import load_agqa
+
+from .random_graphs import Asker, random_graph
 
 
 def frames(text: str) -> Frames:
@@ -91,173 +94,67 @@ def during(word: str, *actions: Action) -> Window:
     return Window(word, actions)  # type: ignore[arg-type]
 
 
-HELD = {"holding": {"phone": ".xx.......", "dish": "......xx.."}, "behind": {"mirror": "x........."}}
+BEHIND = {"bag": "x"}
+HELD = {"holding": {"phone": ".xx.......", "dish": "......xx.."}, "behind": {"mirror": "x.........", **BEHIND}}
 ACTS = {SIT: "...xx....."}
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        (ObjectExists("phone"), "yes"),
-        (ObjectExists("mirror"), "yes"),
-        (ObjectExists("bag"), "no"),
-        (ObjectExists("elephant"), "(unknown_word)"),
-        (RelationExists("holding"), "yes"),
-        (RelationExists("wiping"), "no"),
-        (RelationExists("juggling"), "(unknown_word)"),
-        (Interaction("holding", "phone"), "yes"),
-        (Interaction("behind", "phone"), "no"),
-        (Interaction("holding", "phone", during("before", SIT)), "yes"),
-        (Interaction("holding", "phone", during("after", SIT)), "no"),
-        (Interaction("holding", "dish", during("after", SIT)), "yes"),
-        (Interaction("holding", "dish", during("while", SIT)), "no"),
-        (ObjectExists("chair", during("while", SIT)), "yes"),
-        (ObjectExists("chair", during("before", SIT)), "yes"),  # the action's first frame counts
-        (ObjectExists("chair", during("after", SIT)), "no"),
-        (RelationExists("holding", during("before", RUN)), "(no_such_action)"),
-        (RelationExists("holding", during("before", "juggling balls")), "(unknown_word)"),
-        (ActionHappens(SIT), "yes"),
-        (ActionHappens(RUN), "no"),
-        (ActionHappens("juggling balls"), "(unknown_word)"),
-        (Both("and", Interaction("holding", "phone"), Interaction("behind", "mirror")), "yes"),
-        (Both("and", Interaction("holding", "phone"), Interaction("behind", "dish")), "no"),
-        (Both("xor", Interaction("holding", "phone"), Interaction("behind", "dish")), "yes"),
-        (Both("xor", Interaction("holding", "phone"), Interaction("holding", "dish")), "no"),
-        (Both("xor", Interaction("holding", "bag"), Interaction("holding", "dish")), "no"),
-        (Both("and", Interaction("holding", "phone"), Interaction("juggling", "dish")), "(unknown_word)"),
-        (Both("and", Interaction("holding", "bag"), Interaction("juggling", "dish")), "no"),
-        (ObjectsOf("behind"), "mirror"),
-        (ObjectsOf("holding"), "(several_objects)"),
-        (ObjectsOf("wiping"), "(no_object)"),
-        (ObjectsOf("holding", during("after", SIT)), "dish"),
-        (ObjectsOf(INTERACTING, during("after", SIT)), "dish"),
-        (ObjectsOf(INTERACTING), "(several_objects)"),
-        (EdgeObject("first", "holding"), "phone"),
-        (EdgeObject("last", "holding"), "dish"),
-        (EdgeObject("first", "holding", during("after", SIT)), "dish"),
-        (EdgeObject("last", "wiping"), "(no_object)"),
-        (ObjectEquals("phone", EdgeObject("first", "holding")), "yes"),
-        (ObjectEquals("dish", EdgeObject("first", "holding")), "no"),
-        (ObjectEquals("dish", EdgeObject("first", "wiping")), "(no_object)"),
-        (ObjectEquals("bag", ObjectsOf("holding")), "no"),
-        (ObjectEquals("dish", ObjectsOf("holding")), "(several_objects)"),
-        (ObjectEquals(ObjectsOf("behind"), EdgeObject("first", "holding")), "no"),
-        (ObjectChoose("dish", "phone", EdgeObject("first", "holding")), "phone"),
-        (ObjectChoose("dish", "bag", EdgeObject("first", "holding")), "(neither_option)"),
-        (ObjectChoose("dish", "bag", ObjectsOf("holding")), "dish"),
-        (ObjectChoose("dish", "phone", ObjectsOf("holding")), "(both_options)"),
-        (ObjectChoose("box", "bag", ObjectsOf("holding")), "(neither_option)"),
-        (ObjectExists(ObjectsOf("behind")), "yes"),
-        (ObjectExists(ObjectsOf("holding")), "(unresolved_reference)"),
-        (Interaction("holding", EdgeObject("first", "holding"), during("after", SIT)), "no"),
-        (OrderChoose(Interaction(INTERACTING, "phone"), SIT), "before"),
-        (OrderChoose(Interaction(INTERACTING, "dish"), SIT), "after"),
-        (OrderChoose(Interaction(INTERACTING, "chair"), SIT), "(at_the_same_time)"),
-        (OrderChoose(Interaction(INTERACTING, "mirror"), SIT), "(neither_side)"),  # there, but without contact
-        (OrderChoose(RelationExists("holding"), SIT), "(both_sides)"),
-        (OrderChoose(RelationExists("behind"), SIT), "before"),
-    ],
-)
-def test_objects_and_relations(question: Question, expected: str) -> None:
-    assert told(question, HELD, ACTS) == expected
-
-
-@pytest.mark.parametrize(
-    ("word", "acts", "expected"),
-    [
-        ("before", {SIT: "x........."}, "(empty_window)"),
-        ("after", {SIT: ".........x"}, "(empty_window)"),
-        ("before", {SIT: ["..x.......", ".....x...."]}, "(several_instances)"),
-        ("after", {SIT: ["..x.......", ".....x...."]}, "(several_instances)"),
-        ("before", {SIT: ".x........"}, "yes"),
-        ("while", {SIT: [".x........", ".......x.."]}, "yes"),
-        ("while", {SIT: ["....x.....", ".x........"]}, "yes"),
-        ("while", {SIT: ["..x.......", ".......x.."]}, "no"),
-        ("while", {SIT: ["....x.....", ".......x.."]}, "no"),
-        ("while", {SIT: ["x.........", ".x........"]}, "(several_instances)"),
-        ("while", {SIT: "x.x......."}, "yes"),  # from its first frame to its last
-    ],
-)
-def test_windows_of_one_action(word: str, acts: dict[str, str | list[str]], expected: str) -> None:
-    held = {"holding": {"phone": ".x........"}}
-    assert told(Interaction("holding", "phone", during(word, SIT)), held, acts) == expected
-
-
-@pytest.mark.parametrize(
-    ("acts", "expected"),
-    [
-        ({SIT: "x.........", RUN: "..x......."}, "yes"),
-        ({SIT: ".x........", RUN: "..x......."}, "(empty_window)"),
-        ({SIT: "xx........", RUN: "...x......"}, "no"),
-        ({SIT: "....x.....", RUN: "..x......."}, "(empty_window)"),
-        ({SIT: ["x.........", "...x......"], RUN: ["......x...", "........x."]}, "no"),
-        ({SIT: "x........."}, "(no_such_action)"),
-    ],
-)
-def test_the_window_between_two_actions(acts: dict[str, str | list[str]], expected: str) -> None:
-    held = {"holding": {"phone": ".x........"}}
-    assert told(Interaction("holding", "phone", during("between", SIT, RUN)), held, acts) == expected
-
-
-@pytest.mark.parametrize(
-    ("pictures", "first", "last"),
-    [
-        ({"phone": "xx........", "dish": "...xx....."}, "phone", "dish"),
-        ({"phone": "xx........", "dish": "..xx......"}, "(ambiguous_run)", "(ambiguous_run)"),  # without a gap
-        ({"phone": "xx......x.", "dish": ".x........"}, "(ambiguous_run)", "phone"),
-        ({"phone": "xxxxxxxxxx"}, "phone", "phone"),
-        ({"phone": "x........x", "dish": "....x....."}, "phone", "phone"),
-    ],
-)
-def test_first_and_last_runs(pictures: dict[str, str], first: str, last: str) -> None:
-    held = {"holding": pictures}
-    assert told(EdgeObject("first", "holding"), held) == first
-    assert told(EdgeObject("last", "holding"), held) == last
-
-
 LONG = {LAUGH: "xxxxxxxxx.", RUN: ".x........"}
+NEXT = {LAUGH: "xxxxxxxx..", RUN: ".x........"}
+TWICE = {SIT: ["..x.......", ".....x...."]}
+BEFORE, AFTER, WHILE = (during(word, SIT) for word in ("before", "after", "while"))
+TAKE, TAKING = "taking a phone from somewhere", ToAction("taking", ObjectsOf("above"))
 
 
 @pytest.mark.parametrize(
     ("question", "acts", "expected"),
     [
+        (ObjectExists("mirror"), ACTS, "yes"),
+        (ObjectExists("elephant"), ACTS, "(unknown_word)"),
+        (RelationExists("juggling"), ACTS, "(unknown_word)"),
+        (ActionHappens("juggling balls"), ACTS, "(unknown_word)"),
+        (ObjectExists("chair", BEFORE), ACTS, "yes"),  # the action's first frame counts
+        (ObjectExists("chair", AFTER), ACTS, "no"),
+        (RelationExists("holding", during("before", RUN)), ACTS, "(no_such_action)"),
+        (Both("and", Interaction("holding", "box"), Interaction("juggling", "dish")), ACTS, "no"),
+        (Both("xor", Interaction("holding", "phone"), Interaction("holding", "dish")), ACTS, "no"),
+        (ObjectsOf("holding"), ACTS, "(several_objects)"),
+        (ObjectsOf("wiping"), ACTS, "(no_object)"),
+        (ObjectsOf(INTERACTING, AFTER), ACTS, "dish"),
+        (EdgeObject("last", "holding"), ACTS, "dish"),
+        (EdgeObject("first", "behind"), ACTS, "(ambiguous_run)"),
+        (ObjectEquals("box", ObjectsOf("holding")), ACTS, "no"),  # not even one of several
+        (ObjectEquals("dish", ObjectsOf("holding")), ACTS, "(several_objects)"),
+        (ObjectChoose("dish", "box", EdgeObject("first", "holding")), ACTS, "(neither_option)"),
+        (ObjectChoose("dish", "phone", ObjectsOf("holding")), ACTS, "(both_options)"),
+        (ObjectExists(ObjectsOf("holding")), ACTS, "(unresolved_reference)"),
+        (OrderChoose(Interaction(INTERACTING, "phone"), SIT), ACTS, "before"),
+        (OrderChoose(Interaction(INTERACTING, "chair"), SIT), ACTS, "(at_the_same_time)"),
+        (OrderChoose(Interaction(INTERACTING, "mirror"), SIT), ACTS, "(neither_side)"),  # there, but without contact
+        (OrderChoose(RelationExists("holding"), SIT), ACTS, "(both_sides)"),
+        (OrderChoose(ActionHappens(TAKE), SIT), {**ACTS, TAKE: "x"}, "before"),
+        (RelationExists("holding", BEFORE), {SIT: "x........."}, "(empty_window)"),
+        (RelationExists("holding", AFTER), TWICE, "(several_instances)"),
+        (Interaction("holding", "phone", WHILE), {SIT: ["x.........", ".x........"]}, "(several_instances)"),
+        (Interaction("holding", "phone", WHILE), {SIT: "x.x......."}, "yes"),  # from its first frame to its last
+        (RelationExists("holding", during("between", SIT, RUN)), {SIT: ".x", RUN: "..x"}, "(empty_window)"),
         (ExtremeAction("longest"), LONG, LAUGH),  # 9 s and 1 s
-        (ExtremeAction("shortest"), LONG, RUN),
-        (ExtremeAction("longest"), {LAUGH: "xxxxxxxx..", RUN: ".x........"}, "(ambiguous_margin)"),  # by 7 s
-        (ExtremeAction("longest"), {}, "(no_action)"),
-        (ExtremeAction("longest"), {LAUGH: ["xxxxxxxxx.", ".........x"]}, LAUGH),
-        (ExtremeAction("shortest"), {LAUGH: "xxxxxxxxx.", RUN: ["x.........", "..x......."]}, "(ambiguous_margin)"),
+        (ExtremeAction("longest"), NEXT, "(ambiguous_margin)"),  # by 7 s
         (ExtremeAction("longest"), {LAUGH: "xxxxxxxxxx", RUN: ["xx"] * 9}, "(several_instances)"),
-        (LengthChoose("longer", LAUGH, RUN), LONG, LAUGH),
         (LengthChoose("shorter", LAUGH, RUN), LONG, RUN),
-        (LengthChoose("longer", LAUGH, SIT), LONG, "(no_such_action)"),
         (LengthChoose("longer", LAUGH, LAUGH), LONG, "(both_options)"),
-        (LengthChoose("longer", LAUGH, RUN), {LAUGH: "xxxxxxxx..", RUN: ".x........"}, "(ambiguous_margin)"),
-        (LengthChoose("longer", LAUGH, RUN), {LAUGH: "xxxxxxxxx.", RUN: ["x.", ".x"]}, "(several_instances)"),
-        (LengthChoose("longer", ExtremeAction("longest"), RUN), LONG, LAUGH),
-        (ActionEquals(LAUGH, LengthChoose("longer", LAUGH, RUN)), LONG, "yes"),
+        (LengthChoose("longer", LAUGH, RUN), NEXT, "(ambiguous_margin)"),
         (ActionEquals(RUN, LengthChoose("longer", RUN, LAUGH)), LONG, "no"),
-        (EdgeAction("first"), {LAUGH: "x.........", RUN: "......x..."}, LAUGH),
         (EdgeAction("last"), {LAUGH: "x.........", RUN: "......x..."}, RUN),
         (EdgeAction("first"), {LAUGH: "x.........", RUN: ".....x...."}, "(ambiguous_margin)"),  # by 5 s
-        (EdgeAction("first"), {LAUGH: ["x.........", "..x......."]}, LAUGH),
-        (EdgeAction("first"), {}, "(no_action)"),
-        (ActionsIn(), {LAUGH: "x........."}, LAUGH),
+        (EdgeAction("first", AFTER), {SIT: "..xx......", LAUGH: ".xxxxxx..."}, "(no_action)"),  # it starts before
+        (EdgeAction("last", BEFORE), {SIT: "......xx..", LAUGH: "....xxxx..", RUN: "x........."}, RUN),
         (ActionsIn(), LONG, "(several_actions)"),
-        (ActionsIn(during("before", SIT)), {SIT: "...x......", RUN: "x........."}, RUN),
-        (ActionsIn(during("after", SIT)), {SIT: "...x......", RUN: "x........."}, "(no_action)"),
-        (OrderChoose(ActionHappens(RUN), SIT), {SIT: "...x......", RUN: "x........."}, "before"),
-        (OrderChoose(ActionHappens(RUN), SIT), {SIT: "...x......", RUN: ".....x...."}, "after"),
-        (OrderChoose(ActionHappens(RUN), SIT), {SIT: "...x......", RUN: "xxxx......"}, "(at_the_same_time)"),
-        (OrderChoose(ActionHappens(RUN), SIT), {SIT: "...x......", RUN: ["x...", "....x"]}, "(several_instances)"),
-        (ActionHappens(ToAction("taking", ObjectsOf("behind"))), {"taking a bag from somewhere": "x"}, "yes"),
-        (ActionHappens(ToAction("taking", ObjectsOf("behind"))), {"taking a phone from somewhere": "x"}, "no"),
-        (ActionHappens(ToAction("taking", ObjectsOf("above"))), {}, "(unresolved_reference)"),
-        (ActionHappens(RUN, during("after", ToAction("taking", ObjectsOf("behind")))), {RUN: "xx"}, "(no_such_action)"),
+        (ActionsIn(AFTER), {SIT: "...x......", RUN: "x........."}, "(no_action)"),
+        (ActionHappens(TAKING), {}, "(unresolved_reference)"),
+        (ActionHappens(RUN, during("after", ToAction("taking", ObjectsOf("above")))), {}, "(unresolved_reference)"),
     ],
 )
-def test_actions(question: Question, acts: dict[str, str | list[str]], expected: str) -> None:
-    assert told(question, {"behind": {"bag": "x"}}, acts) == expected
+def test_limits_and_reasons(question: Question, acts: dict[str, str | list[str]], expected: str) -> None:
+    assert told(question, HELD, acts) == expected
 
 
 def test_an_action_of_the_same_parts_on_the_other_side_leaves_its_order_open() -> None:
@@ -267,124 +164,44 @@ def test_an_action_of_the_same_parts_on_the_other_side_leaves_its_order_open() -
     assert told(asked, {"holding": {"phone": ".....x...."}}, acts) == "(both_sides)"
 
 
-PHONE = {"holding a phone": ".xx......."}
+THROW, STOOD = "throwing a pillow somewhere", "going from standing to sitting"
+THROWN = {THROW: "....xx....", "holding a pillow": "x.........", STOOD: ".x........"}
+PHONE = {"holding a phone": ".xx.......", **ACTS}
 
 
 @pytest.mark.parametrize(
-    ("question", "expected"),
+    ("question", "acts", "expected"),
     [
-        (ObjectExists("phone"), "yes"),
-        (ObjectExists("bag"), "(not_annotated)"),
-        (ObjectExists("phone", during("after", SIT)), "(not_annotated)"),
-        (RelationExists("holding"), "yes"),
-        (RelationExists("washing"), "no"),
-        (RelationExists("touching"), "(not_annotated)"),
-        (RelationExists("behind"), "(not_annotated)"),
-        (RelationExists("holding", during("after", SIT)), "no"),
-        (Interaction("washing", "phone"), "no"),
-        (Interaction("holding", "bag"), "(not_annotated)"),  # something is held
-        (Interaction("holding", "bag", during("after", SIT)), "no"),  # nothing is held then
-        (Interaction("holding", "phone", during("after", SIT)), "no"),
-        (Interaction("opening", "door"), "(not_annotated)"),  # a doorknob is opened
-        (Interaction("touching", "phone"), "(not_annotated)"),
-        (ActionHappens(RUN), "no"),
-        (ActionHappens("standing up"), "(not_annotated)"),  # who sat may have stood up
-        (ActionHappens("holding a bag"), "(not_annotated)"),
-        (ActionHappens("holding a phone", during("after", SIT)), "no"),
-        (ObjectsOf("holding"), "phone"),
-        (ObjectsOf("touching"), "(not_annotated)"),
-        (EdgeObject("first", "above"), "(not_annotated)"),
-        (OrderChoose(RelationExists("holding"), SIT), "before"),
-        (OrderChoose(RelationExists("touching"), SIT), "(not_annotated)"),
-    ],
-)
-def test_charades_denies_what_it_would_have_annotated(question: Question, expected: str) -> None:
-    held = {"opening": {"doorknob": "x"}}
-    assert told(question, held, {**PHONE, **ACTS}, provenance="charades") == expected
-
-
-THROW = "throwing a pillow somewhere"
-THROWN = {
-    THROW: "....xx....",
-    "holding a pillow": "x.........",
-    "going from standing to sitting": ".x........",
-}
-
-
-@pytest.mark.parametrize("provenance", ["charades", "action_genome"])
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        (RelationExists("holding", during("while", THROW)), "(not_annotated)"),  # who throws it holds it
-        (Interaction("holding", "pillow", during("while", THROW)), "(not_annotated)"),
-        (Interaction("holding", "broom", during("while", THROW)), "no"),
-        (ActionHappens("holding a pillow", during("while", THROW)), "(not_annotated)"),
-        (ActionHappens(THROW, during("before", "going from standing to sitting")), "no"),
+        (ObjectExists("bag"), PHONE, "(not_annotated)"),
+        (RelationExists("washing"), PHONE, "no"),
+        (RelationExists("touching"), PHONE, "(not_annotated)"),
+        (RelationExists("holding", AFTER), PHONE, "no"),
+        (Interaction("washing", "phone"), PHONE, "no"),
+        (Interaction("holding", "bag"), PHONE, "(not_annotated)"),  # something is held
+        (Interaction("holding", "bag", AFTER), PHONE, "no"),  # nothing is held then
+        (Interaction("opening", "door"), PHONE, "(not_annotated)"),  # a doorknob is opened
+        (ActionHappens(RUN), PHONE, "no"),
+        (ActionHappens("standing up"), PHONE, "(not_annotated)"),  # who sat may have stood up
+        (ActionHappens("holding a bag"), PHONE, "(not_annotated)"),
+        (ObjectsOf("touching"), PHONE, "(not_annotated)"),
+        (OrderChoose(RelationExists("touching"), SIT), PHONE, "(not_annotated)"),
+        (RelationExists("holding", during("while", THROW)), THROWN, "(not_annotated)"),  # who throws it holds it
+        (Interaction("holding", "broom", during("while", THROW)), THROWN, "no"),
+        (ActionHappens("holding a pillow", during("while", THROW)), THROWN, "(not_annotated)"),
+        (ActionHappens(THROW, during("before", STOOD)), THROWN, "no"),
         # Times are a second off.
-        (Interaction("holding", "pillow", during("after", "holding a pillow")), "(not_annotated)"),
-        (ObjectExists("broom"), "(not_annotated)"),
-        (ObjectExists("person", during("while", THROW)), "yes"),
-        (Both("xor", Interaction("throwing", "pillow"), Interaction("holding", "bed")), "(not_annotated)"),
+        (Interaction("holding", "pillow", during("after", "holding a pillow")), THROWN, "(not_annotated)"),
     ],
 )
-def test_what_the_annotations_leave_open_is_not_denied(question: Question, expected: str, provenance: str) -> None:
-    assert told(question, None, THROWN, provenance=provenance) == expected
+def test_charades_denies_what_it_would_have_annotated(question: Question, acts: dict[str, str], expected: str) -> None:
+    assert told(question, {"opening": {"doorknob": "x"}}, acts, provenance="charades") == expected
 
 
-def test_an_action_that_is_spoken_of_is_denied_as_by_its_name() -> None:
-    acts = {"holding a pillow": "xxxxx.....", THROW: "........x.", SIT: "......x..."}
-    for action in ("holding a pillow", ExtremeAction("longest")):
-        asked = ActionHappens(action, during("after", SIT))
-        assert told(asked, None, acts, provenance="charades", seconds=4) == "(not_annotated)"
-        assert told(asked, None, acts, seconds=4) == "no"
-
-
-@pytest.mark.parametrize("provenance", ["charades", "drawn"])
-@pytest.mark.parametrize(
-    "question",
-    [
-        ObjectsOf("putting down"),
-        EdgeObject("first", "putting down"),
-        ObjectEquals("phone", ObjectsOf("putting down")),
-        ObjectEquals("phone", EdgeObject("first", "putting down")),
-        ObjectChoose("phone", "dish", ObjectsOf("putting down", during("after", SIT))),
-        Interaction("holding", ObjectsOf("putting down")),
-    ],
-)
-def test_no_object_is_told_apart_from_one_without_a_name(question: Question, provenance: str) -> None:
+@pytest.mark.parametrize("asked", [ObjectsOf("putting down"), EdgeObject("first", "putting down")])
+def test_no_object_is_told_apart_from_one_without_a_name(asked: ObjectsOf) -> None:
     held = {"putting down": {"something": "..x.....x.", "dish": "......x..."}, "holding": {"box": "x"}}
-    assert told(question, held, ACTS, provenance=provenance).startswith("(")
-
-
-def test_before_or_after_denies_the_other_side_and_nothing_else_does() -> None:
-    action, thrown = ActionHappens("holding a pillow"), during("after", THROW)
-    asked = OrderChoose(action, THROW)
-    for provenance in ("charades", "drawn"):
-        of = graph(None, {"holding a pillow": "x.........", THROW: "....xx...."}, provenance)
-        of = replace(of, relations={**of.relations, "taking": {"pillow": frames(".........x")}})
-        answers = filled({asked: "before"}, ActionHappens("holding a pillow", thrown), of=of)[1]
-        assert answers[Interaction("holding", "pillow", thrown)].value == "no"
-    never = {RelationExists("holding", thrown): "no"}
-    of = graph(None, {"holding a pillow": "x.........", THROW: "....xx...."}, "charades")
-    answers = filled(never, Interaction("holding", "bag", thrown), Interaction("holding", "pillow", thrown), of=of)[1]
-    assert answers[Interaction("holding", "pillow", thrown)].reason == "not_annotated"
-
-
-@pytest.mark.parametrize(
-    ("acts", "question", "expected"),
-    [
-        # Started before the part began, or ended after it was over.
-        ({SIT: "..xx......", LAUGH: ".xxxxxx..."}, EdgeAction("first", during("after", SIT)), "(no_action)"),
-        ({SIT: "..xx......", LAUGH: ".xxx......", RUN: "......x..."}, EdgeAction("first", during("after", SIT)), RUN),
-        ({SIT: "......xx..", LAUGH: ".xxxxxx..."}, EdgeAction("last", during("before", SIT)), "(no_action)"),
-        ({SIT: "......xx..", LAUGH: "....xxxx..", RUN: "x........."}, EdgeAction("last", during("before", SIT)), RUN),
-        ({SIT: "..xxxxx...", LAUGH: "xxxx......", RUN: "....x....."}, EdgeAction("first", during("while", SIT)), RUN),
-    ],
-)
-def test_the_first_action_of_a_part_starts_in_it_and_the_last_ends_in_it(
-    acts: dict[str, str], question: Question, expected: str
-) -> None:
-    assert told(question, None, acts) == expected
+    for question in (asked, ObjectEquals("phone", asked), Interaction("holding", asked)):
+        assert told(question, held, ACTS, provenance="charades").startswith("(")  # type: ignore[union-attr]
 
 
 # What follows from other answers.
@@ -393,14 +210,12 @@ def test_the_first_action_of_a_part_starts_in_it_and_the_last_ends_in_it(
 def filled(
     given: Mapping[Question, str], *more: Question, of: SceneGraph | None = None
 ) -> tuple[Filled, Mapping[Question, Answer]]:
-    steps = [step for root in [*given, *more] for step in decompose(root)]
-    found = fill(steps, given, of)
+    found = fill([step for root in [*given, *more] for step in decompose(root)], given, of)
     return found, found.answers
 
 
-AFTER = during("after", SIT)
-FIRST = EdgeObject("first", "touching", AFTER)
-MORE, SECOND = LengthChoose("longer", LAUGH, RUN), EdgeObject("last", "touching")
+FIRST, SECOND = EdgeObject("first", "touching", AFTER), EdgeObject("last", "touching")
+MORE = LengthChoose("longer", LAUGH, RUN)
 
 
 @pytest.mark.parametrize(
@@ -516,66 +331,35 @@ def test_conflicts_are_named_and_roots_stay() -> None:
     assert child not in found.sources
 
 
-def test_a_root_about_interacting_does_not_deny_that_the_object_is_there() -> None:
-    root, near = Interaction(INTERACTING, "mirror"), Interaction("behind", "mirror")
-    found, answers = filled({root: "no"}, near, of=graph(HELD, provenance="agqa"))
-    assert [answers[asked].value for asked in (root, near, ObjectExists("mirror"))] == ["no", "yes", "yes"]
-    assert found.recomputed == {root: "no"}
-    assert found.conflicts == ()
+def test_before_or_after_denies_the_other_side_and_nothing_else_does() -> None:
+    action, thrown = ActionHappens("holding a pillow"), during("after", THROW)
+    asked = OrderChoose(action, THROW)
+    for provenance in ("charades", "drawn"):
+        of = graph(None, {"holding a pillow": "x.........", THROW: "....xx...."}, provenance)
+        of = replace(of, relations={**of.relations, "taking": {"pillow": frames(".........x")}})
+        answers = filled({asked: "before"}, ActionHappens("holding a pillow", thrown), of=of)[1]
+        assert answers[Interaction("holding", "pillow", thrown)].value == "no"
+    never = {RelationExists("holding", thrown): "no"}
+    of = graph(None, {"holding a pillow": "x.........", THROW: "....xx...."}, "charades")
+    answers = filled(never, Interaction("holding", "bag", thrown), Interaction("holding", "pillow", thrown), of=of)[1]
+    assert answers[Interaction("holding", "pillow", thrown)].reason == "not_annotated"
+
+
+def test_what_is_asked_before_an_action_says_that_it_happens_but_what_follows_of_it_does_not() -> None:
+    window = Window("before", ("opening a door",))
+    root, inner = Interaction(INTERACTING, "phone", window), Interaction("opening", "door")
+    assert filled({root: "no"})[1][inner].value == "yes"  # asked as an interaction, in the same words
+    _, answers = filled({Interaction(INTERACTING, "phone"): "no"}, root)
+    assert (answers[root].value, answers[inner].value) == ("no", None)
 
 
 def test_nothing_is_said_of_parts_that_are_not_there() -> None:
     root = Interaction("touching", "phone", during("before", RUN))
-    _, answers = filled({}, root, of=graph(HELD, ACTS))
-    assert answers[root] == Answer(None, "no_such_action")
-
-
-# Properties, on graphs and questions by chance.
-
-OBJECTS, RELATIONS = ("phone", "bag", "dish", "mirror"), ("holding", "touching", "behind", "opening")
-PHRASES = (SIT, RUN, LAUGH, "holding a phone", "opening a bag", "taking a dish from somewhere")
-
-
-def random_graph(rng: random.Random) -> SceneGraph:
-    def picture(share: float) -> str:
-        begins = rng.randrange(10)
-        return "".join("x" if begins <= at < begins + 3 and rng.random() < share else "." for at in range(10))
-
-    held = {relation: {thing: picture(0.7) for thing in rng.sample(OBJECTS, 2)} for relation in RELATIONS}
-    held = {
-        relation: {thing: shape for thing, shape in rest.items() if "x" in shape} for relation, rest in held.items()
-    }
-    acts = {phrase: [shape for _ in range(rng.choice((1, 1, 2))) if "x" in (shape := picture(1))] for phrase in PHRASES}
-    return graph(held, acts, seconds=4)  # type: ignore[arg-type]
-
-
-def random_question(rng: random.Random) -> Question:
-    def action() -> Action:
-        return ExtremeAction("longest") if rng.random() < 0.1 else rng.choice(PHRASES)
-
-    def window(words: tuple[str, ...] = ("video", "video", "before", "after", "while", "between")) -> Window:
-        word = rng.choice(words)
-        return Window(word, tuple(action() for _ in range({"video": 0, "between": 2}.get(word, 1))))  # type: ignore[arg-type]
-
-    def thing() -> object:
-        return rng.choice((*OBJECTS, *OBJECTS, ObjectsOf("behind"), EdgeObject("first", "holding")))
-
-    relation, edge = rng.choice(RELATIONS), rng.choice(("first", "last"))
-    asked = rng.choice((EdgeObject(edge, relation, window()), ObjectsOf(relation, window())))  # type: ignore[arg-type]
-    when = window()
-    compared = LengthChoose("longer", action(), action())
-    first, second = Interaction(relation, thing(), when), Interaction(rng.choice(RELATIONS), thing(), when)  # type: ignore[arg-type]
-    found: list[Question] = [
-        *(ObjectExists(thing(), when), RelationExists(relation, when), first, ActionHappens(action(), when)),  # type: ignore[arg-type]
-        *(Both("and", first, second), Both("xor", first, second), asked, ActionsIn(when), EdgeAction(edge, when)),  # type: ignore[arg-type]
-        *(ExtremeAction("longest"), ObjectEquals(thing(), asked), ObjectChoose("phone", "bag", asked), compared),  # type: ignore[arg-type]
-        *(ActionEquals(compared.first, compared), OrderChoose(RelationExists(relation), action())),
-        *(
-            OrderChoose(ActionHappens(action()), action()),
-            OrderChoose(Interaction(INTERACTING, rng.choice(OBJECTS)), action()),
-        ),
-    ]
-    return rng.choice(found)
+    assert filled({}, root, of=graph(HELD, ACTS))[1][root] == Answer(None, "no_such_action")
+    near = Interaction(INTERACTING, "mirror")
+    found, answers = filled({near: "no"}, Interaction("behind", "mirror"), of=graph(HELD, provenance="agqa"))
+    assert (answers[near].value, answers[ObjectExists("mirror")].value) == ("no", "yes")
+    assert (found.recomputed, found.conflicts) == ({near: "no"}, ())
 
 
 def contradictions(steps: list[Step], answers: Mapping[Question, Answer]) -> list[tuple[Step, str]]:
@@ -605,53 +389,43 @@ def contradictions(steps: list[Step], answers: Mapping[Question, Answer]) -> lis
     return found
 
 
-@pytest.mark.parametrize("seed", range(40))
+def some_of(rng: random.Random, of: SceneGraph) -> tuple[list[Question], list[Step]]:
+    asked = [question for question in Asker(rng, of).questions() if rng.random() < 0.6]
+    return asked, [step for root in asked for step in decompose(root)]
+
+
+@pytest.mark.parametrize("seed", range(12))
 def test_an_exact_graph_contradicts_nothing_and_order_has_no_effect(seed: int) -> None:
     rng = random.Random(seed)
-    of = random_graph(rng)
-    roots = [random_question(rng) for _ in range(60)]
-    steps = [step for root in roots for step in decompose(root)]
+    of = random_graph(rng, "drawn")
+    roots, steps = some_of(rng, of)
     whole = fill(steps, {}, of)
     assert whole.conflicts == ()
     assert contradictions(steps, whole.answers) == []
-    assert {one.reason for one in whole.answers.values()} <= {"", *REASONS}
-    told_by_graph = {question: answer(question, of) for question in whole.answers}
-    kept = {question: one for question, one in told_by_graph.items() if one.value is not None}
-    assert {question: whole.answers[question] for question in kept} == kept
+    by_graph = {question: answer(question, of) for question in whole.answers}
+    kept = {question: one for question, one in by_graph.items() if one.value is not None}
+    assert whole.answers.items() >= kept.items()
     # The graph's own answers, given as AGQA's: all agree, and nothing else changes.
-    given = {root: told_by_graph[root].value for root in roots if told_by_graph[root].value}
+    given = {root: by_graph[root].value for root in roots if by_graph[root].value}
     again = fill(rng.sample(steps, len(steps)), given, of)  # type: ignore[arg-type]
-    assert again.conflicts == ()
+    assert (again.conflicts, again.recomputed) == ((), given)
     assert again.answers.items() >= kept.items()
-    assert again.recomputed == given
     # Without the graph, from the roots alone: what follows is what the graph says.
     alone = fill(steps, given, None)  # type: ignore[arg-type]
     shuffled = fill(rng.sample(steps, len(steps)), given, None)  # type: ignore[arg-type]
-    assert alone.conflicts == shuffled.conflicts == ()
-    assert alone.answers == shuffled.answers
+    assert (alone.conflicts, alone.answers) == ((), shuffled.answers)
     for question, one in alone.answers.items():
-        assert one.value is None or told_by_graph[question].value in (one.value, None)
+        assert one.value is None or by_graph[question].value in (one.value, None)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_order_has_no_effect_where_answers_contradict_each_other(seed: int) -> None:
     rng = random.Random(seed)
-    of = rng.choice((None, random_graph(rng)))
-    roots = [random_question(rng) for _ in range(40)]
-    given = {
-        root: "yes" if rng.random() < 0.5 else "no" for root in roots if kind_of(root)[:4] in ("Inte", "Exis", "Xor")
-    }
-    steps = [step for root in roots for step in decompose(root)]
-    found = fill(steps, given, of)
-    again = fill(rng.sample(steps, len(steps)), dict(sorted(given.items(), key=repr)), of)
-    assert (found.answers, found.sources, found.conflicts) == (again.answers, again.sources, again.conflicts)
-    for root, value in given.items():
-        assert found.answers[root].value == value
-
-
-def test_programs_that_agqa_has_are_answered() -> None:
-    program = (
-        "Exists(phone, Iterate(Localize(before, sitting in a chair), Filter(frame, [relations, holding, objects])))"
-    )
-    assert told(parse_program(program), HELD, ACTS) == "yes"
-    assert told(replace(parse_program(program), window=VIDEO), HELD, ACTS) == "yes"  # type: ignore[type-var]
+    of = random_graph(rng, "drawn")
+    roots, steps = some_of(rng, of)
+    given = {root: rng.choice(("yes", "no")) for root in roots if load_agqa().kinds[kind_of(root)].answer == "yes/no"}
+    for graph_of_video in (None, of):
+        found = fill(steps, given, graph_of_video)
+        again = fill(rng.sample(steps, len(steps)), dict(sorted(given.items(), key=repr)), graph_of_video)
+        assert (found.answers, found.sources, found.conflicts) == (again.answers, again.sources, again.conflicts)
+        assert {root: found.answers[root].value for root in given} == given
