@@ -22,7 +22,7 @@ from stressreel.builders.decomp.making import Making, make_split
 from stressreel.builders.decomp.programs import questions as ask
 from stressreel.builders.decomp.programs.decomposition import graph_of as taken_apart
 from stressreel.builders.decomp.programs.questions import VIDEO, Question, Window, kind_of, notation
-from stressreel.builders.decomp.video_graphs import Root, graphs_of
+from stressreel.builders.decomp.video_graphs import graphs_of
 from stressreel.templates import read_table
 from stressreel.templates.agqa import load_agqa
 
@@ -104,11 +104,7 @@ def answered(
     """Make questions; with each graph the answers of roots and sub-questions, those that are implied too."""
     made = make_split(split, graphs, making).questions
     for graph in graphs:
-        roots = [
-            Root(f"R-{n}", each.text, each.question, each.answer, each.program)
-            for n, each in enumerate(made[graph.video_id])
-        ]
-        filled = graphs_of(graph.video_id, roots, graph).filled
+        filled = graphs_of(graph.video_id, made[graph.video_id], graph).filled
         yield graph, {question: one.value for question, one in filled.answers.items() if one.value}
 
 
