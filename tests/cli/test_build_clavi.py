@@ -30,95 +30,77 @@ def small(sample: Path, build_once: Callable[..., Path]) -> Path:
     return build_once("build-clavi", "--charades", sample, "--workers", 1, *SMALL)
 
 
-class TestDataset:
-    def test_counts_links_and_splits(self, built: Path) -> None:
-        counts = info(built)["counts"]
-        pairs = sum(counts["pairs"].values())
-        assert pairs >= 8
-        assert set(counts["pairs"]) == {"train", "test"}
-        assert sum(counts["videos"].values()) == 2 * pairs
-        assert sum(counts["questions"].values()) == 38 * pairs
-
-    def test_videos_carry_their_bytes(self, built: Path, tmp_path: Path) -> None:
-        table = datasets.load_dataset(str(built), "videos", split="test", cache_dir=str(tmp_path))
-        assert isinstance(table.features["video"], datasets.Video)
-        row = table.cast_column("video", datasets.Video(decode=False))[0]
-        assert row["video"]["path"] == f"{row['video_id']}.mp4"
-        with av.open(io.BytesIO(row["video"]["bytes"])) as container:
-            stream = container.streams.video[0]
-            assert (stream.codec_context.name, stream.codec_context.pix_fmt) == ("h264", "yuv420p")
-            assert not container.streams.audio
-            assert sum(1 for _ in container.decode(video=0)) == row["num_frames"]
-
-    def test_build_json_says_what_decided_the_content(self, built: Path) -> None:
-        content = info(built)
-        assert content["dataset_version"] == "1.2.0"
-        assert content["settings"]["seed"] == 0
-        assert {"av", "libavcodec", "stressreel"} <= set(content["tools"])
-        assert "Charades_v1_train.csv" in content["inputs"]
-        assert content["skips"]["count"] == 0
-        assert "--version 1.2.0" in content["command"]
-        assert str(built) not in json.dumps(content)
+def test_a_build_says_what_decided_its_content_and_loads_with_its_videos(built: Path, tmp_path: Path) -> None:
+    content = info(built)
+    totals = {name: sum(counts.values()) for name, counts in content["counts"].items()}
+    assert totals == {"questions": 38 * totals["pairs"], "videos": 2 * totals["pairs"], "pairs": totals["pairs"]}
+    assert (content["dataset_version"], content["settings"]["seed"], content["skips"]["count"]) == ("1.2.0", 0, 0)
+    assert {"av", "libavcodec", "stressreel"} <= set(content["tools"])
+    assert "Charades_v1_train.csv" in content["inputs"]
+    assert str(built) not in json.dumps(content)
+    table = datasets.load_dataset(str(built), "videos", split="test", cache_dir=str(tmp_path))
+    assert isinstance(table.features["video"], datasets.Video)
+    row = table.cast_column("video", datasets.Video(decode=False))[0]
+    assert row["video"]["path"] == f"{row['video_id']}.mp4"
+    with av.open(io.BytesIO(row["video"]["bytes"])) as container:
+        stream = container.streams.video[0]
+        assert (stream.codec_context.name, stream.codec_context.pix_fmt) == ("h264", "yuv420p")
+        assert not container.streams.audio
+        assert sum(1 for _ in container.decode(video=0)) == row["num_frames"]
 
 
-class TestSameContent:
-    @pytest.mark.full
-    def test_with_two_workers_in_another_folder(self, sample: Path, small: Path, tmp_path: Path) -> None:
-        out = tmp_path / "elsewhere" / "deep"
-        assert run("build-clavi", "--charades", sample, "--out", out, "--workers", 2, *SMALL).code == 0
-        assert (out / "build.json").read_bytes() == (small / "build.json").read_bytes()
-        assert (out / "README.md").read_bytes() == (small / "README.md").read_bytes()
+@pytest.mark.full
+def test_with_two_workers_in_another_folder(sample: Path, small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "elsewhere" / "deep"
+    assert run("build-clavi", "--charades", sample, "--out", out, "--workers", 2, *SMALL).code == 0
+    assert (out / "build.json").read_bytes() == (small / "build.json").read_bytes()
+    assert (out / "README.md").read_bytes() == (small / "README.md").read_bytes()
 
-    @pytest.mark.full
-    @pytest.mark.parametrize("workers", [1, 2])
-    def test_after_kill_and_resume(self, sample: Path, small: Path, tmp_path: Path, workers: int) -> None:
-        out = tmp_path / "out"
-        arguments = ("--charades", sample, "--out", out, "--workers", workers, *SMALL)
-        journal = out / ".build" / "journal.jsonl"
-        for wanted in (1, 2):
-            process = start("build-clavi", *arguments)
-            wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= wanted, process)  # noqa: B023
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-        with open(journal, "ab") as handle:
-            handle.write(b'{"facts": {"half')  # a line that the kill cut off
-        (out / "questions").mkdir(exist_ok=True)
-        (out / "questions" / ".train-00000-of-00001.parquet.123.tmp.parquet").write_bytes(b"half")
-        before = journal.read_bytes().split(b"\n")[:-1]
-        staged = {path: path.stat().st_mtime_ns for path in (out / ".build" / "staging").rglob("*.mp4")}
-        receipts = [json.loads(line)["unit"] for line in before if b'"facts"' in line]
-        done = run("build-clavi", *arguments)
-        assert done.code == 0, done.err
-        assert fingerprint(out) == fingerprint(small)
-        assert (out / "README.md").read_bytes() == (small / "README.md").read_bytes()
-        names = [{path.relative_to(folder) for path in folder.rglob("*")} for folder in (out, small)]
-        assert names[0] == names[1]
-        lines = journal.read_bytes().split(b"\n")[:-1]
-        assert lines[: len(before)] == before
-        for unit in receipts:  # nothing that had a receipt was done again
-            assert sum(unit.encode() in line for line in lines if b'"facts"' in line) == 1
-        assert len(receipts) >= 1
-        assert staged
 
-    @pytest.mark.full
-    def test_workers_do_not_outlive_a_killed_build(self, sample: Path, tmp_path: Path) -> None:
-        out = tmp_path / "out"
-        process = start("build-clavi", "--charades", sample, "--out", out, "--workers", 2, "--no-progress")
-        wait_until((out / ".build" / "staging").exists, process)
-        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
-        pids = [int(pid) for pid in children.stdout.split()]
+@pytest.mark.full
+@pytest.mark.parametrize("workers", [1, 2])
+def test_after_kill_and_resume(sample: Path, small: Path, tmp_path: Path, workers: int) -> None:
+    out = tmp_path / "out"
+    arguments = ("--charades", sample, "--out", out, "--workers", workers, *SMALL)
+    journal = out / ".build" / "journal.jsonl"
+    for wanted in (1, 2):
+        process = start("build-clavi", *arguments)
+        wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= wanted, process)  # noqa: B023
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        assert pids
-        while any(Path(f"/proc/{pid}").exists() and "Z" not in _state(pid) for pid in pids):
-            time.sleep(0.05)
+    with open(journal, "ab") as handle:
+        handle.write(b'{"facts": {"half')  # a line that the kill cut off
+    (out / "questions").mkdir(exist_ok=True)
+    (out / "questions" / ".train-00000-of-00001.parquet.123.tmp.parquet").write_bytes(b"half")
+    before = journal.read_bytes().split(b"\n")[:-1]
+    staged = {path: path.stat().st_mtime_ns for path in (out / ".build" / "staging").rglob("*.mp4")}
+    receipts = [json.loads(line)["unit"] for line in before if b'"facts"' in line]
+    done = run("build-clavi", *arguments)
+    assert done.code == 0, done.err
+    assert fingerprint(out) == fingerprint(small)
+    assert (out / "README.md").read_bytes() == (small / "README.md").read_bytes()
+    names = [{path.relative_to(folder) for path in folder.rglob("*")} for folder in (out, small)]
+    assert names[0] == names[1]
+    lines = journal.read_bytes().split(b"\n")[:-1]
+    assert lines[: len(before)] == before
+    for unit in receipts:  # nothing that had a receipt was done again
+        assert sum(unit.encode() in line for line in lines if b'"facts"' in line) == 1
+    assert len(receipts) >= 1
+    assert staged
 
-    def test_a_finished_build_is_left_alone(self, sample: Path, small: Path) -> None:
-        before = {path: path.stat().st_mtime_ns for path in small.rglob("*.parquet")}
-        done = run("build-clavi", "--charades", sample, "--out", small, "--workers", 2, *SMALL)
-        assert done.code == 0
-        assert "complete already" in done.err
-        assert before == {path: path.stat().st_mtime_ns for path in small.rglob("*.parquet")}
+
+@pytest.mark.full
+def test_workers_do_not_outlive_a_killed_build(sample: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = start("build-clavi", "--charades", sample, "--out", out, "--workers", 2, "--no-progress")
+    wait_until((out / ".build" / "staging").exists, process)
+    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
+    pids = [int(pid) for pid in children.stdout.split()]
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert pids
+    while any(Path(f"/proc/{pid}").exists() and "Z" not in _state(pid) for pid in pids):
+        time.sleep(0.05)
 
 
 def _state(pid: int) -> str:
@@ -128,159 +110,146 @@ def _state(pid: int) -> str:
         return "Z"
 
 
-class TestRefusals:
-    def test_other_seed_on_the_same_output(self, sample: Path, small: Path) -> None:
-        done = run("build-clavi", "--charades", sample, "--out", small, "--seed", 7, *SMALL)
-        refuses(done, "settings.seed: 0 → 7", "--fresh")
-
-    @pytest.mark.parametrize("fresh", [(), ("--fresh",)])
-    def test_foreign_folder_stays_as_it_is(self, sample: Path, tmp_path: Path, fresh: tuple[str, ...]) -> None:
-        (tmp_path / "thesis.tex").write_text("years of work")
-        done = run("build-clavi", "--charades", sample, "--out", tmp_path, "--no-render", *fresh)
-        refuses(done, "thesis.tex", "stays as it is")
-        assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
-
-    @pytest.mark.parametrize(("name", "content"), [("plan.json", "{"), ("journal.jsonl", "x\n{}\n")])
-    def test_damaged_state(self, sample: Path, tmp_path: Path, name: str, content: str) -> None:
-        arguments = ("--charades", sample, "--out", tmp_path / "o", "--no-render", "--limit", 2)
-        assert run("build-clavi", *arguments).code == 0
-        (tmp_path / "o" / ".build" / name).write_text(content)
-        refuses(run("build-clavi", *arguments), name, "is damaged", "--fresh")
-        assert run("build-clavi", *arguments, "--fresh").code == 0
-
-    @pytest.mark.full
-    def test_disk_that_takes_no_more(self, sample: Path, tmp_path: Path) -> None:
-        out = tmp_path / "o"
-
-        def limit() -> None:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
-
-        arguments = ("--charades", sample, "--out", out, "--workers", 1, *SMALL)
-        refuses(run_process("build-clavi", *arguments, preexec_fn=limit), "cannot write")
-        assert not (out / "build.json").exists()
-        assert not list(out.glob("videos/*"))
-        assert run("build-clavi", *arguments).code == 0
-
-    @pytest.mark.parametrize(
-        ("arguments", "said"),
-        [
-            (("--charades", "sample"), "--out"),
-            (("--charades", "sample", "--out", "x", "--crf", 99), "--crf"),
-            (("--charades", "sample", "--out", "x", "--version", "1.0"), "semantic version"),
-            (("--charades", "sample", "--out", "x", "--severity", 3), "--severity"),
-            (("--charades", "sample", "--out", "x", "--shard", "0/3"), "is no share such as 3/50"),
-            (("--charades", "sample", "--out", "x", "--shard", "1/3", "--fresh"), "would throw away"),
-            (("--charades", "sample", "--out", "x", "--executor", "slurm"), "--executor"),
-            (("--out", "x"), "--charades"),
-        ],
-    )
-    def test_wrong_usage(self, arguments: tuple[object, ...], said: str, tmp_path: Path) -> None:
-        done = run("build-clavi", *arguments, cwd=tmp_path)
-        refuses(done, said, code=2)
-        assert not list(tmp_path.iterdir())
-
-    def test_no_annotations(self, tmp_path: Path) -> None:
-        refuses(
-            run("build-clavi", "--charades", tmp_path / "no", "--out", tmp_path / "o"), "there is no folder", code=2
-        )
-        refuses(run("build-clavi", "--charades", tmp_path, "--out", tmp_path / "o"), "Charades_v1_train.csv")
-        assert not (tmp_path / "o").exists()
-
-    def test_malformed_rows_are_all_named_and_nothing_is_written(self, sample: Path, tmp_path: Path) -> None:
-        lines = (sample / "Charades_v1_train.csv").read_text().splitlines()
-        lines[1] = lines[1].replace("c0", "x0", 1)
-        lines[2] = lines[2].rsplit(",", 1)[0] + ",long"
-        (tmp_path / "Charades_v1_train.csv").write_text("\n".join(lines))
-        done = run("build-clavi", "--charades", tmp_path, "--out", tmp_path / "o")
-        refuses(done, "line 2, column actions", "line 3, column length", "'long'", "Charades_v1_train.csv")
-        assert not (tmp_path / "o").exists()
+def test_a_finished_build_is_left_alone(sample: Path, small: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in small.rglob("*.parquet")}
+    done = run("build-clavi", "--charades", sample, "--out", small, "--workers", 2, *SMALL)
+    assert done.code == 0
+    assert "complete already" in done.err
+    done = run("build-clavi", "--charades", sample, "--out", small, "--seed", 7, *SMALL)
+    refuses(done, "settings.seed: 0 → 7", "--fresh")
+    assert before == {path: path.stat().st_mtime_ns for path in small.rglob("*.parquet")}
 
 
-class TestSourceVideos:
-    @pytest.fixture
-    def faulty(self, sample: Path, tmp_path: Path) -> Path:
-        """The sample without one of its videos, one that does not open, and one cut off in the middle."""
-        folder = tmp_path / "faulty"
-        shutil.copytree(sample, folder)
-        videos = folder / "Charades_v1_480"
-        (videos / "SR0A1.mp4").unlink()
-        (videos / "SR0B2.mp4").write_bytes(b"not a video at all")
-        whole = (videos / "SR0C3.mp4").read_bytes()
-        (videos / "SR0C3.mp4").write_bytes(whole[: len(whole) // 3])
-        return folder
+@pytest.mark.parametrize("fresh", [(), ("--fresh",)])
+def test_foreign_folder_stays_as_it_is(sample: Path, tmp_path: Path, fresh: tuple[str, ...]) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    done = run("build-clavi", "--charades", sample, "--out", tmp_path, "--no-render", *fresh)
+    refuses(done, "thesis.tex", "stays as it is")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
-    def test_all_missing_and_unreadable_are_listed_before_work(self, faulty: Path, tmp_path: Path) -> None:
-        out = tmp_path / "o"
-        done = run("build-clavi", "--charades", faulty, "--out", out, "--no-progress")
-        refuses(done, "SR0A1", "SR0B2.mp4: ", "--allow-missing")
-        assert not (out / ".build" / "staging").exists()
 
-    def test_allow_missing_counts_them_apart_from_max_skip(self, faulty: Path, tmp_path: Path) -> None:
-        out = tmp_path / "o"
-        arguments = ("--charades", faulty, "--out", out, "--allow-missing", "--preset", "ultrafast", "--no-progress")
-        done = run("build-clavi", *arguments)
-        refuses(done, "--max-skip", "SR0C3.mp4")
-        assert not (out / "build.json").exists()
-        assert run("build-clavi", *arguments, "--max-skip", 0.2).code == 0
-        refuses(run("build-clavi", *(a for a in arguments if a != "--allow-missing")), "--fresh")
-        skips = info(out)["skips"]
-        assert (
-            skips["by_reason"] == {"missing_video": 1, "unreadable_video": 1, "undecodable": 1} or skips["count"] == 3
-        )
-        assert {skip["source_id"] for skip in skips["list"]} == {"SR0A1", "SR0B2", "SR0C3"}
-        assert "SR0C3" not in {row["source_id"] for row in pq.read_table(out / "pairs").to_pylist()}
-        assert run("stressreel", "verify", out).code == 0
+@pytest.mark.parametrize(("name", "content"), [("plan.json", "{"), ("journal.jsonl", "x\n{}\n")])
+def test_damaged_state(sample: Path, tmp_path: Path, name: str, content: str) -> None:
+    arguments = ("--charades", sample, "--out", tmp_path / "o", "--no-render", "--limit", 2)
+    assert run("build-clavi", *arguments).code == 0
+    (tmp_path / "o" / ".build" / name).write_text(content)
+    refuses(run("build-clavi", *arguments), name, "is damaged", "--fresh")
+    assert run("build-clavi", *arguments, "--fresh").code == 0
 
-    @pytest.mark.full
-    def test_a_changed_source_is_rendered_again(self, sample: Path, tmp_path: Path) -> None:
-        folder, out = tmp_path / "c", tmp_path / "o"
-        shutil.copytree(sample, folder)
-        arguments = ("--charades", folder, "--out", out, "--limit", 2, "--preset", "ultrafast", "--no-progress")
-        assert run("build-clavi", *arguments).code == 0
-        first = fingerprint(out)
-        journal = out / ".build" / "journal.jsonl"
-        lines = journal.read_bytes().split(b"\n")[:2]
-        journal.write_bytes(b"\n".join(lines) + b"\n")
-        (out / "build.json").unlink()
-        for path in (folder / "Charades_v1_480").iterdir():
-            os.utime(path, (0, 0))
-        assert run("build-clavi", *arguments).code == 0
-        assert fingerprint(out) == first
-        assert journal.read_bytes().count(b'"facts"') == 4
 
-    def test_no_render_needs_no_videos(self, sample: Path, small: Path, tmp_path: Path) -> None:
-        for name in ("Charades_v1_train.csv", "Charades_v1_test.csv"):
-            shutil.copy(sample / name, tmp_path)
-        out = tmp_path / "o"
-        assert run("build-clavi", "--charades", tmp_path, "--out", out, "--no-render", "--limit", 4).code == 0
-        assert set(info(out)["counts"]) == {"questions", "pairs"}
-        assert info(out)["fingerprints"]["questions/train"] == info(small)["fingerprints"]["questions/train"]
-        assert run("stressreel", "verify", out).code == 0
+@pytest.mark.full
+def test_disk_that_takes_no_more(sample: Path, tmp_path: Path) -> None:
+    out = tmp_path / "o"
 
-    def test_dry_run_writes_nothing(self, sample: Path, tmp_path: Path) -> None:
-        done = run("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--dry-run")
-        assert done.code == 0
-        assert "22 videos, 418 questions" in done.out
-        assert "9 of 9" in done.out
-        assert "GB" in done.out
-        assert not (tmp_path / "o").exists()
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 
-    def test_sound_is_swapped_with_the_picture(self, sample: Path, tmp_path: Path) -> None:
-        out = tmp_path / "o"
-        arguments = ("--limit", 1, "--audio", "keep", "--preset", "ultrafast")
-        assert run("build-clavi", "--charades", sample, "--out", out, *arguments).code == 0
-        rows = [row for path in out.glob("videos/*.parquet") for row in pq.read_table(path).to_pylist()]
-        pair = next(row for path in out.glob("pairs/*.parquet") for row in pq.read_table(path).to_pylist())
-        cuts = [pair[name] - pair["out_a"] for name in ("out_a", "in_a", "in_b", "out_b")]
-        v, w = (_sound(row["video"]["bytes"]) for row in sorted(rows, key=lambda row: row["video_id"]))
-        rate = 16000
-        start_b, length_b = int((cuts[2] + 0.5) * rate), int((cuts[3] - cuts[2] - 1) * rate)
-        piece = v[start_b : start_b + length_b]
-        moved = w[int(0.5 * rate) : int(0.5 * rate) + length_b]
-        loud = np.abs(np.fft.rfft(piece)).argmax()
-        assert abs(int(loud) - int(np.abs(np.fft.rfft(moved)).argmax())) <= 3
-        assert abs(int(loud) - int(np.abs(np.fft.rfft(v[:length_b])).argmax())) > 20
+    arguments = ("--charades", sample, "--out", out, "--workers", 1, *SMALL)
+    refuses(run_process("build-clavi", *arguments, preexec_fn=limit), "cannot write")
+    assert not (out / "build.json").exists()
+    assert not list(out.glob("videos/*"))
+    assert run("build-clavi", *arguments).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--charades", "sample"), "--out"),
+        (("--charades", "sample", "--out", "x", "--crf", 99), "--crf"),
+        (("--charades", "sample", "--out", "x", "--version", "1.0"), "semantic version"),
+        (("--charades", "sample", "--out", "x", "--severity", 3), "--severity"),
+        (("--charades", "sample", "--out", "x", "--shard", "0/3"), "is no share such as 3/50"),
+        (("--charades", "sample", "--out", "x", "--shard", "1/3", "--fresh"), "would throw away"),
+        (("--charades", "sample", "--out", "x", "--executor", "slurm"), "--executor"),
+        (("--out", "x"), "--charades"),
+    ],
+)
+def test_wrong_usage(arguments: tuple[object, ...], said: str, tmp_path: Path) -> None:
+    done = run("build-clavi", *arguments, cwd=tmp_path)
+    refuses(done, said, code=2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_malformed_rows_are_all_named_and_nothing_is_written(sample: Path, tmp_path: Path) -> None:
+    lines = (sample / "Charades_v1_train.csv").read_text().splitlines()
+    lines[1] = lines[1].replace("c0", "x0", 1)
+    lines[2] = lines[2].rsplit(",", 1)[0] + ",long"
+    (tmp_path / "Charades_v1_train.csv").write_text("\n".join(lines))
+    done = run("build-clavi", "--charades", tmp_path, "--out", tmp_path / "o")
+    refuses(done, "line 2, column actions", "line 3, column length", "'long'", "Charades_v1_train.csv")
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.fixture
+def faulty(sample: Path, tmp_path: Path) -> Path:
+    """The sample without one of its videos, one that does not open, and one cut off in the middle."""
+    folder = tmp_path / "faulty"
+    shutil.copytree(sample, folder)
+    videos = folder / "Charades_v1_480"
+    (videos / "SR0A1.mp4").unlink()
+    (videos / "SR0B2.mp4").write_bytes(b"not a video at all")
+    whole = (videos / "SR0C3.mp4").read_bytes()
+    (videos / "SR0C3.mp4").write_bytes(whole[: len(whole) // 3])
+    return folder
+
+
+def test_missing_and_broken_videos_are_listed_before_work_or_counted(faulty: Path, tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    arguments = ("--charades", faulty, "--out", out, "--preset", "ultrafast", "--no-progress")
+    refuses(run("build-clavi", *arguments), "SR0A1", "SR0B2.mp4: ", "--allow-missing")
+    assert not (out / ".build" / "staging").exists()
+    refuses(run("build-clavi", *arguments, "--allow-missing"), "--max-skip", "SR0C3.mp4")
+    assert not (out / "build.json").exists()
+    assert run("build-clavi", *arguments, "--allow-missing", "--max-skip", 0.2).code == 0
+    refuses(run("build-clavi", *arguments), "--fresh")
+    assert {skip["source_id"] for skip in info(out)["skips"]["list"]} == {"SR0A1", "SR0B2", "SR0C3"}
+    assert "SR0C3" not in {row["source_id"] for row in pq.read_table(out / "pairs").to_pylist()}
+    assert run("stressreel", "verify", out).code == 0
+
+
+@pytest.mark.full
+def test_a_changed_source_is_rendered_again(sample: Path, tmp_path: Path) -> None:
+    folder, out = tmp_path / "c", tmp_path / "o"
+    shutil.copytree(sample, folder)
+    arguments = ("--charades", folder, "--out", out, "--limit", 2, "--preset", "ultrafast", "--no-progress")
+    assert run("build-clavi", *arguments).code == 0
+    first = fingerprint(out)
+    journal = out / ".build" / "journal.jsonl"
+    lines = journal.read_bytes().split(b"\n")[:2]
+    journal.write_bytes(b"\n".join(lines) + b"\n")
+    (out / "build.json").unlink()
+    for path in (folder / "Charades_v1_480").iterdir():
+        os.utime(path, (0, 0))
+    assert run("build-clavi", *arguments).code == 0
+    assert fingerprint(out) == first
+    assert journal.read_bytes().count(b'"facts"') == 4
+
+
+def test_dry_run_writes_nothing(sample: Path, tmp_path: Path) -> None:
+    done = run("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--dry-run")
+    assert done.code == 0
+    assert "22 videos, 418 questions" in done.out
+    assert "9 of 9" in done.out
+    assert "GB" in done.out
+    assert not (tmp_path / "o").exists()
+
+
+def test_sound_is_swapped_with_the_picture(sample: Path, tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    arguments = ("--limit", 1, "--audio", "keep", "--preset", "ultrafast")
+    assert run("build-clavi", "--charades", sample, "--out", out, *arguments).code == 0
+    rows = [row for path in out.glob("videos/*.parquet") for row in pq.read_table(path).to_pylist()]
+    pair = next(row for path in out.glob("pairs/*.parquet") for row in pq.read_table(path).to_pylist())
+    cuts = [pair[name] - pair["out_a"] for name in ("out_a", "in_a", "in_b", "out_b")]
+    v, w = (_sound(row["video"]["bytes"]) for row in sorted(rows, key=lambda row: row["video_id"]))
+    rate = 16000
+    start_b, length_b = int((cuts[2] + 0.5) * rate), int((cuts[3] - cuts[2] - 1) * rate)
+    piece = v[start_b : start_b + length_b]
+    moved = w[int(0.5 * rate) : int(0.5 * rate) + length_b]
+    loud = np.abs(np.fft.rfft(piece)).argmax()
+    assert abs(int(loud) - int(np.abs(np.fft.rfft(moved)).argmax())) <= 3
+    assert abs(int(loud) - int(np.abs(np.fft.rfft(v[:length_b])).argmax())) > 20
 
 
 def _sound(content: bytes) -> np.ndarray:
@@ -288,58 +257,51 @@ def _sound(content: bytes) -> np.ndarray:
         return np.concatenate([frame.to_ndarray()[0] for frame in container.decode(audio=0)])
 
 
-class TestInputs:
-    def test_pairs_file_rebuilds_ids_and_cuts(self, sample: Path, small: Path, tmp_path: Path) -> None:
-        rows = [row for path in small.glob("pairs/*.parquet") for row in pq.read_table(path).to_pylist()]
-        released = {
-            f"{number:08x}": {
-                "vid_id": row["source_id"],
-                "vid_len": "27.00",
-                "info": [[row[f"class_{x}"], f"{row[f'start_{x}_s']:.2f}", f"{row[f'end_{x}_s']:.2f}"] for x in "ab"],
-                "other_actions": row["other_actions"],
-                "ext": {name: str(row[name]) for name in ("out_a", "out_b", "in_a", "in_b")},
-            }
-            for number, row in enumerate(rows)
+def test_pairs_file_rebuilds_ids_and_cuts(sample: Path, small: Path, tmp_path: Path) -> None:
+    rows = [row for path in small.glob("pairs/*.parquet") for row in pq.read_table(path).to_pylist()]
+    released = {
+        f"{number:08x}": {
+            "vid_id": row["source_id"],
+            "vid_len": "27.00",
+            "info": [[row[f"class_{x}"], f"{row[f'start_{x}_s']:.2f}", f"{row[f'end_{x}_s']:.2f}"] for x in "ab"],
+            "other_actions": row["other_actions"],
+            "ext": {name: str(row[name]) for name in ("out_a", "out_b", "in_a", "in_b")},
         }
-        (tmp_path / "pairs.json").write_text(json.dumps(released))
-        out = tmp_path / "o"
-        arguments = ("--charades", sample, "--pairs", tmp_path / "pairs.json", "--no-render", "--seed", 5)
-        assert run("build-clavi", *arguments, "--out", out).code == 0
-        again = {row["pair_id"]: row for path in out.glob("pairs/*.parquet") for row in pq.read_table(path).to_pylist()}
-        assert set(again) == set(released)
-        for number, row in enumerate(rows):
-            for name in ("source_id", "class_a", "class_b", "out_a", "in_a", "in_b", "out_b", "other_actions"):
-                assert again[f"{number:08x}"][name] == row[name]
-        assert run("stressreel", "verify", out).code == 0
-
-    def test_config_file_between_flag_and_default(self, sample: Path, tmp_path: Path) -> None:
-        config = tmp_path / "c.yaml"
-        config.write_text(yaml.safe_dump({"seed": 11, "limit": 2, "no-render": True, "charades": str(sample)}))
-        out = tmp_path / "o"
-        assert run("build-clavi", "--config", config, "--seed", 12, "--out", out).code == 0
-        assert info(out)["settings"]["seed"] == 12
-        assert sum(info(out)["counts"]["pairs"].values()) == 2
-        assert set(info(out)["counts"]) == {"questions", "pairs"}
-        for wrong in ("seed: 1.5", "no-render: 'false'", "limit: [3]", "crf: null"):
-            config.write_text(wrong)
-            refuses(run("build-clavi", "--config", config, "--out", out), "expected", code=2)
-        config.write_text("sead: 1\n")
-        refuses(run("build-clavi", "--config", config, "--out", out), "sead", "seed", code=2)
+        for number, row in enumerate(rows)
+    }
+    (tmp_path / "pairs.json").write_text(json.dumps(released))
+    out = tmp_path / "o"
+    arguments = ("--charades", sample, "--pairs", tmp_path / "pairs.json", "--no-render", "--seed", 5)
+    assert run("build-clavi", *arguments, "--out", out).code == 0
+    again = {row["pair_id"]: row for path in out.glob("pairs/*.parquet") for row in pq.read_table(path).to_pylist()}
+    assert set(again) == set(released)
+    for number, row in enumerate(rows):
+        for name in ("source_id", "class_a", "class_b", "out_a", "in_a", "in_b", "out_b", "other_actions"):
+            assert again[f"{number:08x}"][name] == row[name]
+    assert run("stressreel", "verify", out).code == 0
 
 
-class TestSegments:
-    """Pairs of anybody's segments; tests/builders/clavi/test_segment_forger.py verifies such builds."""
+def test_config_file_between_flag_and_default(sample: Path, tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(yaml.safe_dump({"seed": 11, "limit": 2, "no-render": True, "charades": str(sample)}))
+    out = tmp_path / "o"
+    assert run("build-clavi", "--config", config, "--seed", 12, "--out", out).code == 0
+    assert info(out)["settings"]["seed"] == 12
+    assert sum(info(out)["counts"]["pairs"].values()) == 2
+    assert set(info(out)["counts"]) == {"questions", "pairs"}
+    for wrong in ("seed: 1.5", "no-render: 'false'", "limit: [3]", "crf: null"):
+        config.write_text(wrong)
+        refuses(run("build-clavi", "--config", config, "--out", out), "expected", code=2)
+    config.write_text("sead: 1\n")
+    refuses(run("build-clavi", "--config", config, "--out", out), "sead", "seed", code=2)
 
-    def test_the_sample_builds_and_exports(self, tmp_path: Path) -> None:
-        options = ("--segments", "sample", "--same-by", "lemmas", "--limit", 2, "--preset", "ultrafast")
-        done = run("build-clavi", *options, "--out", tmp_path / "out", "--workers", 1, "--no-progress")
-        assert done.code == 0, done.err
-        content = info(tmp_path / "out")
-        assert content["settings"]["collection"] == "segments"
-        assert content["command"].startswith("build-clavi --segments sample --phrases turn --same-by lemmas")
-        assert content["source"]["key"] == "sample"
-        assert sum(content["counts"]["videos"].values()) == 4
-        done = run("stressreel", "verify", tmp_path / "out", "--no-decode")
-        assert done.code == 0, done.out
-        done = run("stressreel", "export", "lmms-eval", tmp_path / "out", "--to", tmp_path / "tasks")
-        assert done.code == 0, done.err
+
+def test_segments_build_and_export(tmp_path: Path) -> None:
+    options = ("--segments", "sample", "--same-by", "lemmas", "--limit", 2, "--preset", "ultrafast")
+    done = run("build-clavi", *options, "--out", tmp_path / "out", "--workers", 1, "--no-progress")
+    assert done.code == 0, done.err
+    content = info(tmp_path / "out")
+    assert content["command"].startswith("build-clavi --segments sample --phrases turn --same-by lemmas")
+    assert (content["settings"]["collection"], content["source"]["key"]) == ("segments", "sample")
+    assert run("stressreel", "verify", tmp_path / "out", "--no-decode").code == 0
+    assert run("stressreel", "export", "lmms-eval", tmp_path / "out", "--to", tmp_path / "tasks").code == 0
