@@ -21,6 +21,7 @@ from stressreel.data_cards.card import write_card
 from stressreel.data_cards.croissant import render_croissant
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # mlcroissant's own, which are about rdflib and pandas
+LONG = ("causal", "perturbed")  # to build
 FEW = {  # of each sample what is built in seconds
     "causal": "--negatives random --confuse 0 --num-options 3 --splits UD --preset ultrafast",
     "clavi": "--limit 2 --preset ultrafast",
@@ -34,7 +35,7 @@ def build(build_once: Callable[..., Path], name: str) -> Path:
     return build_once(f"build-{name}", *given, *FEW.get(name, "").split(), "--workers", 1)
 
 
-@pytest.fixture(params=benchmark_names())
+@pytest.fixture(params=[pytest.param(n, marks=[pytest.mark.full] * (n in LONG)) for n in benchmark_names()])
 def built(request: pytest.FixtureRequest, build_once: Callable[..., Path]) -> Path:
     return build(build_once, request.param)
 

@@ -85,6 +85,7 @@ def shared_children(draw: st.DrawFn) -> VideoGraphs:
     return one_graph({f"n{number}": ("And", "yes") for number in range(count)}, rules)
 
 
+@pytest.mark.full
 @settings(max_examples=100, deadline=None)
 @given(shared_children(), st.integers(0, 1000))
 def test_no_line_runs_through_a_box(video: VideoGraphs, seed: int) -> None:

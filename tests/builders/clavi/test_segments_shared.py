@@ -24,7 +24,7 @@ from stressreel.builders.clavi.segments import segment_pairs
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.sources import Given
 
-pytestmark = pytest.mark.shared
+pytestmark = [pytest.mark.shared, pytest.mark.full]
 FILES = {"causalchaos": "causalchaos/Annotations.csv", "youcook2": "youcook2/youcookii_annotations_trainval.json"}
 CUTS = ("out_a", "in_a", "in_b", "out_b")
 

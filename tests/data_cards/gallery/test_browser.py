@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+CHROMIUM = Path(os.environ.get("STRESSREEL_CHROMIUM", "/usr/bin/chromium"))
+THERE = CHROMIUM.is_file() and find_spec("playwright")
+pytestmark = pytest.mark.skipif(not THERE, reason="needs Playwright and Chromium (apt-get install chromium)")
 Visits = Callable[..., Any]
 VIDEOS = "[...document.querySelectorAll('.variant video, .stage video')]"
 PLAYABLE = f"{VIDEOS}.length === 2 && {VIDEOS}.every((video) => video.readyState >= 3 && !video.seeking)"
