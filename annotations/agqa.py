@@ -18,8 +18,7 @@ from ..core.documents import once, parse_json, shortened
 from ..core.errors import InputError, UsageError
 from ..core.files import file_stamp, regular
 from ..core.source import Source
-from ..video.source_files import find_file
-from .tables import is_file_name
+from .tables import find_split_files, is_file_name
 
 AGQA = Source(
     "agqa",
@@ -112,18 +111,21 @@ def find_question_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str,
     Raises:
         UsageError: There is no such path, or neither file in it.
     """
+    if not path.exists():
+        raise UsageError(f"there is no file or folder {path}. --agqa takes AGQA_balanced or one of its two files.")
+    advice = "Unpack AGQA_balanced.zip there: https://agqa-decomp.cs.washington.edu"
+    return find_agqa_files(path, "{}_balanced.txt", splits, advice)
+
+
+def find_agqa_files(path: Path, name: str, splits: Sequence[str], advice: str) -> dict[str, Path]:
+    """Find files of splits in a folder; a file that is given is of the split that its name has, "test" if it has none.
+
+    Raises:
+        UsageError: There is none.
+    """
     if path.is_file():
         return {"train" if "train" in path.name.lower() else "test": path}
-    if not path.is_dir():
-        raise UsageError(f"there is no file or folder {path}. --agqa takes AGQA_balanced or one of its two files.")
-    names = {split: f"{split}_balanced.txt" for split in splits}
-    found = {split: find_file(path, name) for split, name in names.items()}
-    if not any(found.values()):
-        raise UsageError(
-            f"no {' or '.join(names.values())} in {path} or two folders below it. Unpack AGQA_balanced.zip there: "
-            "https://agqa-decomp.cs.washington.edu"
-        )
-    return {split: file for split, file in found.items() if file}
+    return find_split_files(path, name, splits, advice, UsageError)
 
 
 def iterate_rows(path: Path) -> Iterator[QuestionRow]:

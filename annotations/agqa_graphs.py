@@ -23,14 +23,13 @@ from ..core.errors import InputError, StressreelError, UsageError
 from ..core.files import atomic, canonical_json, output_error, sha256_file, sha256_text, user_cache
 from ..templates import read_table
 from ..templates.agqa import load_agqa
-from ..video.source_files import find_file
+from .agqa import SPLITS, find_agqa_files
 from .pickles import read_pickle
 from .scene_graphs import ActionSpan, Frames, SceneGraph, graph_as_json, graph_from_json
 from .tables import is_file_name
 
 VERSION = 2
 """Of what the cache holds."""
-SPLITS = ("train", "test")
 NO_CONTACT = "not contacting"
 MOST_MEMORY = 40, 2 << 30  # bytes for each byte of the pickle, and bytes besides
 ADVICE = "Download AGQA's scene graphs again: https://cs.stanford.edu/people/ranjaykrishna/agqa/"
@@ -76,13 +75,7 @@ def find_graph_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str, Pa
     Raises:
         UsageError: There is no such path, or neither file in it.
     """
-    if path.is_file():
-        return {"train" if "train" in path.name.lower() else "test": path}
-    names = {split: f"AGQA_{split}_stsgs.pkl" for split in splits}
-    found = {split: find_file(path, name) for split, name in names.items()} if path.is_dir() else {}
-    if not any(found.values()):
-        raise UsageError(f"no {' or '.join(names.values())} in {path} or two folders below it. Unpack them there.")
-    return {split: file for split, file in found.items() if file}
+    return find_agqa_files(path, "AGQA_{}_stsgs.pkl", splits, "Unpack them there.")
 
 
 def open_graphs(path: Path) -> GraphFile:

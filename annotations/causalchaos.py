@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.documents import read_text
-from ..core.errors import InputError, UsageError
+from ..core.errors import InputError
 from ..core.files import sha256_file
 from ..core.source import Source, sample_source
-from .captions import Entry, entries, read_json
-from .tables import Problems, read_csv
+from .tables import WHOLE, Entry, Problems, entries, named_columns, read_csv, read_json
 
 COLUMNS = {
     "qid": "QID",
@@ -60,7 +59,6 @@ SYNC_ADVICE = (
     f"{EPISODE} and {OFFSET} (frames to add to every frame number)."
 )
 FPS_ADVICE = 'Give JSON {"S01E01": 23.976, …}, or lines such as S01E01=23.976 or S01E01,23.976.'
-WHOLE = re.compile(r"[0-9]{1,9}")
 SIGNED = re.compile(r"[+-]?[0-9]{1,9}")
 RATIO = re.compile(r"([0-9]{1,7})/([1-9][0-9]{0,6})")
 DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
@@ -145,31 +143,24 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
         InputError: The file has another format or holds no row, or rows are malformed: an empty text, a frame that is
             no whole number, an end that is not after its start, a QID that comes twice (all of them are named).
     """
-    unknown = sorted(set(columns or ()) - set(COLUMNS))
-    if unknown:
-        raise UsageError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(COLUMNS)}.")
-    names = {**COLUMNS, **(columns or {})}
+    names = named_columns(COLUMNS, columns)
     problems, counts = Problems(), Counter[str]()
     seen: dict[str, int | None] = {}
     rows: list[CausalRow] = []
     for entry in entries(path, list(names.values()), ADVICE, problems):
         qid, episode = entry.name(names["qid"]), entry.name(names["episode"])
-        start: int | None = _frame(entry, names["start_frame"])
-        end: int | None = _frame(entry, names["end_frame"])
+        part = entry.frames(names["start_frame"], names["end_frame"])
         given = {name: str(entry.values.get(names[name])).strip() for name in TEXTS}
         texts = [entry_text(entry, names[name]) for name in TEXTS]
         if qid and qid in seen:
             entry.wrong(names["qid"], f"an id of its own (line {seen[qid]} has it)", qid)
         elif qid:
             seen[qid] = entry.line
-        if start is not None and end is not None and end <= start:
-            entry.wrong(names["end_frame"], f"a frame after the start ({start})", end)
-            end = None
-        if not (qid and episode and all(texts)) or start is None or end is None:
+        if not (qid and episode and all(texts)) or part is None:
             continue  # noted above
         question, answer, explanation = texts
         counts["texts_with_runs_of_spaces"] += texts != list(given.values())
-        rows.append(CausalRow(qid, episode, start, end, question, answer, explanation))
+        rows.append(CausalRow(qid, episode, *part, question, answer, explanation))
     problems.raise_if_any(ADVICE)
     if not rows:
         raise InputError(f"{path.name}: expected at least one row, got none. {ADVICE}")
@@ -237,25 +228,7 @@ def read_sync_frames(path: Path) -> dict[str, SyncFrames]:
     Raises:
         InputError: The file has another layout, or rows are malformed (all of them are named).
     """
-    problems = Problems()
-
-    def read(row: Mapping[str, str], wrong: Callable[[str, str], None]) -> SyncFrames | None:
-        frames: list[int | None] = []
-        for column in (FIRST_COLOUR, STABLE):
-            value = row[column]
-            if value.split("(")[0].strip().upper() == "NA":
-                frames.append(None)
-            elif WHOLE.fullmatch(value):
-                frames.append(int(value))
-            else:
-                wrong(column, "a frame number or NA")
-        if len(frames) == 2 and frames == [None, None]:
-            wrong(STABLE, "at least one frame number")
-        return SyncFrames(*frames) if len(frames) == 2 else None
-
-    found = _by_episode(path, (EPISODE, FIRST_COLOUR, STABLE), read, problems)
-    problems.raise_if_any(SYNC_ADVICE)
-    return found
+    return _by_episode(path, (EPISODE, FIRST_COLOUR, STABLE), _sync_frames)
 
 
 def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
@@ -272,19 +245,9 @@ def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
     Raises:
         InputError: The files have another layout, rows are malformed, or the reference is missing or has no such frame.
     """
-    problems = Problems()
     header = read_text(path).splitlines()[:1]
     if header and OFFSET in [name.strip() for name in header[0].split(",")]:
-
-        def read(row: Mapping[str, str], wrong: Callable[[str, str], None]) -> int | None:
-            if SIGNED.fullmatch(row[OFFSET]):
-                return int(row[OFFSET])
-            wrong(OFFSET, "a whole number of frames")
-            return None
-
-        offsets = _by_episode(path, (EPISODE, OFFSET), read, problems)
-        problems.raise_if_any(SYNC_ADVICE)
-        return offsets
+        return _by_episode(path, (EPISODE, OFFSET), _offset)
     own = read_sync_frames(path)
     if reference is None:
         raise InputError(
@@ -292,7 +255,7 @@ def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
             f"Video_synchonization_frames.csv as well, or a file with the columns {EPISODE} and {OFFSET}."
         )
     theirs = read_sync_frames(reference)
-    offsets = {}
+    problems, offsets = Problems(), {}
     for episode, frames in own.items():
         other = theirs.get(episode)
         pairs = [(frames.stable, other.stable), (frames.first_colour, other.first_colour)] if other else []
@@ -349,14 +312,6 @@ def read_fps_map(path: Path) -> dict[str, Fraction]:
     return rates
 
 
-def _frame(entry: Entry, column: str) -> int | None:
-    given = entry.values.get(column)
-    if isinstance(given, bool) or not WHOLE.fullmatch(str(given)):
-        entry.wrong(column, "a frame: a whole number, 0 or more", given)
-        return None
-    return int(str(given))
-
-
 def _rate(given: Any) -> Fraction | None:
     text = "" if isinstance(given, bool) else str(given)
     if ratio := RATIO.fullmatch(text):
@@ -372,24 +327,39 @@ def _rate(given: Any) -> Fraction | None:
     return rate if 0 < rate <= FASTEST else None
 
 
-def _by_episode(
-    path: Path,
-    required: Sequence[str],
-    read: Callable[[Mapping[str, str], Callable[[str, str], None]], T | None],
-    problems: Problems,
-) -> dict[str, T]:
-    found: dict[str, T] = {}
-    for line, row in read_csv(path, required, problems):
-
-        def wrong(column: str, expected: str, line: int = line, row: Mapping[str, str] = row) -> None:
-            problems.add(path, line, column, expected, row[column])
-
-        value = read(row, wrong)
-        if not row[EPISODE] or row[EPISODE] in found:
-            wrong(EPISODE, "an episode, each once")
+def _by_episode(path: Path, required: Sequence[str], read: Callable[[Entry], T | None]) -> dict[str, T]:
+    """Read a table with a row for each episode; `read` takes what it says, or notes what is wrong."""
+    problems, found = Problems(), dict[str, T]()
+    for entry in read_csv(path, required, problems):
+        value, episode = read(entry), entry.values[EPISODE]
+        if not episode or episode in found:
+            entry.wrong(EPISODE, "an episode, each once", episode)
         elif value is not None:
-            found[row[EPISODE]] = value
+            found[episode] = value
+    problems.raise_if_any(SYNC_ADVICE)
     return found
+
+
+def _sync_frames(entry: Entry) -> SyncFrames | None:
+    frames: list[int | None] = []
+    for column in (FIRST_COLOUR, STABLE):
+        value = entry.values[column]
+        if value.split("(")[0].strip().upper() == "NA":
+            frames.append(None)
+        elif WHOLE.fullmatch(value):
+            frames.append(int(value))
+        else:
+            entry.wrong(column, "a frame number or NA", value)
+    if frames == [None, None]:
+        entry.wrong(STABLE, "at least one frame number", entry.values[STABLE])
+    return SyncFrames(*frames) if len(frames) == 2 else None
+
+
+def _offset(entry: Entry) -> int | None:
+    if SIGNED.fullmatch(entry.values[OFFSET]):
+        return int(entry.values[OFFSET])
+    entry.wrong(OFFSET, "a whole number of frames", entry.values[OFFSET])
+    return None
 
 
 def source_of_rows(hashes: Mapping[str, str], *, sample: bool) -> Source:

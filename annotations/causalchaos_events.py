@@ -8,10 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from ..language.cast import Cast, derive_cast
-from ..language.event_questions import Event, event
-from .actions import Action, Annotations
+from ..language.event_questions import event
+from .actions import Annotations
 from .causalchaos import read_causalchaos
-from .drafts import VideoDraft, gather
+from .drafts import VideoDraft, action_of, gather
 
 RATE = Fraction(25)
 ADVICE = "A row is a why-question about the frames from Start Frame to End Frame of an episode."
@@ -55,19 +55,6 @@ def read_events(
             counts["episodes_without_a_frame_rate"] += row.episode not in rates
         rate = rates.get(row.episode, RATE)
         times = float(row.start_frame / rate), float(row.end_frame / rate)
-        drafts[row.episode].add(_action(row.question, event(row.question, cast)), row.question, times, counts)
+        found = action_of(event(row.question, cast), row.question)
+        drafts[row.episode].add(found, row.question, times, counts)
     return gather(drafts, [path], counts, seed, ADVICE)
-
-
-def _action(question: str, found: Event | str) -> Action | str:
-    if isinstance(found, str):
-        return found
-    return Action(
-        key=found.phrase,
-        label=question,
-        phrase=found.phrase,
-        verb=found.verb,
-        objects=found.objects,
-        words=found.words,
-        asked=found.asked,
-    )

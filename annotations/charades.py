@@ -8,26 +8,16 @@ from io import StringIO
 from pathlib import Path
 
 from ..core.documents import read_text
-from ..core.errors import InputError, UsageError
+from ..core.errors import UsageError
 from ..core.files import sha256_file
 from ..core.source import Source, sample_source
 from ..templates import ClassTable, load_classes
-from ..video.source_files import find_file
 from .actions import Action, AnnotatedVideo, Annotations, Segment
-from .tables import Problems, is_file_name, read_csv, seconds
+from .tables import Entry, Problems, find_split_files, is_file_name, read_csv, seconds
 
 COLUMNS = (
-    "id",
-    "subject",
-    "scene",
-    "quality",
-    "relevance",
-    "verified",
-    "script",
-    "objects",
-    "descriptions",
-    "actions",
-    "length",
+    *("id", "subject", "scene", "quality", "relevance", "verified", "script"),
+    *("objects", "descriptions", "actions", "length"),
 )
 REQUIRED = ("id", "subject", "actions", "length")
 CHARADES = Source(
@@ -47,6 +37,9 @@ CHARADES = Source(
     video_folders=("Charades_v1_480", "Charades_v1", "."),
 )
 SAMPLE = sample_source("the built-in sample in the format of Charades", CHARADES.video_folders)
+DOWNLOAD = (
+    "Download the annotations (Charades.zip) from https://prior.allenai.org/projects/charades and unpack them there."
+)
 ADVICE = "Fix these rows, or download the annotations again: https://prior.allenai.org/projects/charades"
 
 
@@ -85,14 +78,7 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
             f"there is no folder {folder}. --charades takes the folder that holds Charades_v1_train.csv and "
             "Charades_v1_test.csv, or the word sample."
         )
-    names = {split: f"Charades_v1_{split}.csv" for split in splits}
-    found = {split: find_file(folder, name) for split, name in names.items()}
-    paths = {split: path for split, path in found.items() if path}
-    if not paths:
-        raise InputError(
-            f"no {' or '.join(names.values())} in {folder} or two folders below it. Download the annotations "
-            "(Charades.zip) from https://prior.allenai.org/projects/charades and unpack them there."
-        )
+    paths = find_split_files(folder, "Charades_v1_{}.csv", splits, DOWNLOAD)
     table = load_classes()
     hashes = check_class_files(next(iter(paths.values())).parent, table)
     actions = class_actions(table)
@@ -100,41 +86,33 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
     videos: dict[str, AnnotatedVideo] = {}
     for split, path in paths.items():
         hashes[path.name] = sha256_file(path)
-        for line, row in read_csv(path, REQUIRED, problems):
-            video = _video(path, line, row, split, actions, problems, counts)
-            if row["id"] in videos:
-                problems.add(path, line, "id", "an id that comes once", row["id"])
+        for entry in read_csv(path, REQUIRED, problems):
+            video = _video(entry, split, actions, counts)
+            if entry.values["id"] in videos:
+                entry.wrong("id", "an id that comes once", entry.values["id"])
             elif video:
                 videos[video.id] = video
     problems.raise_if_any(ADVICE)
     return Annotations(tuple(videos.values()), hashes, dict(sorted(counts.items())))
 
 
-def _video(
-    path: Path,
-    line: int,
-    row: dict[str, str],
-    split: str,
-    actions: dict[str, Action],
-    problems: Problems,
-    counts: Counter[str],
-) -> AnnotatedVideo | None:
+def _video(entry: Entry, split: str, actions: dict[str, Action], counts: Counter[str]) -> AnnotatedVideo | None:
     """Turn one row into a video; None if it cannot be, with the problem noted."""
+    row = dict(entry.values)
     if not is_file_name(row["id"]):
-        problems.add(path, line, "id", "a video id such as 46GP8", row["id"])
+        entry.wrong("id", "a video id such as 46GP8", row["id"])
         return None
-    length = seconds(row["length"])
+    length = entry.length("length", "a length in seconds such as 24.83")
     if not length:
-        problems.add(path, line, "length", "a length in seconds such as 24.83", row["length"])
         return None
     segments = []
     for text in filter(None, (part.strip() for part in row["actions"].split(";"))):
         parts = text.split()
         start, end = (seconds(parts[1]), seconds(parts[2])) if len(parts) == 3 else (None, None)
         if start is None or end is None:
-            problems.add(path, line, "actions", "'class start end' in seconds, such as c092 11.90 21.20", text)
+            entry.wrong("actions", "'class start end' in seconds, such as c092 11.90 21.20", text)
         elif parts[0] not in actions:
-            problems.add(path, line, "actions", "a class from c000 to c156", parts[0])
+            entry.wrong("actions", "a class from c000 to c156", parts[0])
         else:
             counts["ends_clamped_to_length"] += end > length
             counts["starts_past_length"] += start >= length
@@ -154,6 +132,19 @@ def _video(
     )
 
 
+def class_files(table: ClassTable) -> dict[str, list[str]]:
+    """Return the lines of Charades' four class files, by file name."""
+    verbs = {name: key for key, name in table.verbs.items()}
+    objects = {name: key for key, name in table.objects.items()}
+    classes = table.classes.values()
+    return {
+        "Charades_v1_classes.txt": [f"{c.id} {c.label}" for c in classes],
+        "Charades_v1_mapping.txt": [f"{c.id} {objects[c.object]} {verbs[c.verb]}" for c in classes],
+        "Charades_v1_objectclasses.txt": [f"{key} {name}" for key, name in table.objects.items()],
+        "Charades_v1_verbclasses.txt": [f"{key} {name}" for key, name in table.verbs.items()],
+    }
+
+
 def check_class_files(folder: Path, table: ClassTable) -> dict[str, str]:
     """Compare the class files beside the CSVs with the built-in table; absent files are not needed.
 
@@ -163,16 +154,8 @@ def check_class_files(folder: Path, table: ClassTable) -> dict[str, str]:
     Raises:
         InputError: A line says something else: the question phrases were written for the other class.
     """
-    verbs = {name: key for key, name in table.verbs.items()}
-    objects = {name: key for key, name in table.objects.items()}
-    expected = {
-        "Charades_v1_classes.txt": {f"{c.id} {c.label}" for c in table.classes.values()},
-        "Charades_v1_mapping.txt": {f"{c.id} {objects[c.object]} {verbs[c.verb]}" for c in table.classes.values()},
-        "Charades_v1_objectclasses.txt": {f"{key} {name}" for key, name in table.objects.items()},
-        "Charades_v1_verbclasses.txt": {f"{key} {name}" for key, name in table.verbs.items()},
-    }
     hashes, problems = {}, Problems()
-    for name, lines in expected.items():
+    for name, lines in class_files(table).items():
         path = folder / name
         if not path.is_file():
             continue

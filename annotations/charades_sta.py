@@ -11,11 +11,11 @@ from pathlib import Path
 from ..core.documents import read_text
 from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
-from ..language.gerund_wording import Gerund, fold_noun
+from ..language.gerund_wording import fold_noun
 from ..language.gerunds import gerund
-from ..video.source_files import find_file
-from .actions import Action, AnnotatedVideo, Annotations, Segment
-from .tables import Problems, seconds
+from .actions import AnnotatedVideo, Annotations, Segment
+from .drafts import action_of, same_doing
+from .tables import Problems, find_split_files, seconds
 
 
 def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str] = ("train", "test")) -> Annotations:
@@ -37,13 +37,8 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. --charades-sta takes the folder of charades_sta_train.txt.")
-    names = {split: f"charades_sta_{split}.txt" for split in splits}
-    paths = {split: path for split, name in names.items() if (path := find_file(folder, name))}
-    if not paths:
-        raise InputError(
-            f"no {' or '.join(names.values())} in {folder} or two folders below it. Give the folder of the "
-            "Charades-STA annotations with --charades-sta."
-        )
+    advice = "Give the folder of the Charades-STA annotations with --charades-sta."
+    paths = find_split_files(folder, "charades_sta_{}.txt", splits, advice)
     problems, counts = Problems(), Counter[str]()
     by_id = {video.id: video for video in charades.videos}
     segments: dict[str, list[Segment]] = {}
@@ -65,7 +60,8 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
             if splits_of.setdefault(video.id, split) != split:
                 problems.add(path, number, "video", "a video of one split only", video.id)
             found = gerund(sentence)
-            if not isinstance(found, Gerund):
+            action = action_of(found, sentence)
+            if isinstance(found, str) or isinstance(action, str):
                 counts[f"sentences_left_out_{found}"] += 1
                 continue
             verbs.setdefault(video.id, set()).add(found.verb)
@@ -73,7 +69,6 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
             if found.anaphoric:
                 counts["sentences_left_out_pronoun"] += 1
                 continue
-            action = Action(found.phrase, sentence, found.phrase, found.verb, found.objects, words=found.words)
             kept = segments.setdefault(video.id, [])
             if any((s.start_s, s.end_s) == (start, end) and same_doing(s.action, action) for s in kept):
                 counts["sentences_that_repeat_another"] += 1
@@ -81,7 +76,8 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
                 kept.append(Segment(action, start, min(end, video.length_s)))
     problems.raise_if_any("Fix these lines, or take the file as it was released.")
     if not segments:
-        raise InputError(f"no sentence of {', '.join(names.values())} is about a video of the Charades CSVs in use.")
+        files = ", ".join(path.name for path in paths.values())
+        raise InputError(f"no sentence of {files} is about a video of the Charades CSVs in use.")
     videos = [
         replace(
             video,
@@ -101,13 +97,6 @@ def _column_words(objects: str) -> set[str]:
     """Fold the words of Charades' `objects` column ("closet/cabinet;phone") as the sentences' nouns are folded."""
     names = (name.strip() for part in objects.split(";") for name in part.split("/"))
     return {fold_noun(name) for name in names if name}
-
-
-def same_doing(one: Action, other: Action) -> bool:
-    """Return whether two sentences may mean the same doing: same verb, and no objects that tell them apart."""
-    if one.verb != other.verb:
-        return one.key == other.key
-    return not one.objects or not other.objects or bool(one.objects & other.objects)
 
 
 def _line(

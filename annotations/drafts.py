@@ -10,10 +10,11 @@ from pathlib import Path
 from ..core.errors import InputError
 from ..core.files import sha256_file
 from ..core.seeds import rng_for
+from ..language.event_questions import Event
+from ..language.gerund_wording import Gerund
 from ..language.phrases import lemmas_in, said
 from ..language.words import StyleOption
 from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment
-from .charades_sta import same_doing
 
 SHARES = {"train": 0.7, "validation": 0.15}  # "test" has the rest
 
@@ -35,6 +36,26 @@ def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
         splits.update(dict.fromkeys(drawn[start:stop], split))
         start = stop
     return {**splits, **dict.fromkeys(drawn[start:], "test")}
+
+
+def same_doing(one: Action, other: Action) -> bool:
+    """Return whether two sentences may mean the same doing: same verb, and no objects that tell them apart."""
+    if one.verb != other.verb:
+        return one.key == other.key
+    return not one.objects or not other.objects or bool(one.objects & other.objects)
+
+
+def action_of(found: Gerund | Event | str, text: str) -> Action | str:
+    """Return the action of a phrase or an event, or the reason why there is none.
+
+    Args:
+        found: What became of the annotation's words.
+        text: These words.
+    """
+    if isinstance(found, str):
+        return found
+    asked = found.asked if isinstance(found, Event) else ""
+    return Action(found.phrase, text, found.phrase, found.verb, found.objects, words=found.words, asked=asked)
 
 
 @dataclass

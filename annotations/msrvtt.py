@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.source import Source, sample_source
-from .captions import CaptionedClip, CaptionedClips, Entry, choose_files, gathered, read_json
-from .tables import Problems, read_csv
+from .captions import CaptionedClip, CaptionedClips, gathered
+from .tables import Problems, check_splits, choose_files, json_entry, read_csv, read_json
 
 JSFUSION = "MSRVTT_JSFUSION_test.csv"
 COLUMNS = ("key", "vid_key", "video_id", "sentence")
@@ -32,15 +32,7 @@ MSRVTT = Source(
     terms="for research; its videos are clips from YouTube, whose owners keep their rights",
     citation="Xu et al. 2016, MSR-VTT: A Large Video Description Dataset for Bridging Video and Language (CVPR)",
     redistributable=False,
-    video_folders=(
-        "videos/all",
-        "MSRVTT/videos/all",
-        "MSRVTT_Videos",
-        "TrainValVideo",
-        "TestVideo",
-        "videos",
-        ".",
-    ),
+    video_folders=("videos/all", "MSRVTT/videos/all", "MSRVTT_Videos", "TrainValVideo", "TestVideo", "videos", "."),
     style="declarative",
 )
 SAMPLE = sample_source("the built-in sample", MSRVTT.video_folders, "declarative")
@@ -76,17 +68,14 @@ def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips
             counts["videos_left_out_without_captions"] += not clip.captions
             if clip.captions:
                 clips[clip.id] = clip
-        absent = set(wanted) - {clip.split for clip in found}
-        if absent and not problems.lines:
-            raise InputError(f"{file.name} holds nothing of the split {', '.join(sorted(absent))}.")
+        check_splits(file, wanted, (clip.split for clip in found), problems)
     problems.raise_if_any(ADVICE)
     return gathered(clips.values(), files, counts, MSRVTT.video_folders)
 
 
 def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:
     clips: dict[str, CaptionedClip] = {}
-    for line, row in read_csv(path, REQUIRED, problems):
-        entry = Entry(row, path, problems, line)
+    for entry in read_csv(path, REQUIRED, problems):
         name, caption = entry.name("video_id"), entry.text("sentence")
         if name in clips:
             entry.wrong("video_id", "an id that comes once", name)
@@ -103,10 +92,7 @@ def _videodatainfo(path: Path, problems: Problems) -> list[CaptionedClip]:
             f"{path.name}: expected an object with the lists videos and sentences, as in MSRVTT_data.json."
         )
     videos, sentences = (
-        [
-            Entry(value if isinstance(value, dict) else {}, path, problems, place=f"{key}[{number}].")
-            for number, value in enumerate(entries or ())
-        ]
+        [json_entry(value, path, problems, f"{key}[{number}].") for number, value in enumerate(entries or ())]
         for key, entries in zip(("videos", "sentences"), lists, strict=True)
     )
     split_of: dict[str, str] = {}

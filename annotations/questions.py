@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.errors import InputError, UsageError
+from ..core.errors import InputError
 from ..core.files import sha256_file
-from .captions import Entry, entries
 from .causalchaos import COLUMNS as CAUSALCHAOS
 from .causalchaos import entry_text, overlaps, read_causalchaos
-from .tables import Problems
+from .tables import Entry, Problems, entries, named_columns
 
 COLUMNS = ("id", "question", "answer", "explanation", "group", "split")
 REQUIRED = ("id", "question", "answer")
@@ -77,10 +76,7 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_f
         read = read_causalchaos(path)
         found = tuple(Question(row.qid, row.question, row.answer, row.explanation, "") for row in read.rows)
         return Questions(found, overlaps(read.rows, apart_frames), read.hashes, read.counts)
-    unknown = sorted(set(columns or ()) - set(COLUMNS))
-    if unknown:
-        raise UsageError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(COLUMNS)}.")
-    names = {name: name for name in COLUMNS} | dict(columns or {})
+    names = named_columns({name: name for name in COLUMNS}, columns)
     needed = [*REQUIRED, *(name for name in columns or () if name not in REQUIRED)]
     problems = Problems()
     questions: list[Question] = []

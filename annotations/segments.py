@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,15 +12,14 @@ from typing import Any
 from ..core.documents import parse_json, read_text
 from ..core.errors import InputError, UsageError
 from ..core.source import Source, sample_source
-from ..language.event_questions import Event
 from ..language.free_phrases import free_phrase
 from ..language.gerund_wording import fold_noun
 from ..language.phrases import phrase
 from .actions import Action, Annotations
-from .captions import SPLITS, Entry, entries, file_stem, read_json
+from .captions import SPLITS, file_stem
 from .charades import CHARADES
-from .drafts import VideoDraft, gather
-from .tables import Problems, seconds
+from .drafts import VideoDraft, action_of, gather
+from .tables import WHOLE, Entry, Problems, entries, json_entry, read_json, seconds
 
 COLUMNS = ("video", "start", "end", "start_frame", "end_frame", "phrase", "class", "split", "objects", "subject")
 REQUIRED = ("video", "phrase")
@@ -34,7 +32,6 @@ SEGMENTS = Source(
 SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
 SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
 PIECE_S = 5.0  # DiDeMo's times count pieces of five seconds
-WHOLE = re.compile(r"[0-9]{1,9}")
 ADVICE = (
     "One row is one segment: video (a file's name), start and end (seconds; or start_frame and end_frame with --fps) "
     "and phrase; class, split (train, validation, test), objects (separated by semicolons) and subject may be left out."
@@ -140,15 +137,13 @@ def read_segments(
 
 
 def _action(row: _Row, as_is: bool) -> Action | str:
-    found = phrase(row.text, as_is=True) if as_is else free_phrase(row.text)
-    if isinstance(found, str):
-        return found
-    objects, words = found.objects, found.words
+    action = action_of(phrase(row.text, as_is=True) if as_is else free_phrase(row.text), row.text)
+    if isinstance(action, str):
+        return action
     if row.objects:
         objects = frozenset(fold_noun(name.strip().lower()) for name in row.objects.split(";") if name.strip())
-        words |= objects
-    asked = found.asked if isinstance(found, Event) else ""
-    return Action(row.group or found.phrase, row.text, found.phrase, found.verb, objects, words=words, asked=asked)
+        action = replace(action, objects=objects, words=action.words | objects)
+    return replace(action, key=row.group or action.key)
 
 
 # Formats
@@ -159,14 +154,11 @@ def _rows(path: Path, frames: _Frames, problems: Problems, counts: Counter[str])
     if path.suffix.lower() == ".json" and not _has_lines(path):
         yield from _document(path, problems, counts)
         return
-    known = set(COLUMNS)
     for entry in entries(path, REQUIRED, ADVICE, problems):
         if "relevant_windows" in entry.values:
             yield from _highlights(entry)
             continue
-        for key in sorted(entry.values.keys() - known):
-            known.add(key)
-            entry.wrong(key, f"no other columns than {', '.join(COLUMNS)}", key)
+        entry.refuse_other_columns(COLUMNS)
         row = _own(entry, frames)
         if row:
             yield row
@@ -192,7 +184,7 @@ def _own(entry: Entry, frames: _Frames) -> _Row | None:
         frames.rows += 1
         entry.wrong("start_frame", "seconds (start, end) or frames (start_frame, end_frame) in a row", given)
         return None
-    times = _frames(entry, frames) if framed else entry.times(entry.values.get("start"), entry.values.get("end"))
+    times = _frames(entry, frames) if framed else entry.times("start", "end")
     split = entry.choice("split", SPLIT_WORDS) if entry.has("split") else ""
     texts = {key: entry.text(key) if entry.has(key) else "" for key in ("class", "objects", "subject")}
     bad = any(entry.has(key) and not value for key, value in (*texts.items(), ("split", split)))
@@ -204,29 +196,15 @@ def _own(entry: Entry, frames: _Frames) -> _Row | None:
 def _frames(entry: Entry, frames: _Frames) -> tuple[float, float] | None:
     frames.rows += 1
     frames.first = frames.first or (f"line {entry.line}" if entry.line else "its first row")
-    rate = frames.rate or Fraction(1)  # without one nothing is returned in the end
-    found: list[int] = []
-    for key in ("start_frame", "end_frame"):
-        given = entry.values.get(key)
-        if isinstance(given, bool) or not WHOLE.fullmatch(str(given)):
-            entry.wrong(key, "a frame: a whole number, 0 or more", given)
-        else:
-            found.append(int(str(given)))
-    if len(found) < 2:
-        return None
-    if found[1] <= found[0]:
-        entry.wrong("end_frame", f"a frame after the start ({found[0]})", found[1])
-        return None
-    return float(found[0] / rate), float(found[1] / rate)
+    found, rate = entry.frames("start_frame", "end_frame"), frames.rate or Fraction(1)
+    return (float(found[0] / rate), float(found[1] / rate)) if found else None  # without a rate it is an error anyway
 
 
 def _highlights(entry: Entry) -> Iterator[_Row]:
     """Read a line of QVHighlights: a query, and every window that it describes."""
     video, text = entry.name("vid"), entry.text("query")
-    length = seconds(str(entry.values.get("duration")))
-    if not length:
-        entry.wrong("duration", "a length in seconds", entry.values.get("duration"))
-    for times in _pairs(entry, "relevant_windows", entry.times):
+    length = entry.length("duration")
+    for times in _pairs(entry, "relevant_windows", entry.in_order):
         if video and text and length:
             yield _Row(entry, video, times, text, length=length)
 
@@ -235,22 +213,19 @@ def _document(path: Path, problems: Problems, counts: Counter[str]) -> Iterator[
     content = read_json(path, problems)
     if isinstance(content, dict) and content:
         for video, info in content.items():
-            values = {**(info if isinstance(info, dict) else {}), "video": video}
-            yield from _described(Entry(values, path, problems, place=f"[{video!r}]."), counts)
+            entry = json_entry(info, path, problems, f"[{video!r}].")
+            yield from _described(replace(entry, values={**entry.values, "video": video}), counts)
     elif isinstance(content, list) and content:
         for number, info in enumerate(content):
-            entry = Entry(info if isinstance(info, dict) else {}, path, problems, place=f"[{number}].")
-            yield from _pieces(entry)
+            yield from _pieces(json_entry(info, path, problems, f"[{number}]."))
     else:
         raise InputError(f"{path.name}: expected videos with segments. {OTHER_ADVICE}")
 
 
 def _described(entry: Entry, counts: Counter[str]) -> Iterator[_Row]:
     """Read a video of ActivityNet Captions; segments that are empty or inverted are left out and counted."""
-    video, length = entry.name("video"), seconds(str(entry.values.get("duration")))
+    video, length = entry.name("video"), entry.length("duration")
     sentences, stamps = entry.values.get("sentences"), entry.values.get("timestamps")
-    if not length:
-        entry.wrong("duration", "a length in seconds", entry.values.get("duration"))
     if not isinstance(sentences, list) or not isinstance(stamps, list) or len(sentences) != len(stamps):
         entry.wrong("sentences", "a list, with as many sentences as timestamps", sentences)
         return

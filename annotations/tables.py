@@ -1,21 +1,31 @@
-"""Text files that people have opened in spreadsheets: decoding, problems by file, line and column."""
+"""Tables and JSON of annotations: decoding, values checked as they are taken, problems by file, line and column."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from math import inf
 from pathlib import Path
+from typing import Any
 
+from ..core import documents
 from ..core.documents import read_text
-from ..core.errors import InputError
+from ..core.errors import InputError, UsageError
+from ..video.source_files import find_file
 
 SHOWN = 20
 LONGEST = 1e7
+JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?|\.[0-9]+")
+WHOLE = re.compile(r"[0-9]{1,9}")
+NAME = re.compile(r"(?!\.)[^/\\\x00-\x1f\x7f\ud800-\udfff]+")
+NAME_BYTES = 200
+NAME_EXPECTED = f"a name of at most {NAME_BYTES} bytes without / and \\ that does not begin with a dot"
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
@@ -24,6 +34,7 @@ class Problems:
 
     lines: list[str] = field(default_factory=list)
     empty_rows: int = 0  # which were passed over: ",,," as spreadsheets write behind a table
+    other_columns: set[str] = field(default_factory=set)  # that were noted
 
     def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
         """Note one problem: where, what was expected, what stands there."""
@@ -41,7 +52,105 @@ class Problems:
         raise InputError(f"{count} in the annotations; nothing was written.\n  {listed}\n{advice}")
 
 
-def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+@dataclass(frozen=True)
+class Entry:
+    """A row of a table or an object in a JSON file, whose values are checked as they are taken.
+
+    Attributes:
+        values: By column or key.
+        path: The file.
+        problems: Takes what is wrong.
+        line: Where it stands in the file, if the file has lines.
+        place: What leads to it in a JSON file, such as "videos[3].".
+    """
+
+    values: Mapping[str, Any]
+    path: Path
+    problems: Problems
+    line: int | None = None
+    place: str = ""
+
+    def wrong(self, key: str, expected: str, given: Any) -> None:
+        """Note a problem."""
+        self.problems.add(self.path, self.line, self.place + key, expected, "" if given is None else str(given))
+
+    def has(self, key: str) -> bool:
+        """Return whether there is a value at all."""
+        return self.values.get(key) not in (None, "")
+
+    def refuse_other_columns(self, columns: Sequence[str]) -> None:
+        """Note columns that are not among these, each once in a file."""
+        for key in sorted(self.values.keys() - {*columns} - self.problems.other_columns):
+            self.problems.other_columns.add(key)
+            self.wrong(key, f"no other columns than {', '.join(columns)}", key)
+
+    def name(self, key: str) -> str:
+        """Take what becomes, or is, the name of a file; "" if it cannot be one."""
+        name = file_name(self.values.get(key))
+        if not name:
+            self.wrong(key, NAME_EXPECTED, self.values.get(key))
+        return name
+
+    def text(self, key: str) -> str:
+        """Take a text without the spaces around it; "" if there is none."""
+        given = self.values.get(key)
+        text = given.strip() if isinstance(given, str) else ""
+        if not text or HALF_CHARACTER.search(text):
+            self.wrong(key, "a text", given)
+            return ""
+        return text
+
+    def choice(self, key: str, meanings: Mapping[str, str]) -> str:
+        """Take one of a few words and give its meaning; "" if it is none of them."""
+        given = self.values.get(key)
+        if isinstance(given, str) and given in meanings:
+            return meanings[given]
+        self.wrong(key, f"one of {', '.join(meanings)}", given)
+        return ""
+
+    def length(self, key: str, expected: str = "a length in seconds") -> float:
+        """Take a length in seconds; 0 if there is none."""
+        length = seconds(str(self.values.get(key)))
+        if not length:
+            self.wrong(key, expected, self.values.get(key))
+        return length or 0.0
+
+    def frames(self, start: str, end: str) -> tuple[int, int] | None:
+        """Take a first frame and an end after it; None if they are not that."""
+        found: list[int] = []
+        for key in (start, end):
+            given = self.values.get(key)
+            if isinstance(given, bool) or not WHOLE.fullmatch(str(given)):
+                self.wrong(key, "a frame: a whole number, 0 or more", given)
+            else:
+                found.append(int(str(given)))
+        if len(found) < 2:
+            return None
+        if found[1] <= found[0]:
+            self.wrong(end, f"a frame after the start ({found[0]})", found[1])
+            return None
+        return found[0], found[1]
+
+    def times(self, start: str, end: str) -> tuple[float, float] | None:
+        """Take a start and an end after it, in seconds; None if they are not that."""
+        return self.in_order(self.values.get(start), self.values.get(end), (start, end))
+
+    def in_order(self, start: Any, end: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
+        """Read a start and an end after it, in seconds, numbers or texts; None if they are not that."""
+        times = [seconds(str(value)) for value in (start, end)]
+        for key, value, time in zip(keys, (start, end), times, strict=True):
+            if time is None:
+                self.wrong(key, "a time in seconds such as 12.5", value)
+        first, last = times
+        if first is None or last is None:
+            return None
+        if last <= first:
+            self.wrong(keys[1], f"an end after the start ({start})", end)
+            return None
+        return first, last
+
+
+def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterator[Entry]:
     """Read a CSV with a header.
 
     Args:
@@ -51,7 +160,7 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
             left out too, and only counted.
 
     Yields:
-        The line on which the row begins, and the row by column name, fields stripped.
+        The rows, by the line on which they begin; values by column name, stripped.
 
     Raises:
         InputError: The header lacks a required column, or the file is not a CSV.
@@ -73,12 +182,163 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
             if len(fields) > 1 and not any(value.strip() for value in fields):
                 problems.empty_rows += 1
             elif len(fields) == len(header):
-                yield line, dict(zip(header, (value.strip() for value in fields), strict=True))
+                yield Entry(dict(zip(header, (v.strip() for v in fields), strict=True)), path, problems, line)
             elif fields:
                 problems.add(path, line, None, f"{len(header)} fields", f"{len(fields)}: {','.join(fields)}")
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path.name}, line {reader.line_num}: not a well-formed CSV ({error}).") from error
+
+
+def entries(path: Path, required: Sequence[str], advice: str, problems: Problems) -> Iterator[Entry]:
+    """Read the rows of a CSV with a header (`.csv`) or the objects of JSON lines (`.jsonl`, `.ndjson`, `.json`).
+
+    Args:
+        path: The file.
+        required: Columns that a CSV must have. In JSON lines each entry is checked as its values are taken.
+        advice: What a row is, for the error of another ending.
+        problems: Takes malformed rows, which are left out.
+
+    Raises:
+        InputError: The file cannot be read, has another ending, or lacks a required column.
+    """
+    kind = path.suffix.lower()
+    if kind == ".csv":
+        yield from read_csv(path, required, problems)
+    elif kind in JSON_SUFFIXES:
+        for line, text in enumerate(StringIO(read_text(path)), 1):
+            if not text.strip():
+                continue
+            try:
+                value = parse_json(text, path, problems, line)
+            except ValueError:
+                value = None
+            if isinstance(value, dict):
+                yield Entry(value, path, problems, line)
+            else:
+                problems.add(path, line, None, "one JSON object on each line", text.strip())
+    elif not path.exists():
+        raise UsageError(f"there is no file {path}. {advice}")
+    else:
+        raise InputError(f"{path.name}: expected the ending .csv or {', '.join(JSON_SUFFIXES)}. {advice}")
+
+
+def parse_json(text: str, path: Path, problems: Problems, line: int | None = None) -> Any:
+    """Read JSON; a key that comes twice in an object is a problem.
+
+    Raises:
+        ValueError: It is not JSON.
+    """
+
+    def once(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        values = dict(items)
+        if len(values) < len(items):
+            twice = [name for name, times in Counter(name for name, _ in items).items() if times > 1]
+            for name in twice:
+                problems.add(path, line, None, "keys that come once in an object", name)
+        return values
+
+    return documents.parse_json(text, once, mend=False)
+
+
+def read_json(path: Path, problems: Problems) -> Any:
+    """Read a JSON file; a key that comes twice in an object is a problem.
+
+    Raises:
+        InputError: The file cannot be read or is not JSON.
+    """
+    try:
+        return parse_json(read_text(path), path, problems)
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{path.name}: not well-formed JSON ({error}).") from error
+
+
+def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[Path, list[str]]:
+    """Choose the file from which each split is read.
+
+    Args:
+        path: A file for all splits, or a folder that holds files, itself or up to two folders below.
+        splits: What is wanted.
+        names: The files that a split may be read from, the best first.
+
+    Returns:
+        The splits to read from each file.
+
+    Raises:
+        InputError: There is no such split, path or file.
+    """
+    unknown = [split for split in splits if split not in names]
+    if unknown or not splits:
+        raise UsageError(f"there is no split {', '.join(unknown) or 'given'}. Splits: {', '.join(names)}.")
+    if path.is_file():
+        return {path: list(splits)}
+    if not path.is_dir():
+        raise UsageError(f"there is no file or folder {path}. Give the annotations, or the folder that holds them.")
+    chosen: dict[Path, list[str]] = {}
+    for split in dict.fromkeys(splits):
+        file = next(filter(None, (find_file(path, name) for name in names[split])), None)
+        if file is None:
+            raise InputError(
+                f"no {' or '.join(names[split])} in {path} or two folders below it; "
+                f"the split {split} is read from one of them."
+            )
+        chosen.setdefault(file, []).append(split)
+    return chosen
+
+
+def json_entry(value: Any, path: Path, problems: Problems, place: str) -> Entry:
+    """Return an object of a JSON file as an entry; anything else as one without values."""
+    return Entry(value if isinstance(value, dict) else {}, path, problems, place=place)
+
+
+def named_columns(known: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the names of columns, those that the user calls otherwise among them.
+
+    Raises:
+        UsageError: A column is named that there is not.
+    """
+    unknown = sorted({*(given or ())} - {*known})
+    if unknown:
+        raise UsageError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(known)}.")
+    return {**known, **(given or {})}
+
+
+def find_split_files(
+    folder: Path, name: str, splits: Sequence[str], advice: str, error: type[InputError] = InputError
+) -> dict[str, Path]:
+    """Find the files of splits in a folder, itself or up to two folders below; one that is absent is left out.
+
+    Args:
+        folder: The folder.
+        name: Of a file, with `{}` for the split.
+        splits: What is wanted.
+        advice: What to do if no file is there.
+        error: What is raised then.
+    """
+    names = {split: name.format(split) for split in splits}
+    found = {split: file for split, name in names.items() if (file := find_file(folder, name))}
+    if not found:
+        raise error(f"no {' or '.join(names.values())} in {folder} or two folders below it. {advice}")
+    return found
+
+
+def check_splits(path: Path, wanted: Iterable[str], found: Iterable[str], problems: Problems) -> None:
+    """Refuse a file that has nothing of a split, unless other problems may be the reason.
+
+    Raises:
+        InputError: It has not.
+    """
+    absent = {*wanted} - {*found}
+    if absent and not problems.lines:
+        raise InputError(f"{path.name} holds nothing of the split {', '.join(sorted(absent))}.")
+
+
+def file_name(value: Any) -> str:
+    """Return a text, or a whole number, that can be the name of a file, without the spaces around it; else ""."""
+    name = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    return name if NAME.fullmatch(name) and len(name.encode()) <= NAME_BYTES else ""
 
 
 def is_file_name(text: str) -> bool:

@@ -1,25 +1,33 @@
-"""YouCook2: `youcookii_annotations_trainval.json`, and MIL-NCE's CSV of the validation clips."""
+"""YouCook2: `youcookii_annotations_trainval.json`, and MIL-NCE's CSV of the validation clips.
+
+Its sentences are captions of clips, or steps: "spread margarine on bread" is the action "spreading margarine on bread".
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from ..core.errors import InputError
 from ..core.source import Source
-from .captions import (
+from ..language.phrases import instruction
+from .actions import Annotations
+from .captions import CaptionedClip, CaptionedClips, gathered
+from .drafts import VideoDraft, action_of, gather
+from .tables import (
     NAME_EXPECTED,
-    CaptionedClip,
-    CaptionedClips,
-    Entry,
+    Problems,
+    check_splits,
     choose_files,
     file_name,
-    gathered,
+    json_entry,
+    read_csv,
     read_json,
+    seconds,
 )
-from .tables import Problems, read_csv, seconds
 
 MILNCE = "validation_youcook_milnce.csv"
 TRAINVAL = "youcookii_annotations_trainval.json"
@@ -36,6 +44,8 @@ YOUCOOK2 = Source(
     style="imperative",
 )
 SUBSETS = {"training": "train", "validation": "validation"}
+SUBSET_OF = {split: subset for subset, split in SUBSETS.items()}
+YOUCOOK2_STEPS = replace(YOUCOOK2, video_folders=("raw_videos", *SUBSETS, "videos", "."))
 ADVICE = "Take the file as it was released, or fix it there."
 
 
@@ -70,29 +80,24 @@ def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> Capt
     """
     problems, counts, numbers = Problems(), Counter[str](), Counter[str]()
     clips: list[CaptionedClip] = []
-    shelves: dict[str, None] = {}
-    words = {split: subset for subset, split in SUBSETS.items()}
+    shelves: set[str] = set()
     files = choose_files(folder, splits, FILES)
     for file, wanted in files.items():
         parts = list((_milnce if file.suffix.lower() == ".csv" else trainval_parts)(file, wanted, problems, counts))
         for video, split, recipe, times, caption, _ in parts:
             clips.append(CaptionedClip(f"{video}_{numbers[video]:02d}", video, *times, (caption,), split))
             numbers[video] += 1
-            shelves[f"{words[split]}/{recipe}"] = None
-        absent = set(wanted) - {part.split for part in parts}
-        if absent and not problems.lines:
-            raise InputError(f"{file.name} holds nothing of the split {', '.join(sorted(absent))}.")
+            shelves.add(f"{SUBSET_OF[split]}/{recipe}")
+        check_splits(file, wanted, (part.split for part in parts), problems)
     problems.raise_if_any(ADVICE)
-    subfolders = [f"{root}{shelf}" for root in ("raw_videos/", "") for shelf in sorted(shelves)]
-    return gathered(clips, files, counts, [*subfolders, "raw_videos", *SUBSETS, "videos", "."])
+    return gathered(clips, files, counts, _folders(shelves))
 
 
 def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[Part]:
     """Read the CSV, whose columns begin with the end."""
-    for line, row in read_csv(path, COLUMNS, problems):
-        entry = Entry(row, path, problems, line)
+    for entry in read_csv(path, COLUMNS, problems):
         video, recipe, caption = entry.name("video_id"), entry.name("task"), entry.text("text")
-        times = entry.times(row["start"], row["end"])
+        times = entry.times("start", "end")
         if video and recipe and caption and times and "validation" in wanted:
             yield Part(video, "validation", recipe, times, caption)
 
@@ -114,7 +119,7 @@ def trainval_parts(path: Path, wanted: Sequence[str], problems: Problems, counts
     if not isinstance(database, dict):
         raise InputError(f"{path.name}: expected an object with the object database, as in {TRAINVAL}.")
     for video, info in database.items():
-        about = Entry(info if isinstance(info, dict) else {}, path, problems, place=f"database[{video!r}].")
+        about = json_entry(info, path, problems, f"database[{video!r}].")
         if file_name(video) != video:
             problems.add(path, None, "database", NAME_EXPECTED, video)
         split, recipe = about.choice("subset", SUBSETS), about.name("recipe_type")
@@ -124,14 +129,51 @@ def trainval_parts(path: Path, wanted: Sequence[str], problems: Problems, counts
             continue
         counts["videos_left_out_without_clips"] += split in wanted and not annotations
         for number, values in enumerate(annotations):
-            place = f"{about.place}annotations[{number}]."
-            entry = Entry(values if isinstance(values, dict) else {}, path, problems, place=place)
+            entry = json_entry(values, path, problems, f"{about.place}annotations[{number}].")
             segment, times = entry.values.get("segment"), None
             if isinstance(segment, list) and len(segment) == 2:
-                times = entry.times(segment[0], segment[1], ("segment", "segment"))
+                times = entry.in_order(*segment, ("segment", "segment"))
             else:
                 entry.wrong("segment", "[start, end] in seconds", segment)
             caption = entry.text("sentence")
             if times and caption and split in wanted and recipe:
                 counts["ends_past_the_length"] += length is not None and times[1] > length
                 yield Part(video, split, recipe, times, caption, length)
+
+
+def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
+    """Read YouCook2's steps.
+
+    Args:
+        path: `youcookii_annotations_trainval.json`, or a folder that holds it, itself or up to two folders below.
+        splits: "train", "validation" or both.
+
+    Returns:
+        The videos in the order of the file, each with its `recipe_type` and `subset` as columns. A step becomes a
+        gerund phrase; one that cannot is left out and counted by reason.
+
+    Raises:
+        InputError: The file is not found, has another format or malformed entries, or holds nothing of the splits.
+    """
+    file = next(iter(choose_files(path, splits, {split: (TRAINVAL,) for split in FILES})))
+    problems, counts = Problems(), Counter[str]()
+    drafts: dict[str, VideoDraft] = {}
+    for part in trainval_parts(file, splits, problems, counts):
+        if part.video not in drafts:
+            columns = {"recipe_type": part.recipe, "subset": SUBSET_OF[part.split]}
+            drafts[part.video] = VideoDraft(part.video, part.split, length_s=part.length, columns=columns)
+        found = action_of(instruction(part.caption), part.caption)
+        drafts[part.video].add(found, part.caption, part.times, counts, "imperative")
+    problems.raise_if_any(ADVICE)
+    check_splits(file, splits, (draft.split for draft in drafts.values()), problems)
+    return gather(drafts, [file], counts, 0, ADVICE)
+
+
+def video_folders(annotations: Annotations) -> tuple[str, ...]:
+    """Return where people keep the videos: `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>`, or without these."""
+    return _folders(f"{v.columns['subset']}/{v.columns['recipe_type']}" for v in annotations.videos)
+
+
+def _folders(shelves: Iterable[str]) -> tuple[str, ...]:
+    found = sorted(set(shelves))
+    return (*(f"{root}{shelf}" for root in ("raw_videos/", "") for shelf in found), *YOUCOOK2_STEPS.video_folders)

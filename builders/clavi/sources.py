@@ -13,11 +13,12 @@ from ...annotations.causalchaos import CAUSALCHAOS, NTSC, source_of_rows
 from ...annotations.causalchaos_events import read_events
 from ...annotations.charades import CHARADES, read_charades
 from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
-from ...annotations.charades_sta import read_charades_sta, same_doing
+from ...annotations.charades_sta import read_charades_sta
+from ...annotations.drafts import same_doing
 from ...annotations.samples.cache import cached_sample
 from ...annotations.segments import SAMPLE as SEGMENTS_SAMPLE
 from ...annotations.segments import SEGMENTS, read_segments
-from ...annotations.youcook2_steps import YOUCOOK2_STEPS, read_steps
+from ...annotations.youcook2 import YOUCOOK2_STEPS, read_steps
 from ...core.errors import UsageError, VideoError
 from ...core.source import Source
 from ...language import gerunds, phrases

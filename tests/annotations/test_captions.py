@@ -12,16 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.annotations.captions import (
-    COLUMNS,
-    CaptionedClip,
-    choose_files,
-    file_name,
-    parse_json,
-    read_captions,
-    read_json,
-)
-from stressreel.annotations.tables import Problems
+from stressreel.annotations.captions import COLUMNS, CaptionedClip, read_captions
+from stressreel.annotations.tables import Problems, choose_files, file_name, parse_json, read_json
 from stressreel.core.errors import InputError
 from stressreel.video.source_files import VIDEO_SUFFIXES
 

@@ -22,7 +22,7 @@ FILE = st.tuples(
 
 def rows(path: Path, *required: str) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
     problems = Problems()
-    return list(read_csv(path, required, problems)), problems.lines
+    return [(entry.line, dict(entry.values)) for entry in read_csv(path, required, problems)], problems.lines
 
 
 def file(folder: Path, content: str | bytes) -> Path:

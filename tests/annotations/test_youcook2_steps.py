@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from stressreel.annotations.youcook2 import TRAINVAL
-from stressreel.annotations.youcook2_steps import read_steps, video_folders
+from stressreel.annotations.youcook2 import read_steps, video_folders
 from stressreel.core.errors import InputError
 
 
