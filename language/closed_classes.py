@@ -31,7 +31,6 @@ CLOSED = {
     "being": "VBG",
     "to": "TO",
 }
-BE_FORMS = frozenset(("be", "is", "are", "am", "was", "were", "been", "being", "'re", "'m", "'s"))
 BE = frozenset({"be", "is", "are", "am", "was", "were", "been", "being", "'s", "'re", "'m"})
 HAVE = frozenset({"have", "has", "had", "having", "'ve", "'s", "'d"})
 DO = frozenset({"do", "does", "did"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .event_words import Word, is_plural
+from .event_subjects import Word, is_plural
 from .inflection import readings
 from .lexicon import WordLists, word_lists
 from .plain_captions import Refused

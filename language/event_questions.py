@@ -25,8 +25,7 @@ from .cast import Cast
 from .clauses import main_clause
 from .closed_classes import BE, CLOSED, DO, HAVE
 from .event_checks import check_end, check_pronouns, check_state, main_end
-from .event_subjects import agreeing, subject_stop
-from .event_words import MODALS, Word, is_adverb, is_base, is_pronoun, with_names, written
+from .event_subjects import MODALS, Word, agreeing, is_adverb, is_base, is_pronoun, subject_stop, with_names, written
 from .gerund_wording import Part, nouns_of
 from .gerunds import phrase_identity
 from .inflection import inflect, is_verb_form, readings, verb_lemma

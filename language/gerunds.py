@@ -16,8 +16,7 @@ from functools import lru_cache
 from .agreement import full_form
 from .clauses import Clause, clauses, main_clause
 from .closed_classes import GET, RELATIVES, SUBORDINATORS
-from .gerund_slips import without_slips
-from .gerund_wording import Gerund, Part, finished
+from .gerund_wording import Gerund, Part, finished, without_slips
 from .inflection import inflect, verb_lemma
 from .lexicon import lexicon_hashes, word_lists
 from .plain_captions import Refused, plain_sentence

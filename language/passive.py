@@ -14,7 +14,7 @@ from .lexicon import words
 from .noun_phrases import NounPhrase, is_person
 from .passive_obstacles import passive_obstacle
 from .shared_subjects import joint_before, repeated_subject, sharing_clause
-from .verb_tenses import is_past
+from .tense import is_past
 from .words import Caption, without_capital
 
 

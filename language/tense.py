@@ -1,14 +1,13 @@
-"""Put clauses into another tense and keep the rest of the sentence."""
+"""The tense of clauses, and clauses put into another one, the rest of the sentence kept."""
 
 from __future__ import annotations
 
 from .agreement import OBJECTIVE, finite_form, full_form
 from .clauses import Clause, clauses, main_clause
 from .closed_classes import BE
-from .inflection import inflect, verb_lemma
+from .inflection import inflect, is_verb_form, verb_lemma
 from .lexicon import words
 from .noun_phrases import NounPhrase
-from .verb_tenses import is_past
 from .words import Caption
 
 PAST_MODALS = {
@@ -132,3 +131,19 @@ def _agrees(caption: Caption, clause: Clause) -> bool:
         return False
     objective = caption.tokens[subject.head].lower in OBJECTIVE.values() and caption.tokens[subject.head].tag == "PRP"
     return (subject.plural or subject.person != 3) and not objective
+
+
+def is_past(caption: Caption, clause: Clause) -> bool:
+    """Return whether a clause is in the past; a verb whose past is its base form has the time of the other verbs."""
+    if clause.verb.tense not in ("present", "past") or not _is_open(caption, clause):
+        return clause.verb.tense == "past"
+    others = [c.verb.tense for c in clauses(caption) if c.finite and not _is_open(caption, c)]
+    if "present" in others or "past" in others:
+        return "present" not in others
+    return clause.verb.tense == "past"
+
+
+def _is_open(caption: Caption, clause: Clause) -> bool:
+    """Return whether the form of a verb is both its present and its past: "put"; "he put" is past."""
+    word = caption.tokens[clause.verb.first].lower
+    return not clause.verb.auxiliaries and is_verb_form(word, "VB") and is_verb_form(word, "VBD")

@@ -7,11 +7,10 @@ from itertools import pairwise
 
 from .clauses import Clause, clauses
 from .closed_classes import BE, FINITE, HAVE, SUBORDINATORS
-from .inflection import inflect, is_verb_form, readings
+from .inflection import inflect, is_verb_form, readings, verb_lemma
 from .lexicon import words
 from .noun_phrases import MEDIA
-from .tense import told_clauses
-from .verb_tenses import is_past
+from .tense import is_past, told_clauses
 from .words import Caption, Token
 
 UNSURE = "not sure which of its words are the verbs"
@@ -75,7 +74,7 @@ def _divides(token: Token) -> bool:
 def is_lost(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     """Return whether a noun before an article is a verb: "a person holding a glass leaves a room"."""
     token = caption.tokens[number]
-    after = caption.tokens[number + 1].tag if number + 1 < len(caption.tokens) else ""
+    after = caption.tag_at(number + 1)
     noun = token.tag.startswith("NN") and number > 0 and caption.tokens[number - 1].tag.startswith(("NN", "JJ"))
     if not noun or number in verbs or not is_verb_form(token.lower, "VBZ"):
         return False
@@ -98,7 +97,7 @@ def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
     if third and set(readings(token.lower)) == {"VERB"}:
         return True  # "runs in sits down"
     plural = words("noun_s") | words("people")
-    if third and token.tag == "NNS" and _tag(caption, number + 1) == "PRP$" and token.lower not in plural:
+    if third and token.tag == "NNS" and caption.tag_at(number + 1) == "PRP$" and token.lower not in plural:
         return True  # "swings their arms"
     place = number - 1
     while place > 0 and tokens[place].tag.startswith("RB") and tokens[place].lower != "then":
@@ -144,7 +143,7 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     tokens, verb, subject = caption.tokens, clause.verb, clause.subject
     first = tokens[verb.first]
     before = tokens[verb.tokens[0] - 1] if verb.tokens[0] else None
-    behind = tokens[verb.main + 1].tag if verb.main + 1 < len(tokens) else ""
+    behind = caption.tag_at(verb.main + 1)
     lone = not verb.auxiliaries and first.lower not in BE | HAVE
     counted = before is not None and before.lower in ("a", "an")
     placed = verb.tokens[0] > 1 and before is not None and before.tag == "NNS"
@@ -164,7 +163,7 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
         return True  # "being broadcasted"
     if verb.tense == "modal" and not verb.auxiliaries and behind.startswith(("NN", "JJ", "DT")):
         return True  # "will smith"
-    if first.lower in words("singular_s") or (first.lower == "used" and _is_before_infinitive(caption, verb.main)):
+    if first.lower in words("singular_s") or (first.lower == "used" and caption.tag_at(verb.main + 1) == "TO"):
         return True
     if first.tag == "VBP" and lone and behind == "VBG" and verb.lemma not in words("gerund_verbs") | _INTRANSITIVE:
         return True  # "people video conferencing"
@@ -199,12 +198,12 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
             return True
     if lone and is_past(caption, clause) and subject is not None and is_verb_form(first.lower, "VBN"):
         acts = tokens[subject.head].tag.startswith(("NNP", "PRP")) or tokens[subject.head].lower in words("people")
-        behind = tokens[verb.main + 1].tag if verb.main + 1 < len(tokens) else ""
+        behind = caption.tag_at(verb.main + 1)
         if not acts and behind.startswith(("NN", "JJ")):
             return True  # "salt grated parmesan cheese"
     if lone and clause.role != "coordinate" and is_past(caption, clause) and clause.object is None:
         participle = is_verb_form(first.lower, "VBN") and verb.lemma not in _INTRANSITIVE
-        behind = tokens[verb.main + 1].lower if verb.main + 1 < len(tokens) else ""
+        behind = caption.lower_at(verb.main + 1)
         return participle and (behind in ("by", "in", "with", "as", "on", "from", "for") or not behind)
     return False
 
@@ -212,14 +211,63 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
 def _is_listed(caption: Caption, number: int) -> bool:
     """Return whether a verb may be the second of two nouns behind a preposition: "about workout and exercises for"."""
     tokens = caption.tokens
-    behind = _tag(caption, number + 1) in _ENDS
+    behind = caption.tag_at(number + 1) in _ENDS
     tags = [token.tag for token in tokens[max(number - 3, 0) : number]]
     return tags in (["IN", "NN", "CC"], ["IN", "NNS", "CC"]) and behind and "NOUN" in readings(tokens[number].lower)
 
 
-def _tag(caption: Caption, number: int) -> str:
-    return caption.tokens[number].tag if number < len(caption.tokens) else ""
+def tense_obstacle(caption: Caption) -> str:
+    """Return why a caption is not put into another tense; "" if it is."""
+    tokens = caption.tokens
+    told = told_clauses(caption)
+    if any(token.lower == "let" and tokens[n + 1].lower in ("'s", "us") for n, token in enumerate(tokens[:-1])):
+        return "an order has no past"
+    if any(clause.finite and _opens_order(caption, clause) for clause in told):
+        return "an order has no past"
+    verbs = {number for clause in clauses(caption) for number in clause.verb.tokens}
+    if any(may_be_verb(caption, number, verbs) for number in range(len(tokens))):
+        return UNSURE
+    if not told and any(is_lost(caption, number, verbs) for number in range(len(tokens))):
+        return UNSURE
+    if any(is_doubtful(caption, clause, len(told)) for clause in told):
+        return UNSURE
+    if runs_on(caption, told) or leaves_order(caption, told):
+        return UNSURE
+    return UNSURE if _is_slip(caption, told) else ""
 
 
-def _is_before_infinitive(caption: Caption, number: int) -> bool:
-    return number + 1 < len(caption.tokens) and caption.tokens[number + 1].tag == "TO"
+def _opens_order(caption: Caption, clause: Clause) -> bool:
+    """Return whether "don't touch it" or "do not" is an order."""
+    verb = clause.verb
+    return verb.tokens[0] == 0 and bool(verb.auxiliaries) and caption.tokens[0].lower == "do" and clause.subject is None
+
+
+def _is_slip(caption: Caption, told: Collection[Clause]) -> bool:
+    """Return whether a participle without an auxiliary is a past verb, or an order has a verb that was not read."""
+    tokens = caption.tokens
+    for clause in clauses(caption):
+        verb = clause.verb
+        if tokens[verb.main].tag == "VBN" and not verb.auxiliaries and verb.lemma in _INTRANSITIVE - {"run", "fall"}:
+            return True  # "a person smiled at it and threw"
+        bare = tokens[verb.main].tag == "VBN" and verb.tokens[0] == verb.main > 0
+        if bare and is_verb_form(tokens[verb.main].lower, "VB") and tokens[verb.main - 1].tag in ("NNS", "PRP"):
+            return True  # "the waiters run food"
+    if not any(clause.verb.form == "order" for clause in told):
+        return False
+    orders = {number for clause in told for number in clause.verb.tokens}
+    for number, token in enumerate(tokens):
+        before = tokens[number - 1] if number else None
+        starts = before is None or before.tag == "CC" or before.text in (",", ".") or before.lower == "then"
+        starts = starts or number - 1 in orders
+        if number in orders or not starts or token.lower not in words("order_verbs") or token.tag in ("VBG", "VBN"):
+            continue
+        after = tokens[number + 1] if number + 1 < len(tokens) else None
+        nouns = token.lower in words("order_nouns")
+        known = (
+            set(readings(token.lower)) <= {"VERB", "AUX"}
+            or (after is not None and after.tag in ("DT", "PRP", "PRP$", "CC", "IN", "NN", "NNS", "CD"))
+            or (after is None and before is not None and before.tag == "CC")
+        )
+        if known and not nouns and verb_lemma(token.lower) == token.lower:
+            return True
+    return False

@@ -138,6 +138,14 @@ class Caption:
         """Numbers of the tokens whose tag begins with one of the prefixes."""
         return tuple(number for number, token in enumerate(self.tokens) if token.tag.startswith(prefixes))
 
+    def tag_at(self, number: int) -> str:
+        """Return the tag of a token; "" outside the caption."""
+        return self.tokens[number].tag if 0 <= number < len(self.tokens) else ""
+
+    def lower_at(self, number: int) -> str:
+        """Return a token in small letters; "" outside the caption."""
+        return self.tokens[number].lower if 0 <= number < len(self.tokens) else ""
+
     def edit(self, changes: Mapping[int, str], before: Mapping[int, str] | None = None) -> str:
         """Write the caption with other words; see `edit`."""
         return edit(self.text, self.tokens, changes, before)

@@ -21,25 +21,13 @@ from numpy.typing import NDArray
 from ...core.files import write_atomic
 from ...templates import load_classes
 from ...video.encode import write_video
+from ..charades import COLUMNS, class_files
 from .acting import Cue, Stage, Station, picture_at
 from .figure import Look
 
 SOUND_RATE = 16000
 TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # of the first, second, … action of a video
 LOUDNESS, FADE_S = 0.25, 0.2
-COLUMNS = (
-    "id",
-    "subject",
-    "scene",
-    "quality",
-    "relevance",
-    "verified",
-    "script",
-    "objects",
-    "descriptions",
-    "actions",
-    "length",
-)
 README = """\
 The built-in Charades sample of stressreel
 ==========================================
@@ -238,13 +226,5 @@ def segment_table() -> str:
 
 def class_tables() -> dict[str, str]:
     """The texts of Charades' four class tables: classes, mapping, objectclasses, verbclasses."""
-    table = load_classes()
-    verbs = {name: id for id, name in table.verbs.items()}
-    objects = {name: id for id, name in table.objects.items()}
-    lines = {
-        "classes": [f"{entry.id} {entry.label}" for entry in table.classes.values()],
-        "mapping": [f"{entry.id} {objects[entry.object]} {verbs[entry.verb]}" for entry in table.classes.values()],
-        "objectclasses": [f"{id} {name}" for id, name in table.objects.items()],
-        "verbclasses": [f"{id} {name}" for id, name in table.verbs.items()],
-    }
-    return {name: "\n".join(rows) + "\n" for name, rows in lines.items()}
+    tables = {name.split("_")[2].removesuffix(".txt"): lines for name, lines in class_files(load_classes()).items()}
+    return {name: "\n".join(lines) + "\n" for name, lines in tables.items()}

@@ -60,11 +60,6 @@ def inflected(lemma: str, tag: str) -> str:
     return inflect(lemma, cast(Tag, tag))
 
 
-def lower_at(caption: Caption, number: int) -> str:
-    """Return a token in small letters; empty outside the caption."""
-    return caption.tokens[number].lower if 0 <= number < len(caption.tokens) else ""
-
-
 def word_count(caption: Caption, share: float) -> int:
     """Return how many words a share of a caption is, at least one."""
     return min(max(int(share * len(caption.tokens)), LEAST), MOST)

@@ -9,7 +9,7 @@ from ...language.inflection import is_verb_form, readings
 from ...language.noun_phrases import QUANTITIES
 from ...language.wordnet import Pos, WordNet
 from ...language.words import Caption
-from .lexical import PARTS, is_plain, lower_at, names
+from .lexical import PARTS, is_plain, names
 from .synonyms import in_phrase, tells_how_much
 
 COMMON_NOUN, COMMON_ADJECTIVE = 3, 1  # occurrences in WordNet's tagged texts that make a word common
@@ -58,7 +58,7 @@ def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
     found: dict[int, Sequence[str]] = {}
     for number in caption.tagged("NN"):
         token = caption.tokens[number]
-        verb = _tag_at(caption, number - 1) in ("TO", "MD")  # "to film": a verb
+        verb = caption.tag_at(number - 1) in ("TO", "MD")  # "to film": a verb
         if token.tag == "NN" and token.lower not in fixed and token.text.isalpha() and not verb:
             found[number] = by_use[_use(caption, number)]
     return found
@@ -74,10 +74,10 @@ def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[st
     fixed, pool = names("multi_pos", "fixed_adjectives"), multi_pos_words(wordnet, "a")
     found: dict[int, Sequence[str]] = {}
     for number in caption.tagged("JJ"):
-        token, before, after = caption.tokens[number], _tag_at(caption, number - 1), _tag_at(caption, number + 1)
+        token, before, after = caption.tokens[number], caption.tag_at(number - 1), caption.tag_at(number + 1)
         last = not after or after == "CC" or not caption.tokens[number + 1].is_word
         said = last and (
-            before.startswith("RB") or lower_at(caption, number - 1) in BE
+            before.startswith("RB") or caption.lower_at(number - 1) in BE
         )  # "is very big", not "is fond of"
         stays = token.lower in fixed or tells_how_much(caption, number, wordnet) or in_phrase(caption, number, wordnet)
         stays = stays or not _is_adjective(caption, number)
@@ -88,23 +88,23 @@ def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[st
 
 def _is_adjective(caption: Caption, number: int) -> bool:
     """Return whether the dictionary has an adjective, and it is no part of a compound such as "fast moving"."""
-    word, before = caption.tokens[number].lower, _tag_at(caption, number - 1)
+    word, before = caption.tokens[number].lower, caption.tag_at(number - 1)
     participle = is_verb_form(word, "VBG") or is_verb_form(word, "VBN") or word.endswith("ed")
-    passive = lower_at(caption, number - 1) in BE and participle
+    passive = caption.lower_at(number - 1) in BE and participle
     return "ADJ" in readings(word) and not passive and not (participle and before.startswith(("RB", "JJ", "NN")))
 
 
 def _is_before_noun(caption: Caption, number: int) -> bool:
     """Return whether a noun stands behind an adjective, other adjectives between."""
     place = number + 1
-    while _tag_at(caption, place) == "JJ":
+    while caption.tag_at(place) == "JJ":
         place += 1
-    return _tag_at(caption, place).startswith("NN")
+    return caption.tag_at(place).startswith("NN")
 
 
 def _use(caption: Caption, number: int) -> str:
     """Return how a noun stands: behind "a" and the like ("one"), behind "the" or before a noun ("any"), or "bare"."""
-    if _tag_at(caption, number + 1).startswith("NN"):
+    if caption.tag_at(number + 1).startswith("NN"):
         return "any"  # "police officer"
     for place in range(number - 1, -1, -1):
         tag, lower = caption.tokens[place].tag, caption.tokens[place].lower
@@ -117,7 +117,3 @@ def _use(caption: Caption, number: int) -> str:
         if not tag.startswith(AFTER_ARTICLE):
             break
     return "bare"
-
-
-def _tag_at(caption: Caption, number: int) -> str:
-    return caption.tokens[number].tag if 0 <= number < len(caption.tokens) else ""

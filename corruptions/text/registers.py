@@ -8,7 +8,7 @@ from typing import Any
 
 from ...language.inflection import Tag, inflect, is_plural_noun, noun_lemma, verb_lemma
 from ...language.lexicon import phrasal_verbs, words
-from ...language.words import Caption, Token, like, with_capital
+from ...language.words import Caption, like, with_capital
 from .tables import read_table
 
 _PREPOSITIONS = frozenset(("on", "off", "up", "out", "over", "about", "at", "for", "in", "to"))
@@ -84,13 +84,13 @@ def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> boo
     adjective behind ("is kind of funny", not "some kind of test"); "END": neither a noun, an adjective nor "else"
     behind ("someone else"); "CLAUSE": not behind an article ("for a while").
     """
-    before, after = _tag_at(caption, start - 1), _tag_at(caption, stop)
+    before, after = caption.tag_at(start - 1), caption.tag_at(stop)
     if condition == "THE":
         return after in ("DT", "PRP$") and before != "CC"
     if condition == "VERB":
         return before.startswith(("VB", "RB")) and after.startswith(("JJ", "VBN"))
     if condition == "END":
-        return not after.startswith(("NN", "JJ")) and _lower_at(caption, stop) != "else" and not before.startswith("DT")
+        return not after.startswith(("NN", "JJ")) and caption.lower_at(stop) != "else" and not before.startswith("DT")
     if condition == "CLAUSE":
         return not before.startswith(("DT", "JJ"))
     if condition == "NOUN":
@@ -110,22 +110,22 @@ def _exchanged(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple
     found = table[kind].get(token.lower) if kind else None
     if found is None or (kind == "adverbs" and not _adverb_fits(caption, number, found, table)):
         return None
-    if kind == "adjectives" and not _tag_at(caption, number + 1).startswith("NN"):
-        described = _tag_at(caption, number - 1).startswith(("VB", "RB")) and number + 1 == len(caption.tokens)
+    if kind == "adjectives" and not caption.tag_at(number + 1).startswith("NN"):
+        described = caption.tag_at(number - 1).startswith(("VB", "RB")) and number + 1 == len(caption.tokens)
         return (found, 1) if described and token.lower not in table["before_nouns"] else None
     return found, 1
 
 
 def _exchanged_verb(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
     token, tag = caption.tokens[number], _tag(caption.tokens[number].tag)
-    lemma, after = verb_lemma(token.lower), _tag_at(caption, number + 1)
-    phrase = f"{lemma} {_lower_at(caption, number + 1)}"
-    relative = _lower_at(caption, number - 2) in ("that", "which") and _tag_at(caption, number - 1).startswith(
+    lemma, after = verb_lemma(token.lower), caption.tag_at(number + 1)
+    phrase = f"{lemma} {caption.lower_at(number + 1)}"
+    relative = caption.lower_at(number - 2) in ("that", "which") and caption.tag_at(number - 1).startswith(
         ("PRP", "NN")
     )
     if phrase in table["verbs"] and not relative:  # not "the picture that they take off a table"
         new = table["verbs"][phrase]
-        if begins_phrase(_tag_at(caption, number + 2)) or (new.endswith(" to") and number + 2 < len(caption.tokens)):
+        if begins_phrase(caption.tag_at(number + 2)) or (new.endswith(" to") and number + 2 < len(caption.tokens)):
             return inflect(new, tag), 2
     new = table["verbs"].get(lemma, "")
     if not new or (lemma in table["orders_only"] and caption.style != "imperative"):
@@ -140,7 +140,7 @@ def _exchanged_verb(caption: Caption, number: int, table: Mapping[str, Any]) -> 
         if token.tag == "VBN" or not begins_phrase(after) or after == "PRP":
             return None
     else:
-        phrasal = after == "RP" or (lemma, _lower_at(caption, number + 1)) in phrasal_verbs()
+        phrasal = after == "RP" or (lemma, caption.lower_at(number + 1)) in phrasal_verbs()
         if phrasal or (not begins_phrase(after) and new in table["objects"] and token.tag != "VBN"):
             return None
     return inflect(new, tag), 1
@@ -152,7 +152,7 @@ def _has_particle(caption: Caption, number: int) -> bool:
         token = caption.tokens[place]
         if not token.is_word or token.tag == "CC":
             return False
-        if token.tag == "RP" or (token.lower in PARTICLES and not begins_phrase(_tag_at(caption, place + 1))):
+        if token.tag == "RP" or (token.lower in PARTICLES and not begins_phrase(caption.tag_at(place + 1))):
             return True
     return False
 
@@ -179,13 +179,13 @@ def in_compound(caption: Caption, number: int) -> bool:
     Behind a noun, people are still people: "cartoon man".
     """
     person = noun_lemma(caption.tokens[number].lower) in words("people")
-    behind = _tag_at(caption, number - 1).startswith("NN") and not person
-    return behind or _tag_at(caption, number + 1).startswith("NN")
+    behind = caption.tag_at(number - 1).startswith("NN") and not person
+    return behind or caption.tag_at(number + 1).startswith("NN")
 
 
 def _adverb_fits(caption: Caption, number: int, new: str, table: Mapping[str, Any]) -> bool:
     """Return whether an adverb can take a place: "real quick" stands behind a verb, "very" before an adjective."""
-    before, after = _tag_at(caption, number - 1), _tag_at(caption, number + 1)
+    before, after = caption.tag_at(number - 1), caption.tag_at(number + 1)
     if caption.tokens[number].lower in table["orders_only"] and caption.style != "imperative":
         return False
     if new in table["behind"]:
@@ -198,20 +198,6 @@ def _adverb_fits(caption: Caption, number: int, new: str, table: Mapping[str, An
 def begins_phrase(tag: str) -> bool:
     """Return whether an object can begin with a word of a tag."""
     return tag.startswith(("DT", "NN", "PRP", "CD", "JJ", "WRB", "WP"))
-
-
-def _token_at(caption: Caption, number: int) -> Token | None:
-    return caption.tokens[number] if 0 <= number < len(caption.tokens) else None
-
-
-def _tag_at(caption: Caption, number: int) -> str:
-    token = _token_at(caption, number)
-    return token.tag if token is not None else ""
-
-
-def _lower_at(caption: Caption, number: int) -> str:
-    token = _token_at(caption, number)
-    return token.lower if token is not None else ""
 
 
 def _tag(tag: str) -> Tag:

@@ -14,7 +14,7 @@ from ...language.inflection import readings
 from ...language.lexicon import phrasal_verbs
 from ...language.wordnet import Pos, WordNet
 from ...language.words import Caption
-from .lexical import PARTS, POSES, inflected, is_plain, lemma_of, lower_at, names, related, swap_table
+from .lexical import PARTS, POSES, inflected, is_plain, lemma_of, names, related, swap_table
 from .tables import read_table
 from .tools import Tools
 
@@ -56,11 +56,8 @@ def _is_bound(caption: Caption, number: int, wordnet: WordNet) -> bool:
 def in_phrase(caption: Caption, number: int, wordnet: WordNet) -> bool:
     """Return whether a word is part of a name in WordNet ("hot dog"); "little girl" and the like are none."""
     token = caption.tokens[number]
-    lemma, before, after = (
-        lemma_of(token.lower, token.tag),
-        lower_at(caption, number - 1),
-        lower_at(caption, number + 1),
-    )
+    lemma = lemma_of(token.lower, token.tag)
+    before, after = caption.lower_at(number - 1), caption.lower_at(number + 1)
     phrases = []
     if token.tag in ("NN", "NNS") and before:
         phrases.append(f"{before} {lemma}")
@@ -75,7 +72,7 @@ def in_phrase(caption: Caption, number: int, wordnet: WordNet) -> bool:
 
 def _is_title(caption: Caption, number: int) -> bool:
     """Return whether a participle is part of a name: "cooking show"."""
-    phrase = f"{caption.tokens[number].lower} {lower_at(caption, number + 1)}"
+    phrase = f"{caption.tokens[number].lower} {caption.lower_at(number + 1)}"
     return phrase in read_table("add_text")["names"]["rows"]
 
 
@@ -123,9 +120,9 @@ def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[st
     lemma, after = lemma_of(token.lower, token.tag), number + 1
     if not _fits_place(caption, number, lemma, wordnet):
         return ()
-    behind = caption.tokens[after].tag if after < len(caption.tokens) else ""
+    behind = caption.tag_at(after)
     found = wordnet_synonyms(wordnet, lemma, POSES[token.tag][1])
-    before = caption.tokens[number - 1].tag if number else ""
+    before = caption.tag_at(number - 1)
     one_word = (  # not "chopped up onions", "dishing up plate", "turn over it", "sauce cooking pan"
         token.tag == "VBN"
         or (token.tag == "VBG" and behind in ("NN", "NNS"))
@@ -134,7 +131,7 @@ def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[st
     )
     if one_word:
         found = tuple(word for word in found if " " not in word)
-    here = (lower_at(caption, number - 1), lower_at(caption, after))
+    here = (caption.lower_at(number - 1), caption.lower_at(after))
     return tuple(inflected(word, token.tag) for word in found if not set(word.split()) & set(here))
 
 
@@ -145,7 +142,7 @@ def _fits_place(caption: Caption, number: int, lemma: str, wordnet: WordNet) -> 
         return False
     if not token.tag.startswith("VB"):
         return True
-    behind = caption.tokens[number + 1].tag if number + 1 < len(caption.tokens) else ""
+    behind = caption.tag_at(number + 1)
     if lemma in names("synonyms", "needs_object") and behind not in OBJECT:
         return False
     if lemma in names("synonyms", "needs_verb") and behind not in ("TO", "VBG"):

@@ -10,15 +10,13 @@ from ...language.agreement import full_form
 from ...language.clauses import Clause, clauses, main_clause
 from ...language.inflection import is_plural_noun
 from ...language.lexicon import words
-from ...language.negation import negate
-from ...language.negatives import negative_words, remove_negative
+from ...language.negation import negate, negative_words, remove_negative
 from ...language.noun_phrases import is_person
 from ...language.passive import to_passive
 from ...language.passive_obstacles import passive_obstacle
 from ...language.shared_subjects import is_lone_then, joint_before
 from ...language.tense import change_tense, told_clauses
-from ...language.tense_obstacles import tense_obstacle
-from ...language.verb_doubts import UNSURE, verbs_unsure
+from ...language.verb_doubts import UNSURE, tense_obstacle, verbs_unsure
 from ...language.words import Caption, like, sentence_ranges, tokenize, with_capital
 from .registers import exchange
 from .result import Unchanged

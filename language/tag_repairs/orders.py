@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..closed_classes import AUXILIARIES, BE_FORMS, CLOSED, COLOURS
+from ..closed_classes import AUXILIARIES, BE, CLOSED, COLOURS
 from ..inflection import is_only_verb, is_plural_noun, is_verb_form, readings
 from ..lexicon import words as words_of
 from ..words import StyleOption
@@ -102,7 +102,7 @@ def repair_things(words: Sequence[str], tags: list[str]) -> None:
     inside = [number for start, stop in clause_ranges(words, tags) if start == 0 for number in range(start, stop)]
     for number in inside:
         word, tag = words[number], tags[number]
-        if word in AUXILIARIES or word in BE_FORMS or not word[:1].isalpha():
+        if word in AUXILIARIES or word in BE or not word[:1].isalpha():
             continue
         before = place_before(tags, number)
         subject = (

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 
 from ..closed_classes import AUXILIARIES, CLOSED, FINITE
 from ..words import Style, StyleOption
-from .finite_verbs import repair_finite_verbs
-from .nouns import repair_nouns
 from .orders import clause_ranges, is_order, repair_things, tag_orders
-from .participles import repair_participles
-from .small_words import repair_cans, repair_small_words
-from .verb_forms import repair_verb_forms
+from .other_words import repair_cans, repair_nouns, repair_small_words
+from .verbs import repair_finite_verbs, repair_participles, repair_verb_forms
 
 
 def repair_tags(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> tuple[list[str], Style]:

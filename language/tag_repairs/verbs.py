@@ -1,0 +1,260 @@
+"""Tags of verbs that fit their forms, their auxiliaries and what stands around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from ..closed_classes import AUXILIARIES, BE, CLOSED, FINITE, PLURAL_SUBJECTS, PLURALS
+from ..inflection import Tag, can_be_verb, is_plural_noun, is_verb_form, readings, verb_lemma
+from ..lexicon import words as words_of
+from .context import has_other_finite, is_coordinated, place_before, third_person
+
+
+def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> None:
+    """Make the tags of verbs fit their forms and their auxiliaries."""
+    for number, word in enumerate(words):
+        tag, before = tags[number], place_before(tags, number)
+        held = words[before] if before >= 0 else ""
+        after = tags[number + 1] if number + 1 < len(tags) else ""
+        if word in PLURALS:
+            continue
+        if word in AUXILIARIES or word in CLOSED or not word[:1].isalpha():
+            infinitive = held and (tags[before] in ("TO", "MD") or held in ("do", "does", "did"))
+            if infinitive and word in ("have", "do") and tags[number] == "VBP":
+                tags[number] = "VB"
+            elif held in ("have", "has", "had", "be", "is", "are", "was", "were", "being") and word == "had":
+                tags[number] = "VBN"
+            continue
+        if before >= 0 and (tags[before] in ("TO", "MD") or held in ("do", "does", "did")) and is_verb_form(word, "VB"):
+            goes_on = after in ("DT", "PRP", "PRP$", "IN", "RP", "TO", "RB") or not after
+            bare = before + 1 == number and goes_on and word not in words_of("order_nouns")
+            if tags[before] != "TO" or tag.startswith("VB") or bare:
+                tags[number] = "VB"
+            continue
+        if before >= 0 and held in ("have", "has", "had", "'ve") and _is_past(word, tag, after):
+            tags[number] = "VBN"  # "had bit", and what is no participle: "had ran"
+            continue
+        be = held in BE and before >= 0
+        have = held in ("have", "has", "had", "'ve", "having") and before >= 0
+        if (be or have or held in ("get", "gets", "got", "getting")) and tag in ("VBD", "VB", "VBP", "JJ", "NN"):
+            taken = tag in ("VBD", "VB", "VBP") or not {"ADJ", "NOUN"} & set(readings(word))
+            if tag == "VBD" and word.endswith("ed") and not readings(word):
+                tags[number] = "VBN"
+                continue
+            if taken and is_verb_form(word, "VBN") and (tag != "VB" or is_verb_form(word, "VBD")):
+                tags[number] = "VBN"
+                continue
+        if tag.startswith("VB") and not _fits(word, tag):
+            forms = ("VBD", "VBN", "VBZ", "VBP", "VBG") if tag != "VBZ" else ("VBD", "VBP", "VBN", "VBG")
+            fitting = [form for form in forms if _fits(word, form)] if can_be_verb(word) else []
+            if fitting:
+                tags[number] = fitting[0]
+            elif readings(word):
+                known = readings(word)
+                tags[number] = (
+                    ("NNS" if is_plural_noun(word) else "NN") if "NOUN" in known else "JJ" if "ADJ" in known else tag
+                )
+            elif tag in ("VBZ", "VBP", "VB"):
+                tags[number] = "NN"
+        elif (
+            tag in ("VBP", "VB")
+            and before == number - 1 >= 0
+            and tags[before] in ("CD", "DT", "JJ")
+            and after[:2] == "NN"
+        ):
+            tags[number] = "JJ" if "ADJ" in readings(word) else "NN"
+        elif (
+            tag in ("VB", "VBP")
+            and not order
+            and tags[number - 1 : number] == ["NN"]
+            and after[:2] == "NN"
+            and ("NOUN" in readings(word) and not is_coordinated(tags, 0, number - 1))
+        ):
+            tags[number] = "NN"  # "a tv talk show"
+        elif tag == "VB" and not order and before >= 0 and not _licensed(words, tags, number):
+            tags[number] = "VBP" if tags[before].startswith(("NN", "PRP", "CC", "WDT", "WP")) else "NN"
+
+
+def _is_past(word: str, tag: str, after: str) -> bool:
+    """Return whether a word behind "had" is a past form: one that is nothing else, or has what a verb has behind it."""
+    past = is_verb_form(word, "VBD") or is_verb_form(word, "VBN") or (word.endswith("ed") and can_be_verb(word))
+    if not past or tag.startswith(("DT", "IN", "PRP", "NNP")):
+        return False
+    object_follows = after in ("DT", "PRP", "PRP$", "NNP", "NNPS")
+    return object_follows or tag in ("VBD", "VBN") or set(readings(word)) == {"VERB"}
+
+
+def _fits(word: str, tag: str) -> bool:
+    if tag == "VBG" and not readings(word):
+        return word.endswith("ing")
+    if tag in ("VBD", "VBN") and word.endswith("ed") and not readings(word):
+        return True
+    return is_verb_form(word, "VB" if tag in ("VB", "VBP") else cast(Tag, tag))
+
+
+def _licensed(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
+    """Return whether a base form can stand here: an order, or behind "to", "let", "makes the girl"."""
+    for back in range(number - 1, -1, -1):
+        if tags[back] in ("TO", "MD") or words[back] in ("do", "does", "did"):
+            return True
+        if tags[back] == "VB":
+            return True
+        if tags[back].startswith("VB"):
+            return verb_lemma(words[back]) in ("let", "make", "help", "see", "watch", "hear")
+        if tags[back] in (",", "WP", "WDT", "WRB"):
+            return False
+    return number == 0
+
+
+def repair_participles(words: Sequence[str], tags: list[str]) -> None:
+    """Tag forms in -ing that take an object or stand behind "is", a person or an animal as participles."""
+    people = words_of("people")
+    for number, word in enumerate(words):
+        after = tags[number + 1] if number + 1 < len(tags) else ""
+        before = place_before(tags, number)
+        held = words[before] if before >= 0 else ""
+        follows = words[number + 1] if number + 1 < len(words) else ""
+        if tags[number] in ("NN", "JJ", "NNP", "IN") and word.endswith("ing") and can_be_verb(word):
+            active = held in BE and after in ("DT", "PRP", "PRP$") and tags[number] == "NN"
+            person = words[before - 1] if before > 0 else ""
+            somebody = person in words_of("people") or (before > 0 and tags[before - 1] == "NNP")
+            doing = held in BE and somebody and "ADJ" not in readings(word)
+            started = number and verb_lemma(words[number - 1]) in ("begin", "start", "continue", "keep", "stop")
+            if tags[number] != "IN" and (doing or (started and tags[number - 1].startswith("VB"))) and follows != "of":
+                tags[number] = "VBG"  # "a person is dressing", "begins cooking"
+                continue
+            if (word in words_of("noun_ing") or tags[number] == "IN") and not active:
+                continue
+            if _stands_behind_phrase(words, tags, number):
+                tags[number] = "VBG"  # "is standing in a doorway smiling"
+                continue
+            if before >= 0 and tags[before] == "CC" and "VBG" in tags[:before] and after in ("IN", "RB", "", ".", "CC"):
+                tags[number] = "VBG"  # "playing guitar and singing on"
+                continue
+            beside = held in BE or held in words_of("people")
+            behind = after in ("DT", "PRP", "PRP$", "TO", "RP", "IN") or follows in words_of("particles") or not after
+            determined = before >= 0 and tags[before] in ("DT", "PRP$", "JJ", "POS")
+            sure = word in words_of("participles") and after.startswith("NN") and not determined
+            if sure or after in ("DT", "PRP", "PRP$") or (beside and (behind or after[:2] in ("NN", "JJ", "RB", "CC"))):
+                tags[number] = tags[number] if determined and after not in ("DT", "PRP$", "PRP") else "VBG"
+        elif tags[number][:2] in ("VB", "NN") and word in words_of("made_of_two") and number and after[:2] == "NN":
+            if held != "had":  # "had skinned Tom"
+                tags[number] = "JJ"  # "red haired woman"
+        elif tags[number] == "VBD" and before >= 0 and tags[before].startswith(("NN", "IN", "JJ", "DT", "VB", "CC")):
+            named = word in ("called", "named", "titled", "entitled", "based", "made", "filled", "dressed", "covered")
+            modifies = after.startswith("NN") and not tags[before].startswith("NN") and tags[before] != "CC"
+            if is_verb_form(word, "VBN") and (follows == "by" or named or modifies):
+                tags[number] = "VBN"
+        elif tags[number] in ("VBZ", "VBP") and word not in AUXILIARIES and "NOUN" in readings(word):
+            # "juggling sticks", "another persons face": a thing where a verb has no place.
+            loose = tags[number - 1 : number] == ["VBG"] and word not in words_of("verb_s")
+            second = tags[number] == "VBP" and tags[number - 1 : number] in (["NNS"], ["NN"]) and held not in people
+            if loose or (second and has_other_finite(words, tags, number)):
+                tags[number] = "NNS" if is_plural_noun(word) else "NN"
+        elif (
+            tags[number] == "VBG"
+            and word in words_of("noun_ing")
+            and held in ("the", "a")
+            and not after.startswith("NN")
+        ):
+            tags[number] = tags[number] if after in ("DT", "PRP") else "NN"
+        else:
+            cut = tags[number] == "NN" and after[:2] == "NN" and word.endswith("ed") and set(readings(word)) == {"VERB"}
+            if cut or (tags[number] == "JJ" and follows == "by" and is_verb_form(word, "VBN")):
+                tags[number] = "VBN"
+
+
+def _stands_behind_phrase(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
+    """Return whether a form in -ing is what somebody does behind a whole phrase: "at a table drinking coffee"."""
+    start = number - 1
+    if start < 1 or not tags[start].startswith("NN") or words[start] in words_of("people"):
+        return False
+    if words[number] in ("shooting", "training"):  # "a school shooting"
+        return False
+    while start > 0 and tags[start].startswith(("NN", "JJ", "PRP$", "DT", "CD")):
+        start -= 1
+    whole = tags[start] == "IN" or tags[start].startswith("VB")
+    determined = any(tag in ("DT", "PRP$") for tag in tags[start + 1 : number])
+    after = tags[number + 1] if number + 1 < len(tags) else ""
+    last = tags[number + 2] if number + 2 < len(tags) else ""
+    thing = (
+        after.startswith("NN") and third_person(verb_lemma(words[number])) in words_of("verb_s") and last[:2] != "NN"
+    )
+    somebody = any(word in words_of("people") for word in words[:start])
+    return whole and determined and somebody and (thing or after in ("", ".", ",", "IN", "CC", "RB", "TO"))
+
+
+_NOMINAL = ("NN", "PRP", "CD", "EX", "WP", "WDT")
+
+
+def repair_finite_verbs(words: Sequence[str], tags: list[str], start: int, stop: int) -> None:
+    """Find the verb that a tagger took for a noun: "a man checks out a car", "two women exercise"."""
+    noun_s, verb_s, people = words_of("noun_s"), words_of("verb_s"), words_of("people")
+    lone = ("person", "someone", "somebody", "everyone", "everybody")  # never before a noun as part of it
+    for number in range(start, stop):
+        after = tags[number + 1] if number + 1 < stop else ""
+        if tags[number] == "VBZ" and words[number] in noun_s and after not in ("DT", "PRP", "PRP$"):
+            plural = number > start and tags[number - 1] in ("NN", "VB", "VBP") and can_be_verb(words[number - 1])
+            if has_other_finite(words, tags, number) or plural:
+                tags[number] = "NNS"
+    for number in range(max(start, 1), stop):
+        word, tag = words[number], tags[number]
+        if not tag.startswith(("NN", "JJ", "VB", "RB", "IN")) or tag in FINITE or tag == "VBG" or not can_be_verb(word):
+            continue
+        if word in AUXILIARIES or word in CLOSED or tag in ("RB", "IN"):
+            continue
+        place = place_before(tags, number)
+        before = tags[place] if place >= start else ""
+        held = words[place] if place >= start else ""
+        dressed = before == "JJ" and place > start + 1 and tags[place - 1] == "IN" and held in words_of("colours")
+        dressed = dressed and words[place - 2] in people and word in verb_s | {"shows"}
+        if dressed:
+            before, held = "NN", words[place - 2]  # "a woman in blue shows"
+        after = tags[number + 1] if number + 1 < stop else ""
+        objects = after in ("DT", "PRP", "PRP$")
+        ended = after in ("", ".", ",", "CC", ":")
+        goes_on = objects or ended or after in ("IN", "TO", "RB", "RP", "VBG", "CD", "WRB")
+        third = is_verb_form(word, "VBZ") and tag in ("NNS", "NN", "VB", "JJ")
+        if before == "CC" and third and place > start:
+            verbal = any(t in FINITE and words[n] not in AUXILIARIES for n, t in enumerate(tags[start:place], start))
+            verbal = verbal or any(t in FINITE for t in tags[start:place])
+            sure = word in verb_s and word not in noun_s and (goes_on or after.startswith("NN"))
+            if verbal and ((objects and word not in noun_s) or (sure and after != "CC")):
+                tags[number] = "VBZ"
+            continue
+        bare = before == "DT" and third and tag == "NNS" and objects and held in ("a", "the", "another")
+        if bare and place + 1 == number and not has_other_finite(words, tags, number):
+            tags[number] = "VBZ"  # a slip: "person a closes the door"
+        if before == "PRP$" or not (before.startswith(_NOMINAL) or (before.startswith("VB") and before not in FINITE)):
+            continue
+        open_relative = (
+            any(t in ("WP", "WDT") for t in tags[start:number])
+            and sum(t in FINITE for t in tags[start:number]) == 1
+            and tags[number - 1] not in ("DT", "JJ", "PRP$")
+        )
+        if before.startswith("VB") and not open_relative:
+            continue  # "playing instruments"
+        if has_other_finite(words, tags, number) and not (open_relative and third and word in verb_s):
+            continue
+        plural = (
+            before in ("NNS", "NNPS")
+            or held in PLURAL_SUBJECTS
+            or (before.startswith("NN") and is_coordinated(tags, start, place))
+        )
+        if third and not (plural and before != "NN") and before.startswith(("NN", "PRP", "WP", "WDT", "VB", "EX")):
+            person = held in people
+            likely = (goes_on or after.startswith("NN")) and (person or word in verb_s)
+            sure = objects or (held in lone and word not in ("faces", "hands", "voices"))
+            if sure or (word not in noun_s and (likely or after in ("IN", "TO", "RP", "RB", "WRB"))):
+                tags[number] = "VBZ"
+        elif not plural and is_verb_form(word, "VB") and place + 1 == number and held in people and word not in people:
+            # Charades has "person open the door", "person laugh at the television".
+            acts = third_person(word) in verb_s and third_person(word) not in noun_s
+            if objects or (acts and (goes_on or held in lone)):
+                tags[number] = "VBP"
+        elif plural and is_verb_form(word, "VB") and before.startswith(("NN", "PRP")):
+            if goes_on or (after.startswith(("NN", "JJ")) and (held in people or tag in ("VB", "VBP"))):
+                tags[number] = "VBP"
+        elif tag == "VBN" and is_verb_form(word, "VBD") and objects and before.startswith(("NN", "PRP")):
+            tags[number] = "VBD"
