@@ -20,7 +20,7 @@ import pytest
 from av.audio.stream import AudioStream
 from av.video.frame import PictureType
 from av.video.stream import VideoStream
-from captions import STRIDES, Row, read_captions
+from captions import Row, read_captions
 from commands import end_started, run
 from figures import leave_unpainted, painted
 from filelock import FileLock
@@ -411,7 +411,7 @@ def shared() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session", params=STRIDES)
-def real_captions(shared: Path, request: pytest.FixtureRequest) -> tuple[Row, ...]:
-    """One in ten of the captions of MSR-VTT's test and of YouCook2, or with `-m full` all; tagged once in a session."""
-    return read_captions(shared)[:: request.param]
+@pytest.fixture(scope="session")
+def real_captions(shared: Path) -> tuple[Row, ...]:
+    """All captions of MSR-VTT's test and of YouCook2; tagged once in a session."""
+    return read_captions(shared)

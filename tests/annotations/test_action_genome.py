@@ -74,11 +74,6 @@ def test_relations_are_merged_and_turned_round(tmp_path: Path) -> None:
     assert graph.seen == {"dish", "door", "floor", "phone", "table"}
 
 
-def test_without_frames_the_graph_stays(tmp_path: Path) -> None:
-    base = graph_of("V", (0.0,), [], "charades")
-    assert with_action_genome(base, (), 30.0) is base
-
-
 class Evil:
     def __reduce__(self) -> tuple[Any, ...]:
         return os.mkdir, ("/tmp/never",)
@@ -102,12 +97,3 @@ def test_what_is_not_action_genome_is_refused(tmp_path: Path, table: object, mes
 def test_a_missing_frame_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"1 frames .* first V\.mp4/000099\.png"):
         read_action_genome(folder(tmp_path, listed="V.mp4/000001.png\nV.mp4/000099.png\n"))
-
-
-def test_a_truncated_or_missing_pickle_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no object_bbox"):
-        read_action_genome(tmp_path)
-    path = folder(tmp_path) / "object_bbox_and_relationship.pkl"
-    path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(InputError, match="is no pickle, or damaged"):
-        read_action_genome(tmp_path)

@@ -44,101 +44,6 @@ def test_rows_are_read_whatever_the_layout(
     assert [one for video in ("A", "B", "C") for one in again[video]] == sorted(found, key=lambda one: one.video_id)
 
 
-def test_a_row_keeps_its_fields(tmp_path: Path) -> None:
-    given = row("A-1", answer=" Yes", novel_comp=1, direct_equiv=None)
-    (found,) = iterate_rows(write(tmp_path / "a.txt", {"A-1": given}))
-    assert (found.answer, found.video_id, found.steps, found.direct_equiv) == ("yes", "A", 1, None)
-    assert found.flags["novel_comp"]
-    assert not found.flags["indirect"]
-    assert len(found.flags) == len(agqa.FLAGS)
-    assert (found.reasoning, found.ans_type, found.semantic, found.structural) == (
-        ("exists",),
-        "binary",
-        "object",
-        "verify",
-    )
-
-
-def test_the_published_excerpt_is_read(shared: Path) -> None:
-    found = list(iterate_rows(shared / "data" / "agqa" / "test_balanced_example.json"))
-    assert len(found) == 4
-    assert found[0].program == "Exists(blanket, Iterate(Localize(while, holding a pillow), Filter(frame, [objects])))"
-
-
-def test_no_rows_are_no_rows(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"\xef\xbb\xbf {\n } \n")
-    assert list(iterate_rows(path)) == []
-    assert index_rows(path).spans == {}
-
-
-def test_files_are_found(tmp_path: Path) -> None:
-    folder = tmp_path / "AGQA_balanced"
-    folder.mkdir()
-    test = write(folder / "test_balanced.txt", {})
-    assert find_question_files(tmp_path) == {"test": test}
-    train = write(folder / "train_balanced.txt", {})
-    assert find_question_files(folder) == {"train": train, "test": test}
-    assert find_question_files(folder, ("test",)) == {"test": test}
-    assert find_question_files(train) == {"train": train}
-    assert find_question_files(write(tmp_path / "some.json", {})) == {"test": tmp_path / "some.json"}
-    for nothing in (tmp_path / "nothing", tmp_path / "empty"):
-        (tmp_path / "empty").mkdir(exist_ok=True)
-        with pytest.raises(UsageError, match="AGQA_balanced"):
-            find_question_files(nothing)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "byte 0: expected one JSON object .* got the end of the file"),
-        ("[]", r"byte 0: expected one JSON object .* got '\[\]'"),
-        ("{1: 2}", "byte 1: expected a row's id"),
-        ('{"A-1" 2}', "byte 7, row 'A-1': expected a colon"),
-        ('{"A-1": {"x": }}', "byte 8, row 'A-1': expected JSON"),
-        ('{"A-1": {"question": "q"', "byte 8, row 'A-1': expected JSON"),
-        ('{"A-1": 5}', r"byte 1, row 'A-1', field .*: expected an object .* got 5"),
-        ('{"A-1": {}}', "row 'A-1', field (question|video_id): expected a text"),
-        (json.dumps(FOUR)[:-1] + ' "B"}', "row 'A-3': expected a comma"),
-        (json.dumps(FOUR) + " x", "nothing behind the last"),
-        ('{"A-1": ' + "[" * 200_000, "thousands of levels|expected JSON"),
-        ('{"A-1": ' + "9" * 5000 + "}", "row 'A-1': expected JSON"),
-        ('{"A-1": {"video_id": "\udcff"}}', "row 'A-1': expected UTF-8"),
-    ],
-)
-def test_what_is_no_file_of_rows_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "test_balanced.txt"
-    path.write_bytes(text.encode(errors="surrogateescape"))
-    for read in (lambda: list(iterate_rows(path)), lambda: index_rows(path)):
-        with pytest.raises(InputError, match=f"test_balanced.txt, {message}" if message[0] == "b" else message):
-            read()
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("question", ""),
-        ("question", 5),
-        ("answer", None),
-        ("program", "x" * 30_000),
-        ("video_id", "../etc"),
-        ("global", "exists"),
-        ("steps", -1),
-        ("steps", True),
-        ("novel_comp", 2),
-        ("i_obj", "1"),
-        ("i_obj", 1.0),
-        ("direct_equiv", 3),
-        ("semantic", ["x"]),
-        ("question", "\ud800"),
-    ],
-)
-def test_a_damaged_field_is_named(tmp_path: Path, field: str, value: object) -> None:
-    path = write(tmp_path / "a.txt", {"A-1": row("A-1"), "A-2": row("A-2", **{field: value})})
-    with pytest.raises(InputError, match=rf"a.txt, byte \d\d\d.*'A-2', field {field}: expected"):
-        list(iterate_rows(path))
-
-
 def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:
     one = json.dumps(row("A-1"))
     path = tmp_path / "a.txt"
@@ -168,6 +73,7 @@ def test_a_file_that_changed_is_refused(tmp_path: Path) -> None:
             read()
 
 
+@pytest.mark.full
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agqa, "CHUNK", 1 << 14)
     most = {}
@@ -178,3 +84,27 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.
         most[count] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert most[3000] < most[300] + 50_000 < path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("question", value) for value in ("", 5, "\ud800")),
+        *(("answer", None), ("program", "x" * 30_000), ("video_id", "../etc"), ("global", "exists")),
+        *(("steps", value) for value in (-1, True)),
+        *(("novel_comp", 2), ("i_obj", "1"), ("i_obj", 1.0), ("direct_equiv", 3), ("semantic", ["x"])),
+    ],
+)
+def test_a_damaged_field_is_named(tmp_path: Path, field: str, value: object) -> None:
+    path = write(tmp_path / "a.txt", {"A-1": row("A-1"), "A-2": row("A-2", **{field: value})})
+    with pytest.raises(InputError, match=rf"a.txt, byte \d\d\d.*'A-2', field {field}: expected"):
+        list(iterate_rows(path))
+
+
+def test_files_are_found(tmp_path: Path) -> None:
+    test = write(tmp_path / "test_balanced.txt", {})
+    assert find_question_files(tmp_path) == {"test": test} == find_question_files(test)
+    train = write(tmp_path / "train_balanced.txt", {})
+    assert find_question_files(tmp_path) == {"train": train, "test": test}
+    with pytest.raises(UsageError, match="AGQA_balanced"):
+        find_question_files(tmp_path / "nothing")

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agqa_files import two_videos, video_graph, write_graphs
-from stressreel.annotations.agqa_graphs import find_graph_files, id_names, open_graphs, read_graphs
+from agqa_files import two_videos, write_graphs
+from stressreel.annotations.agqa_graphs import id_names, open_graphs, read_graphs
 from stressreel.annotations.scene_graphs import SceneGraph
 from stressreel.builders.decomp.answers import answer
 from stressreel.builders.decomp.programs.parsing import parse_program
-from stressreel.core.errors import InputError, UsageError
-from stressreel.templates.agqa import load_agqa
+from stressreel.core.errors import InputError
 
 NAMES = id_names(Path("nowhere"))
 
@@ -29,7 +28,7 @@ def read(path: Path) -> dict[str, SceneGraph]:
     return {graph.video_id: graph for graph in read_graphs(path, NAMES)}
 
 
-@pytest.mark.parametrize("protocol", [0, 2, 4, 5])
+@pytest.mark.parametrize("protocol", [0, 5])
 def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
     found = read(write_graphs(tmp_path / "AGQA_test_stsgs.pkl", protocol=protocol))
     assert [*found] == ["YSKX3", "LSKA2"]
@@ -84,24 +83,6 @@ def test_names_come_from_the_release_where_it_has_them(tmp_path: Path) -> None:
         open_graphs(path)
 
 
-def test_ids_have_the_vocabularys_names() -> None:
-    known = load_agqa()
-    assert {name for key, name in NAMES.items() if key[0] == "o"} == {"person", *known.objects}
-    unnamed = {"unsure", "other relationship", "sneezing"}
-    assert {name for key, name in NAMES.items() if key[0] in "rv"} - {*known.relations} == unnamed
-    assert len(NAMES) == 36 + 26 + 33
-
-
-def test_files_are_found(tmp_path: Path) -> None:
-    path = write_graphs(tmp_path / "graphs" / "AGQA_train_stsgs.pkl")
-    assert find_graph_files(tmp_path) == {"train": path} == find_graph_files(path)
-    for nothing in (tmp_path / "graphs" / "none", tmp_path / "cache"):
-        with pytest.raises(UsageError, match=r"no AGQA_train_stsgs.pkl or AGQA_test_stsgs.pkl"):
-            find_graph_files(nothing)
-    with pytest.raises(UsageError, match="cannot read"):
-        open_graphs(tmp_path / "nothing.pkl")
-
-
 class Call:
     """Is pickled as a call."""
 
@@ -126,30 +107,22 @@ def test_nothing_is_run(tmp_path: Path, value: object, named: str) -> None:
     here = tmp_path / "was_here"
     if isinstance(value, Call):
         value.call = tuple(part.format(here=here) if isinstance(part, str) else part for part in value.call)
-    for protocol in (0, 2, 4):
+    for protocol, refuse in ((0, read), (2, read), (4, read), (4, open_graphs)):
         path = write_graphs(tmp_path / "a.pkl", value, protocol)
-        for refuse in (read, open_graphs):
-            with pytest.raises(InputError, match=rf"a.pkl: it names .*{named}.*was not read"):
-                refuse(path)
+        with pytest.raises(InputError, match=rf"a.pkl: it names .*{named}.*was not read"):
+            refuse(path)
     assert not here.exists()
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
         b"hello",
         pickle.dumps(two_videos())[:-400],
-        b"\x80\x04P1\n.",
-        b"\x80\x04]\x82\x01.",
-        b"\x80\x04}b.",
         b"\x80\x04]}b.",
-        b"\x80\x04R.",
-        b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x7fabc.",
         pytest.param(b"\x80\x04Nr\xff\xff\xff\xff.", id="a memo of 34 GB"),
         pytest.param(b"\x80\x04" + b"]" * 3_000_000 + b"a" * 2_999_999 + b".", id="lists in lists"),
-        pytest.param(b"\x80\x04}" + b"(" * 0 + b")" + b"\x85" * 3_000_000 + b"Ns.", id="tuples in tuples, as a key"),
-        pytest.param(b"\x80\x04}" + b"\x8c\x01a" + b"]" * 300_000 + b"a" * 299_999 + b"s.", id="a video of lists"),
+        pytest.param(b"\x80\x04})" + b"\x85" * 3_000_000 + b"Ns.", id="tuples in tuples, as a key"),
     ],
 )
 def test_what_is_no_pickle_of_graphs_is_refused(tmp_path: Path, content: bytes) -> None:
@@ -163,8 +136,7 @@ def test_what_is_no_pickle_of_graphs_is_refused(tmp_path: Path, content: bytes) 
 
 def change(key: str, **fields: object) -> dict[str, dict[str, Any]]:
     videos = two_videos()
-    vertex = videos["YSKX3"].setdefault(key, {})
-    vertex.update(fields)
+    videos["YSKX3"].setdefault(key, {}).update(fields)
     return videos
 
 
@@ -172,48 +144,18 @@ def change(key: str, **fields: object) -> dict[str, dict[str, Any]]:
     ("videos", "message"),
     [
         ([1], "expected a dictionary of videos, got list"),
-        ({5: {}}, "videos by their ids, got 5"),
         ({"../x": {}}, "videos by their ids"),
         ({"A": []}, "video A.*dictionary of vertices, got a list"),
-        ({"A": {5: {}}}, "vertex 5"),
         ({"A": {"x1": {}}}, "vertex 'x1'.*an id of a frame"),
-        (change("000105", secs=None), "vertex '000105', field secs: expected a number of seconds, got None"),
-        (change("000105", secs=float("nan")), "field secs"),
-        (
-            change("r22/000134", **{"class": "r99"}),
-            "vertex 'r22/000134', field class: expected an id of AGQA's, got 'r99'",
-        ),
-        (change("r22/000134", objects=None), "field objects"),
+        (change("000105", secs=float("nan")), "vertex '000105', field secs: expected a number of seconds"),
+        (change("r22/000134", **{"class": "r99"}), "field class: expected an id of AGQA's, got 'r99'"),
         (change("r22/000134", objects=[5]), "field objects"),
         (change("r22/000999", **{"class": "r22", "objects": []}), "a frame of the video"),
         (change("c076/1", start="1"), "vertex 'c076/1', field start"),
-        (change("c076/1", all_f={}), "(?s).*"),
         (change("c076/1", all_f=[7]), "field all_f"),
         (change("c999/1", start=1, end=2, phrase=""), "field phrase"),
     ],
 )
 def test_what_are_no_graphs_is_named(tmp_path: Path, videos: object, message: str) -> None:
-    path = write_graphs(tmp_path / "a.pkl", videos)
-    if message == "(?s).*":
-        read(path)  # none listed
-        return
     with pytest.raises(InputError, match=f"a.pkl.*{message}"):
-        read(path)
-
-
-def test_objects_may_be_listed_as_ids_or_with_their_names(tmp_path: Path) -> None:
-    plain = read(write_graphs(tmp_path / "a.pkl"))
-    videos = two_videos()
-    for vertices in videos.values():
-        for key, vertex in vertices.items():
-            if key[0] in "rv":
-                ids = [thing["id"] for thing in vertex["objects"]]
-                vertex["objects"] = ids if key[0] == "r" else {"names": ids, "vertices": vertex["objects"]}
-    assert read(write_graphs(tmp_path / "b.pkl", videos)) == plain
-
-
-def test_an_action_without_frames_takes_the_nearest(tmp_path: Path) -> None:
-    graph = video_graph({"000001": 1, "000002": 5}, {}, {"c149/1": ("laughing at something", 2, 2.5, ())})
-    videos = read(write_graphs(tmp_path / "a.pkl", {"A": graph, "B": {}}))
-    assert videos["A"].actions[0].frames == 1
-    assert videos["B"].times == ()
+        read(write_graphs(tmp_path / "a.pkl", videos))

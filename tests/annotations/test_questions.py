@@ -2,22 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from stressreel.annotations.questions import Question, read_questions
 from stressreel.annotations.samples.causal import write_causal_annotations
-from stressreel.core.errors import InputError
 
 
 def write(folder: Path, *lines: str, name: str = "q.csv") -> Path:
     path = folder / name
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
-
-
-def refused(path: Path, **options: object) -> str:
-    with pytest.raises(InputError) as caught:
-        read_questions(path, **options)
-    return str(caught.value)
 
 
 def test_a_table_with_everything(tmp_path: Path) -> None:
@@ -47,24 +39,3 @@ def test_the_release_s_layout_is_known(tmp_path: Path) -> None:
     assert len(read.questions) == 60
     assert read.questions[0].explanation
     assert read.kept_apart["1"] == ("2",)
-
-
-@pytest.mark.parametrize(
-    ("lines", "parts"),
-    [
-        (["id,question,answer", "a,Why?,x", "a,Why?,", "b,,x"], ["line 3, column answer", "column id", "line 4"]),
-        (["id,question,answer,split", "a,Why?,x,train", "b,Why?,x,"], ["line 3, column split: expected a text"]),
-        (["id,question", "a,Why?"], ["answer is missing"]),
-        (["id,question,answer"], ["at least one question"]),
-    ],
-)  # fmt: skip
-def test_all_that_is_wrong_is_said(tmp_path: Path, lines: list[str], parts: list[str]) -> None:
-    said = refused(write(tmp_path, *lines))
-    assert all(part in said for part in parts), said
-
-
-def test_wrong_names(tmp_path: Path) -> None:
-    path = write(tmp_path, "id,question,answer", "a,Why?,x")
-    assert "no column video to name" in refused(path, columns={"video": "v"})
-    assert "A is missing" in refused(path, columns={"answer": "A"})
-    assert "G is missing" in refused(path, columns={"group": "G"})

@@ -6,10 +6,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.annotations.tables import Problems, read_csv, read_text, seconds
+from stressreel.annotations.tables import Problems, choose_files, read_csv, seconds
 from stressreel.core.errors import InputError
+
+CASES = read_cases(__file__)
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl", "Zp")) | st.sampled_from('",;\n'))
 FILE = st.tuples(
@@ -31,13 +34,6 @@ def file(folder: Path, content: str | bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_a_byte_order_mark_and_any_line_ends_change_nothing(tmp_path: Path, end: str, mark: str) -> None:
-    path = file(tmp_path, mark + end.join(["id,text", "a,é", "b,", ""]))
-    assert rows(path, "id", "text") == ([(2, {"id": "a", "text": "é"}), (3, {"id": "b", "text": ""})], [])
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_row_is_known_by_the_line_on_which_it_begins(tmp_path: Path, end: str) -> None:
     path = file(tmp_path, 'id,text\na,"one\ntwo, ""three"""\n\nb,x,y\nc,"d\n\ne"\nf\ng,h'.replace("\n", end))
@@ -51,24 +47,6 @@ def test_a_row_is_known_by_the_line_on_which_it_begins(tmp_path: Path, end: str)
         "table.csv, line 5: expected 2 fields, got '3: b,x,y'",
         "table.csv, line 9: expected 2 fields, got '1: f'",
     ]
-
-
-def test_a_header_may_take_several_lines_and_rows_be_far_down(tmp_path: Path) -> None:
-    assert rows(file(tmp_path, 'id,"te\nxt"\n\n\na,b\n'), "id") == ([(5, {"id": "a", "te\nxt": "b"})], [])
-
-
-def test_fields_and_column_names_lose_the_spaces_around_them(tmp_path: Path) -> None:
-    assert rows(file(tmp_path, " id ,text \n a , b c \n"), "id") == ([(2, {"id": "a", "text": "b c"})], [])
-
-
-@pytest.mark.parametrize("odd", ["\u2028", "\x85", "\x0b", "\x0c", "\x1c"])
-@pytest.mark.parametrize("quote", ["", '"'])
-def test_only_real_line_ends_end_a_line(tmp_path: Path, odd: str, quote: str) -> None:
-    path = file(tmp_path, f"id,text\na,{quote}b{odd}c{quote}\nd\n")
-    assert rows(path, "id") == (
-        [(2, {"id": "a", "text": f"b{odd}c"})],
-        ["table.csv, line 3: expected 2 fields, got '1: d'"],
-    )
 
 
 @settings(derandomize=True, deadline=None, max_examples=150)
@@ -90,31 +68,11 @@ def test_what_was_written_is_read(drawn: tuple[list[tuple[str, ...]], str, int, 
     assert starts[0] == 2
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "table.csv, line 1: expected the columns id, length; id, length are missing (got: an empty file)."),
-        ("id,x\na,b\n", "table.csv, line 1: expected the columns id, length; length is missing (got: id, x)."),
-        ('id,length\na,"b\n', "table.csv, line 2: not a well-formed CSV (unexpected end of data)."),
-        ('id,length\na,1\nb,"2"3\n', "table.csv, line 3: not a well-formed CSV (',' expected after '\"')."),
-        (b"id,length\r\na,1\r\nb\xff,2\n", "table.csv, line 3: expected UTF-8, got byte 0xff. Save the file as UTF-8."),
-    ],
-)
+@pytest.mark.parametrize(("content", "message"), CASES["tables.a_file_that_is_no_such_table_is_refused"])
 def test_a_file_that_is_no_such_table_is_refused(tmp_path: Path, content: str | bytes, message: str) -> None:
     with pytest.raises(InputError) as caught:
         rows(file(tmp_path, content), "id", "length")
     assert str(caught.value) == message
-
-
-def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot read .*absent\.csv: No such file or directory\. Check the path"):
-        read_text(tmp_path / "absent.csv")
-    with pytest.raises(InputError, match="Is a directory"):
-        read_text(tmp_path)
-
-
-def test_no_problems_no_error() -> None:
-    Problems().raise_if_any("Mend it.")
 
 
 def test_one_error_tells_every_problem_the_first_twenty_in_full() -> None:
@@ -149,3 +107,25 @@ def test_seconds(text: str, value: float) -> None:
 )
 def test_no_seconds(text: str) -> None:
     assert seconds(text) is None
+
+
+def test_files_are_chosen_by_split(tmp_path: Path) -> None:
+    names = {"train": ("all.json",), "test": ("best.csv", "all.json")}
+    inside = tmp_path / "one" / "two" / "all.json"
+    inside.parent.mkdir(parents=True)
+    inside.touch()
+    assert choose_files(tmp_path, ["test", "train"], names) == {inside: ["test", "train"]}
+    (tmp_path / "best.csv").touch()
+    assert choose_files(tmp_path, ["test", "train", "test"], names) == {
+        tmp_path / "best.csv": ["test"],
+        inside: ["train"],
+    }
+    assert choose_files(inside, ["test", "train"], names) == {inside: ["test", "train"]}
+    inside.unlink()
+    with pytest.raises(InputError, match=r"no all.json in .*; the split train is read from one of them"):
+        choose_files(tmp_path, ["test", "train"], names)
+    with pytest.raises(InputError, match=r"there is no file or folder .*absent"):
+        choose_files(tmp_path / "absent", ["test"], names)
+    for splits, given_ in ((["val"], "val"), ([], "given")):
+        with pytest.raises(InputError, match=f"there is no split {given_}. Splits: train, test"):
+            choose_files(tmp_path, splits, names)

@@ -12,12 +12,10 @@ from stressreel.language.embeddings import (
     NEAREST,
     glove_hash,
     glove_neighbours,
-    load_encoder,
     nearest_words,
     sbert_files,
     sbert_neighbours,
 )
-from stressreel.language.inflection import readings
 
 WHEEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -80,10 +78,6 @@ def test_a_glove_file_gives_neighbours_of_lemmas(tmp_path: Path, cache: Path) ->
     assert found.of("dogs") == ()
 
 
-def test_a_header_line_is_passed_over(tmp_path: Path, cache: Path) -> None:
-    assert glove_neighbours(write(tmp_path / "w2v.txt", "2 2", "dog 1 0.1", "cat 0.9 0.2")).words == ("dog", "cat")
-
-
 def test_what_was_found_is_kept_by_content(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "glove.txt", "dog 1 0.1", "cat 0.9 0.2", "car 0 1")
     first = glove_neighbours(path)
@@ -118,11 +112,6 @@ def test_a_bad_glove_file_is_an_error(tmp_path: Path, cache: Path, lines: list[s
     assert not list(cache.glob("words-*.npz"))
 
 
-def test_no_glove_file_names_the_flag(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"nowhere.txt cannot be read: .* --glove takes"):
-        glove_hash(str(tmp_path / "nowhere.txt"))
-
-
 # SBERT
 
 
@@ -138,17 +127,6 @@ def test_the_default_encoder_is_found_without_loading_anything(tmp_path: Path) -
     assert done.stdout.split("\n")[:2] == [WHEEL_SHA256, "[]"]
 
 
-def test_the_encoder_gives_vectors_of_length_one_that_know_meaning() -> None:
-    needs_sbert()
-    found = load_encoder().encode(["a man rides a horse", "a person is on a horse", "add the oil to the pan"])
-    assert found.shape == (3, 384)
-    assert found.dtype == np.float32
-    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-5)
-    assert found[0] @ found[1] > 0.7 > 0.3 > found[0] @ found[2]
-    assert load_encoder().encode([]).shape == (0, 384)
-    assert load_encoder() is load_encoder()
-
-
 def test_the_encoders_neighbours_are_of_lemmas_and_need_it_only_once(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,16 +138,6 @@ def test_the_encoders_neighbours_are_of_lemmas_and_need_it_only_once(
     monkeypatch.setattr(module, "load_encoder", lambda model=None: pytest.fail("loaded again"))
     again = sbert_neighbours.__wrapped__()
     assert [again.of(word) for word in again.words] == [found.of(word) for word in found.words]
-
-
-def test_whole_words_are_the_common_lemmas() -> None:
-    needs_sbert()
-    words = list(module._whole_words(load_encoder().model.tokenizer))
-    assert 5_000 < len(words) < 20_000
-    assert {"dog", "walk", "green", "quickly"} <= set(words)
-    assert not {"dogs", "walked", "the", "of", "##ing"} & set(words)
-    assert words == sorted(set(words))
-    assert all(readings(word) for word in words)
 
 
 def test_no_encoder_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from stressreel.corruptions.registry import text_corruptions
 from stressreel.corruptions.text.engine import TextRecipe
@@ -15,7 +14,6 @@ from stressreel.corruptions.text.tools import Tools
 
 CASES = Path(__file__).parents[1] / "corruptions" / "text" / "cases"
 Row = tuple[str, str, str]  # style, key, caption
-STRIDES = [pytest.param(10, id="one-in-ten"), pytest.param(1, id="all", marks=pytest.mark.full)]
 
 
 def cases(family: str) -> list[tuple[str, dict[str, Any]]]:
@@ -27,15 +25,6 @@ def cases(family: str) -> list[tuple[str, dict[str, Any]]]:
 def perturb(name: str, text: str, *, style: str = "declarative", seed: int = 0, key: str = "case") -> TextResult:
     """Perturb a caption with the tagger that is always there."""
     return TextRecipe(text_corruptions()[name], seed, key, style).apply(text, Tools(tagger_kind="pattern"))
-
-
-def check_case(name: str, case: dict[str, Any]) -> None:
-    """Compare a perturbation with a case: `given`, `expected` or `unchanged`, and `seed` and `style` if they matter."""
-    found = perturb(name, case["given"], style=case.get("style", "declarative"), seed=case.get("seed", 0))
-    if "unchanged" in case:
-        assert found == TextResult(case["given"], False, case["unchanged"])
-    else:
-        assert found == TextResult(case["expected"], True)
 
 
 @cache

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy.stats import ks_2samp, kstest
 from stressreel.annotations.actions import Action, AnnotatedVideo, Annotations, Segment
 from stressreel.annotations.charades import class_actions, read_charades
-from stressreel.annotations.drafts import same_doing
 from stressreel.annotations.clavi import ReleasedPair, read_released
+from stressreel.annotations.drafts import same_doing
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.clavi.notes import options_for_counts
 from stressreel.builders.clavi.pairs import (

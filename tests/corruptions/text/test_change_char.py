@@ -1,24 +1,20 @@
 import string
-from collections import Counter
-from typing import Any
 
 import pytest
-from captions import Row, cases, check_case, perturb
+from captions import perturb
+from cases import read_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.corruptions.text.change_char import RULES, misspellings, other_prefixes, stop_words
+from stressreel.corruptions.text.change_char import misspellings, other_prefixes, stop_words
 from stressreel.corruptions.text.tables import read_table
 from stressreel.language.inflection import readings
 from stressreel.language.words import tokenize
 
+CASES = read_cases(__file__)
+
 TABLE = read_table("change_char")
 RESPELL = {"keyboard": 0.2, "spelling_error": 0.3, "typos": 0.3, "ocr": 0.2}
 WORD = st.text(string.ascii_letters, min_size=3, max_size=9)
-
-
-@pytest.mark.parametrize(("name", "case"), cases("change_char"))
-def test_cases(name: str, case: dict[str, Any]) -> None:
-    check_case(name, case)
 
 
 def difference(before: str, after: str) -> tuple[str, str]:
@@ -33,33 +29,6 @@ def difference(before: str, after: str) -> tuple[str, str]:
 
 
 # Tables
-
-
-def test_the_table_of_misspellings() -> None:
-    table = TABLE["spelling"]["words"]
-    assert len(table) >= 400
-    for word, wrong in table.items():
-        assert word not in wrong
-        assert len(set(wrong)) == len(wrong)
-        for other in wrong:
-            assert other.isalpha(), other
-            assert other.isascii(), other
-            assert other.islower(), other
-            assert not readings(other), f"{other} is a word"
-            assert other not in table, f"{other} is a word"
-
-
-@pytest.mark.parametrize(
-    "part", ["stop_words", "keyboard", "ocr", "prefixes", "not_prefixed", "punctuation", "spelling"]
-)
-def test_every_table_has_a_source(part: str) -> None:
-    assert TABLE[part]["source"]
-
-
-def test_keys_are_neighbours_of_each_other() -> None:
-    table = TABLE["keyboard"]["neighbours"]
-    assert sorted(table) == list(string.ascii_lowercase)
-    assert all(key in table[other] for key, others in table.items() for other in others)
 
 
 # Words
@@ -88,15 +57,6 @@ def test_a_typo_is_one_edit_inside_the_word(word: str, seed: int) -> None:
     kinds = {(0, 1): "insert", (1, 0): "delete", (1, 1): "replace"}
     if found.changed and (len(old), len(new)) not in kinds:
         assert (old, len(old)) == (new[::-1], 2), f"{word} {found.text}"
-
-
-def test_typos_are_of_all_four_kinds() -> None:
-    found = Counter()
-    for seed in range(400):
-        old, new = difference("plane", perturb("typos", "plane", seed=seed).text)
-        found[len(old), len(new)] += 1
-    assert set(found) == {(0, 1), (1, 0), (1, 1), (2, 2)}
-    assert min(found.values()) > 60
 
 
 @settings(max_examples=300, deadline=None)
@@ -128,65 +88,15 @@ def test_misspellings_are_never_words(word: str) -> None:
     assert len(set(found)) == len(found)
 
 
-@pytest.mark.parametrize(
-    ("word", "wrong"),
-    [
-        ("putting", "puting"),
-        ("batches", "baches"),
-        ("edge", "ege"),
-        ("making", "makeing"),
-        ("ladies", "ladys"),
-        ("clarified", "clarifyed"),
-        ("phones", "fones"),
-        ("wheat", "weat"),
-        ("either", "iether"),
-        ("siege", "seige"),
-        ("battle", "battel"),
-        ("handful", "handfull"),
-        ("position", "posision"),
-        ("restaurants", "restaraunts"),
-        ("believing", "beleiving"),
-        ("salami", "sallami"),
-        ("margarine", "margerine"),
-    ],
-)
+@pytest.mark.parametrize(("word", "wrong"), CASES["change_char.rules_misspell_as_people_do"])
 def test_rules_misspell_as_people_do(word: str, wrong: str) -> None:
     assert word not in TABLE["spelling"]["words"]
     assert wrong in misspellings(word)
 
 
-WORDS_OF_RULES = """
-butter field ladies weigh knot wreck whale comb light night chicken kitchen fridge phone little metal better motor sugar
-present important science balance portable visible nation vision careful potatoes lovely cream speed voice scent should
-"""
-
-
-def test_every_rule_is_of_use() -> None:
-    words = WORDS_OF_RULES.split()
-    assert [rule.pattern for rule, _ in RULES if not any(rule.search(word) for word in words)] == []
-
-
-@pytest.mark.parametrize(
-    ("word", "reading", "others"),
-    [
-        ("preheated", "VERB", ("reheated", "overheated")),
-        ("inside", "NOUN", ("outside",)),
-        ("replacing", "VERB", ("displacing", "misplacing")),
-        ("discover", "VERB", ("recover", "uncover")),
-        ("indoor", "ADJ", ("outdoor",)),
-    ],
-)
+@pytest.mark.parametrize(("word", "reading", "others"), CASES["change_char.other_prefixes"])
 def test_other_prefixes(word: str, reading: str, others: tuple[str, ...]) -> None:
     assert set(others) <= set(other_prefixes(word, reading))
-
-
-@pytest.mark.parametrize(
-    "word", ["under", "reach", "detail", "disease", "image", "pretty", "cooking", "interview", "this"]
-)
-def test_what_is_no_prefix_of_that_part_of_speech(word: str) -> None:
-    assert other_prefixes(word, "ADV") == ()
-    if word != "interview":
-        assert other_prefixes(word, "NOUN") == ()
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -198,40 +108,3 @@ def test_punctuation_keeps_the_words(text: str, seed: int) -> None:
 
 
 # Captions
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize("name", RESPELL)
-def test_counts_on_real_captions(name: str, real_captions: tuple[Row, ...]) -> None:
-    changed = 0
-    for style, key, text in real_captions:
-        found = perturb(name, text, style=style, key=key)
-        tokens = tokenize(text)
-        before, after = text.split(), found.text.split()
-        assert len(before) == len(after), text
-        edited = [a for a, b in zip(before, after, strict=True) if a != b]
-        limit = min(max(int(RESPELL[name] * len(tokens)), 1), 10)
-        assert len(edited) <= limit, text
-        assert found.changed == bool(edited), text
-        assert not [word for word in edited if word.lower() in stop_words()], text
-        changed += found.changed
-        if name == "typos" and limit <= sum(
-            len(t.text) >= 3 and t.text.isalpha() and t.lower not in stop_words() for t in tokens
-        ):
-            assert len(edited) == limit, text
-    assert changed > 0.97 * len(real_captions)
-
-
-@pytest.mark.shared
-def test_prefixes_on_real_captions(real_captions: tuple[Row, ...]) -> None:
-    made = [(text, perturb("prefix_swap", text, style=style, key=key)) for style, key, text in real_captions]
-    found = [(text, result) for text, result in made if result.changed]
-    assert 0.01 < len(found) / len(real_captions) < 0.027
-    for text, result in found:
-        pairs = [(a, b) for a, b in zip(text.split(), result.text.split(), strict=True) if a != b]
-        assert len([pair for pair in pairs if pair[0] not in ("a", "an")]) == 1, text
-
-
-@pytest.mark.shared
-def test_punctuation_on_real_captions(real_captions: tuple[Row, ...]) -> None:
-    assert all(perturb("punctuation", text, style=style, key=key).changed for style, key, text in real_captions)

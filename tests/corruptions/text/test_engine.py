@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 import stressreel.corruptions.text.engine as engine
-from captions import Row, cases, perturb
+from cases import read_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError
@@ -12,10 +12,10 @@ from stressreel.corruptions.registry import TextCorruption, list_corruptions
 from stressreel.corruptions.text.engine import TextRecipe, corrupt_text
 from stressreel.corruptions.text.result import TextResult
 from stressreel.corruptions.text.tools import Tools
-from stressreel.language.tagger import load_tagger
+
+CASES = read_cases(__file__)
 
 ALL = list_corruptions("text")
-FAMILIES = sorted({corruption.family for corruption in ALL})
 ODD = [
     "a little girl does gymnastics",
     "Add the oil, then stir. Don't burn it!",
@@ -60,17 +60,6 @@ def test_every_declaration_has_a_pure_function(corruption: TextCorruption) -> No
     assert corruption.differs
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_perturbation_has_cases(family: str) -> None:
-    names = [name for name, _ in cases(family)]
-    members = [corruption for corruption in ALL if corruption.family == family]
-    assert set(names) <= {corruption.name for corruption in members}
-    assert len(names) >= 30
-    for corruption in members:
-        if not {"mlm", "translation"} & set(corruption.needs):
-            assert names.count(corruption.name) >= 8, corruption.name
-
-
 @every
 def test_changed_exactly_if_the_text_differs(corruption: TextCorruption) -> None:
     tools = runnable(corruption)
@@ -82,17 +71,6 @@ def test_changed_exactly_if_the_text_differs(corruption: TextCorruption) -> None
             assert found.changed == (found.text != text)
             assert found.changed == (not found.reason)
             assert found.text.strip()
-
-
-@every
-def test_the_order_of_rows_does_not_matter(corruption: TextCorruption) -> None:
-    tools = runnable(corruption)
-    rows = list(enumerate(ODD))
-
-    def perturb_all(order: list[tuple[int, str]]) -> dict[int, TextResult]:
-        return {n: TextRecipe(corruption, 3, f"row{n}").apply(text, tools) for n, text in order}
-
-    assert perturb_all(rows) == perturb_all(rows[::-1]) == perturb_all(rows)
 
 
 @every
@@ -131,40 +109,7 @@ def test_the_public_function_checks_what_it_gets() -> None:
             corrupt_text(**{"text": "fire", "name": "drop_first", "tools": tools, **arguments})
 
 
-@every
-def test_table_six(corruption: TextCorruption) -> None:
-    """The paper's example is changed, or it says why not."""
-    found = TextRecipe(corruption, 0, "ret1").apply("a little girl does gymnastics", runnable(corruption))
-    assert found.changed or found.reason
-
-
-@pytest.mark.shared
-@every
-def test_real_captions_give_a_result(corruption: TextCorruption, real_captions: tuple[Row, ...]) -> None:
-    tools = runnable(corruption)
-    step = 1 if not corruption.needs else 20
-    for style, key, text in real_captions[::step]:
-        found = TextRecipe(corruption, 0, key, style).apply(text, tools)
-        assert found.changed == (found.text != text) == (not found.reason), text
-
-
-def test_styles_lead_to_other_tags() -> None:
-    text = "flip the pancake"
-    assert load_tagger("pattern").analyse(text, "imperative").style == "imperative"
-    assert perturb("no_verbs", text, style="imperative").text == "[UNK] the pancake"
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "expected"),
-    [
-        ("A MAN IS RIDING A HORSE", "active_to_passive", "A HORSE IS BEING RIDDEN BY A MAN"),
-        ("A MAN ISN'T RIDING", "tense", "A MAN WASN'T RIDING"),
-        ("A MAN RIDES", "reverse_neg", "A MAN DOES NOT RIDE"),
-        ("NASA", "formal", "NASA."),
-        ("TWO GIRLS SING AND A BOY LAUGHS", "tense", "TWO GIRLS SANG AND A BOY LAUGHED"),
-        ("GROUP OF STUDENTS LISTEN TO A TEACHER", "reverse_neg", "GROUP OF STUDENTS DO NOT LISTEN TO A TEACHER"),
-    ],
-)
+@pytest.mark.parametrize(("text", "name", "expected"), CASES["engine.captions_in_capitals_stay_in_capitals"])
 def test_captions_in_capitals_stay_in_capitals(text: str, name: str, expected: str) -> None:
     assert corrupt_text(text, name, tools=Tools(tagger_kind="pattern")).text == expected
 

@@ -1,0 +1,135 @@
+"""Every perturbation on the captions of `cases/`, and what must hold on all real captions."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from captions import Row, cases, perturb
+from stressreel.core.errors import InputError
+from stressreel.corruptions.registry import list_corruptions, text_corruptions
+from stressreel.corruptions.text.change_char import stop_words
+from stressreel.corruptions.text.engine import TextRecipe
+from stressreel.corruptions.text.positional import written_words
+from stressreel.corruptions.text.result import TextResult
+from stressreel.corruptions.text.tools import Tools
+from stressreel.language.tagger import load_tagger
+from stressreel.language.words import tokenize
+
+FAMILIES = sorted({corruption.family for corruption in list_corruptions("text")})
+NEEDS = {corruption.name: {*corruption.needs} for corruption in list_corruptions("text")}
+MODELS = {"mlm", "translation"}
+ALL_CASES = [(name, case) for family in FAMILIES for name, case in cases(family)]
+TAGGER = load_tagger("pattern")
+DROPPED = {  # what of a caption becomes [UNK], by the tag of the token
+    "no_nouns": lambda tag: tag.startswith("NN"),
+    "no_verbs": lambda tag: tag.startswith("VB"),
+    "no_nouns_and_no_verbs": lambda tag: tag.startswith(("NN", "VB")),
+    "only_nouns": lambda tag: not tag.startswith("NN"),
+    "only_verbs": lambda tag: not tag.startswith("VB"),
+    "only_nouns_and_only_verbs": lambda tag: not tag.startswith(("NN", "VB")),
+}
+SHARES = {"keyboard": 0.2, "spelling_error": 0.3, "typos": 0.3, "ocr": 0.2}  # of the words that may change
+LEAST = {  # shares of real captions that change; the others change all but a few
+    **{"all_female": 0.3, "all_male": 0.2, "gender_neutral": 0.45, "gender_swap": 0.45, "prefix_swap": 0.01},
+    **{"multi_pos_swap_jj": 0.1, "multi_pos_swap_nn": 0.87, "swap_syn_wordnet": 0.37, "swap_syn_word_embedding": 0.17},
+    **{"active_to_passive": 0.2, "reverse_neg": 0.89, "tense": 0.85, "insert_adv": 0.85},
+    **{"random_verb": 0.8, "no_verbs": 0.8},
+}
+
+
+@dataclass(frozen=True)
+class Said(Tools):
+    """Tools whose models say what a case says."""
+
+    suggested: str = ""
+    translation: str = ""
+
+    def suggest(self, before: str, after: str, count: int) -> tuple[str, ...]:
+        return tuple(self.suggested.split())[:count]
+
+    def translate_back(self, text: str) -> str:
+        return self.translation
+
+
+def check(name: str, case: dict[str, Any], tagger: Any = "pattern") -> None:
+    tools = Said(tagger, suggested=case.get("suggested", ""), translation=case.get("translation", ""))
+    style, mode = case.get("style", "declarative"), case.get("mode", "stressreel")
+    recipe = TextRecipe(text_corruptions()[name], case.get("seed", 0), "case", style, mode)
+    changed = "expected" in case
+    expected = TextResult(case.get("expected", case["given"]), changed, case.get("unchanged", ""))
+    assert recipe.apply(case["given"], tools) == expected
+
+
+@pytest.mark.parametrize(("name", "case"), [each for each in ALL_CASES if "wordnet" not in NEEDS[each[0]]])
+def test_case(name: str, case: dict[str, Any]) -> None:
+    check(name, case)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("name", "case"), [each for each in ALL_CASES if each[0] in ("insert_adv", "gender_neutral")])
+def test_case_with_the_tagger_that_is_found(name: str, case: dict[str, Any]) -> None:
+    check(name, case, "auto")
+
+
+@pytest.mark.usefixtures("real_wordnet")
+class TestRealWordNet:
+    @pytest.mark.parametrize(("name", "case"), [each for each in ALL_CASES if "wordnet" in NEEDS[each[0]]])
+    def test_case(self, name: str, case: dict[str, Any]) -> None:
+        try:
+            Tools("pattern").check([text_corruptions()[name]])
+        except InputError as missing:
+            pytest.skip(str(missing))
+        check(name, case)
+
+    @pytest.mark.full
+    @pytest.mark.shared
+    @pytest.mark.parametrize("name", [name for name in NEEDS if not NEEDS[name] & MODELS])
+    def test_real_captions(self, name: str, real_captions: tuple[Row, ...]) -> None:
+        family, changed, asked = text_corruptions()[name].family, 0, 0
+        for style, key, text in real_captions[:: 4 if NEEDS[name] else 1]:
+            found = perturb(name, text, style=style, key=key)
+            assert found.changed == (found.text != text) == (not found.reason), text
+            assert found.reason != "it gives the same words", text
+            assert "  " not in found.text or "  " in text, text
+            if style == "declarative" or family != "text_style":
+                asked, changed = asked + 1, changed + found.changed
+            if found.reason != "not English":
+                assert_family(name, family, text, style, found.text)
+        assert changed / asked >= LEAST.get(name, 0.97)
+
+
+def assert_family(name: str, family: str, text: str, style: Any, new: str) -> None:
+    """What a family changes in a caption, and leaves alone."""
+    old_words = words(text)
+    if family == "drop_text":
+        before, after = TAGGER.analyse(text, style).tokens, tokenize(new)
+        dropped = [old for old, now in zip(before, after, strict=True) if now.text == "[UNK]"]
+        assert all(old.text == now.text for old, now in zip(before, after, strict=True) if now.text != "[UNK]"), text
+        if name in DROPPED:
+            assert dropped == [token for token in before if token.is_word and DROPPED[name](token.tag)], text
+        else:
+            tag = "NN" if name == "random_noun" else "VB"
+            eligible = [token for token in before if token.is_word and token.tag.startswith(tag)]
+            assert len(dropped) == min(1, len(eligible)), text
+            assert {*dropped} <= {*eligible}, text
+    elif name in SHARES:
+        edited = [a for a, b in zip(text.split(), new.split(), strict=True) if a != b]
+        assert len(edited) <= min(max(int(SHARES[name] * len(tokenize(text))), 1), 10), text
+        assert not {word.lower() for word in edited} & stop_words(), text
+    elif name == "shuffle_order":
+        assert Counter(map(str.lower, old_words)) == Counter(map(str.lower, words(new))), text
+    elif family == "positional":
+        places = {"drop_first": {0}, "drop_last": {len(old_words) - 1}}.get(name, {0, len(old_words) - 1})
+        assert words(new) == ["[UNK]" if n in places else word for n, word in enumerate(old_words)], text
+    elif name.startswith("multi_pos"):
+        old = TAGGER.analyse(text, style).tokens
+        pairs = zip(old, tokenize(new), strict=True)
+        swapped = [a for a, b in pairs if a.lower != b.lower and b.lower not in ("a", "an")]
+        assert len(swapped) <= 2, text
+        assert all(token.tag == ("NN" if name.endswith("nn") else "JJ") for token in swapped), text
+
+
+def words(text: str) -> list[str]:
+    caption = TAGGER.analyse(text)
+    return [text[caption.tokens[w.start].start : caption.tokens[w.stop - 1].end] for w in written_words(caption)]

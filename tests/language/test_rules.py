@@ -1,0 +1,224 @@
+"""What the rules of English make of captions: tags, clauses, and captions negated, in another tense, in the passive."""
+
+import pytest
+from captions import Row
+from cases import read_cases
+from hypothesis import given
+from hypothesis import strategies as st
+from stressreel.language.clauses import Clause, NounPhrase, clauses, main_clause
+from stressreel.language.english import is_english
+from stressreel.language.inflection import inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
+from stressreel.language.negation import negate, remove_negation
+from stressreel.language.passive import to_passive
+from stressreel.language.passive_obstacles import passive_obstacle
+from stressreel.language.plain_captions import Refused, plain_sentence
+from stressreel.language.tag_repairs.sentences import repair_tags
+from stressreel.language.tagger import load_tagger
+from stressreel.language.tense import change_tense
+from stressreel.language.verb_doubts import UNSURE, tense_obstacle, verbs_unsure
+from stressreel.language.words import Caption, StyleOption, tokenize
+
+CASES = read_cases(__file__)
+TAGGER = load_tagger("pattern")
+LIVING = frozenset(("cat", "mouse", "duck", "baby", "bear"))
+WORDS = (
+    "a the man women dog is are not riding rides ride rode picks up ball and who that by of , . to her because eaten"
+)
+
+
+def main_of(caption: Caption) -> Clause:
+    found = main_clause(caption)
+    assert found is not None
+    return found
+
+
+def tags(caption: Caption) -> str:
+    return " ".join(token.tag for token in caption.tokens)
+
+
+# Words and tags
+
+
+@pytest.mark.parametrize("case", CASES["rules.forms"])
+def test_forms(case: str) -> None:
+    lemma, tag, form = case.split()
+    assert inflect(lemma, tag) == form
+
+
+def test_lemmas_and_particles() -> None:
+    assert all(verb_lemma(form) == lemma for form, lemma in map(str.split, CASES["rules.lemmas"]))
+    assert inflect("pick up", "VBD") == "picked up"
+    assert (is_plural_noun("dogs"), is_plural_noun("dog"), noun_lemma("children")) == (True, False, "child")
+    assert (is_verb_form("lit", "VBN"), is_verb_form("sing", "VBG")) == (True, False)
+
+
+@pytest.mark.parametrize(("text", "expected", "style"), CASES["rules.statements"])
+def test_statements(text: str, expected: str | None, style: str) -> None:
+    caption = TAGGER.analyse(text)
+    assert expected in (None, tags(caption))
+    assert caption.style == style
+
+
+@pytest.mark.parametrize(("text", "style", "expected"), CASES["rules.styles"])
+def test_styles(text: str, style: StyleOption, expected: str) -> None:
+    assert TAGGER.analyse(text, style).style == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES["rules.orders"])
+def test_orders(text: str, expected: str) -> None:
+    caption = TAGGER.analyse(text, "imperative")
+    assert (tags(caption), caption.style) == (expected, "imperative")
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES["rules.clipped"])
+def test_what_must_be_a_verb_is_one(text: str, expected: str) -> None:
+    caption = TAGGER.analyse_clipped(text)
+    assert (tags(caption), caption.text) == (expected, text)
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES["rules.told"])
+def test_what_is_told_of_characters(text: str, expected: str) -> None:
+    caption = TAGGER.analyse_story(text, ("Tom", "Jerry"), LIVING)
+    assert (tags(caption), caption.text) == (expected, text)
+
+
+@pytest.mark.parametrize(("text", "given_tags", "place", "expected"), CASES["rules.mistagged"])
+def test_a_verb_is_never_left_in_a_closed_class(text: str, given_tags: str, place: int, expected: str) -> None:
+    assert repair_tags(text.split(), given_tags.split(), "declarative")[0][place] == expected
+
+
+@pytest.mark.parametrize("english", [True, False])
+def test_other_languages_are_told_apart(english: bool) -> None:
+    texts = CASES["rules.english" if english else "rules.other_languages"]
+    assert [text for text in texts if is_english(text) != english] == []
+
+
+@pytest.mark.full
+@pytest.mark.shared
+def test_real_captions_are_english(real_captions: tuple[Row, ...]) -> None:
+    refused = [text for _, _, text in real_captions if not is_english(text)]
+    assert len(refused) <= 1, refused
+
+
+@pytest.mark.parametrize(("text", "plain"), CASES["rules.plain"])
+def test_plain_sentences(text: str, plain: str) -> None:
+    assert plain_sentence(text) == plain
+
+
+@pytest.mark.parametrize(("text", "reason"), CASES["rules.no_sentences"])
+def test_what_is_no_sentence_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        plain_sentence(text)
+
+
+# Clauses
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES["rules.clauses"])
+def test_clauses(text: str, expected: list[list[str]]) -> None:
+    caption = TAGGER.analyse(text)
+
+    def words(phrase: NounPhrase | None) -> str:
+        return phrase.text(caption) if phrase else ""
+
+    def verb(clause: Clause) -> str:
+        return " ".join(caption.tokens[n].text for n in clause.verb.tokens)
+
+    found = clauses(caption)
+    assert [[c.role, words(c.subject), verb(c), words(c.object), words(c.second_object)] for c in found] == expected
+
+
+@pytest.mark.parametrize(("text", "tense", "progressive", "perfect", "passive"), CASES["rules.tense_and_aspect"])
+def test_tense_and_aspect(text: str, tense: str, progressive: bool, perfect: bool, passive: bool) -> None:
+    verb = clauses(TAGGER.analyse(text))[0].verb
+    assert (verb.tense, verb.progressive, verb.perfect, verb.passive) == (tense, progressive, perfect, passive)
+
+
+@pytest.mark.parametrize(("text", "plural", "person"), CASES["rules.number_and_person"])
+def test_number_and_person(text: str, plural: bool, person: int) -> None:
+    subject = clauses(TAGGER.analyse(text))[0].subject
+    assert subject is not None
+    assert (subject.plural, subject.person) == (plural, person)
+
+
+@pytest.mark.parametrize(
+    ("text", "verb"), [("When the cat sleeps, Tom eats.", "eats"), ("Because Tom wants cheese.", "wants")]
+)
+def test_the_main_clause(text: str, verb: str) -> None:
+    caption = TAGGER.analyse(text)
+    assert caption.tokens[main_of(caption).verb.main].text == verb
+    assert main_clause(TAGGER.analyse("a tv talk show")) is None
+
+
+@given(st.lists(st.sampled_from(WORDS.split()), max_size=14).map(" ".join))
+def test_any_words_are_read_and_rewritten(text: str) -> None:
+    caption = TAGGER.analyse(text)
+    for clause in clauses(caption):
+        assert set(clause.verb.tokens) <= set(range(len(caption.tokens)))
+        for phrase in (clause.subject, clause.object, clause.second_object, clause.agent):
+            assert phrase is None or phrase.first <= phrase.head < phrase.stop <= len(caption.tokens)
+        assert (to_passive(caption, clause) is None) == bool(passive_obstacle(caption, clause))
+        assert (negate(caption, clause) is None) != (remove_negation(caption, clause) is None)
+    changed = change_tense(caption)
+    assert changed is None or changed.strip()
+
+
+# Rewriting
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES["rules.change_tense"])
+def test_change_tense(text: str, expected: str) -> None:
+    assert change_tense(TAGGER.analyse(text)) == expected
+
+
+@pytest.mark.parametrize(("text", "left"), CASES["rules.not_sure"])
+def test_what_is_not_sure_stays(text: str, left: str) -> None:
+    caption = TAGGER.analyse(text)
+    assert tense_obstacle(caption) or left not in (change_tense(caption) or "").replace(".", "").split()
+    assert change_tense(TAGGER.analyse("man riding a horse")) is None
+
+
+@pytest.mark.parametrize("text", CASES["rules.doubtful"])
+def test_tags_of_another_tagger_are_doubted(text: str) -> None:
+    caption = tagged(text)
+    assert tense_obstacle(caption) == UNSURE
+    assert verbs_unsure(caption, main_of(caption))
+
+
+def tagged(text: str) -> Caption:
+    """Return a caption with the tags that stand behind its words."""
+    words = [part.rpartition("/") for part in text.split()]
+    plain = " ".join(word for word, _, _ in words)
+    tokens = zip(tokenize(plain), (tag for _, _, tag in words), strict=True)
+    return Caption(plain, tuple(token.with_tag(tag) for token, tag in tokens), "declarative")
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES["rules.passive"])
+def test_to_passive(text: str, expected: str) -> None:
+    caption = TAGGER.analyse(text)
+    main = next(c for c in clauses(caption) if c.role in ("main", "modifier"))
+    assert to_passive(caption, main) == expected
+
+
+def test_what_has_no_passive() -> None:
+    adverb = tagged("Tom/NNP was/VBD floating/VBG upwards/NNS and/CC wanted/VBD to/TO stay/VB")
+    assert passive_obstacle(adverb, main_of(adverb)) == "not sure where its object ends"
+    himself = TAGGER.analyse("a man shows himself")
+    assert passive_obstacle(himself, main_of(himself)) == "what is done is done to the doer"
+
+
+@pytest.mark.parametrize(("text", "positive"), CASES["rules.positive"])
+def test_negative_words_become_positive(text: str, positive: str | None) -> None:
+    caption = TAGGER.analyse(text)
+    assert negate(caption, main_of(caption)) is None
+    assert remove_negation(caption, main_of(caption)) == positive
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES["rules.negated"] + CASES["rules.negated_and_back"])
+def test_negated(text: str, expected: str) -> None:
+    caption = TAGGER.analyse(text)
+    assert negate(caption, main_of(caption)) == expected
+    if [text, expected] in CASES["rules.negated_and_back"]:
+        again = TAGGER.analyse(expected)
+        assert negate(again, main_of(again)) is None
+        assert remove_negation(again, main_of(again)) == text

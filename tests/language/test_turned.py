@@ -1,0 +1,174 @@
+"""Annotated text as phrases and events: golden wording, and properties over any text."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stressreel.language import event_questions, gerunds, phrases
+from stressreel.language.cast import Cast
+from stressreel.language.event_questions import Event, event, event_identity
+from stressreel.language.free_phrases import free_phrase, free_phrase_identity
+from stressreel.language.gerund_wording import Gerund
+from stressreel.language.gerunds import gerund
+from stressreel.language.phrases import LONGEST_TEXT, instruction, phrase, phrase_identity, said
+
+FOLDER = Path(__file__).parent
+GERUNDS, PHRASES, EVENTS, FREE = (
+    yaml.safe_load((FOLDER / f"{name}_cases.yaml").read_text(encoding="utf-8"))
+    for name in ("gerund", "phrase", "event", "free_phrase")
+)
+CAST = Cast(("Tom", "Jerry", "Pip", "Bramble"), {"pip": "male", "bramble": "male", "tom": "male", "jerry": "male"})
+GENDERED = re.compile(
+    r"\b(he|she|him|his|her|hers|himself|herself|m[ae]n|wom[ae]n|boys?|girls?|guys?|lad(y|ies)|fe?males?)\b"
+)
+
+
+def why(question: str) -> Event | str:
+    return event(question, CAST)
+
+
+READERS: dict[str, tuple[Callable[[str], Any], dict[str, Any], dict[str, str]]] = {
+    "gerund": (gerund, GERUNDS, gerunds.REASONS),
+    "phrase": (phrase, PHRASES, phrases.REASONS),
+    "event": (why, EVENTS, event_questions.REASONS),
+    "free": (free_phrase, FREE, phrases.REASONS | event_questions.REASONS),
+}
+TURNED = {  # the tables of each reader's cases that name what a text becomes
+    "gerund": GERUNDS["converted"],
+    "phrase": PHRASES["orders"] + PHRASES["gerunds"] + PHRASES["sentences"],
+    "event": EVENTS["converted"],
+    "free": FREE["people"] + FREE["others"],
+}
+
+
+def assert_sound(reader: str, found: Gerund | Event | str) -> None:
+    """What must hold of every answer, whatever was given."""
+    if isinstance(found, str):
+        assert found in READERS[reader][2]
+        return
+    assert found.phrase == " ".join(found.phrase.split()).rstrip(".,!?;:"), found
+    assert found.objects <= found.words, found
+    assert found.verb, found
+    if isinstance(found, Event):
+        assert found.phrase.startswith(found.subject), found
+        assert found.asked[0].isupper(), found
+        assert len(found.phrase.split()) <= event_questions.LONGEST
+    else:
+        assert re.match(r"(\w+ly )*[\w'’-]+ing\b", found.phrase), found
+        assert reader != "gerund" or not GENDERED.search(found.phrase), found
+        assert reader != "phrase" or (not found.anaphoric and len(found.phrase.split()) <= phrases.LONGEST)
+
+
+@pytest.mark.parametrize(("reader", "case"), [(name, case) for name, rows in TURNED.items() for case in rows])
+def test_wording(reader: str, case: list[str]) -> None:
+    found = READERS[reader][0](case[0])
+    assert not isinstance(found, str), found
+    assert [found.phrase, *([found.asked] if isinstance(found, Event) else [])] == case[1:]
+    assert_sound(reader, found)
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "reason"), [(name, *case) for name in READERS for case in READERS[name][1]["refused"]]
+)
+def test_refusal(reader: str, text: str, reason: str) -> None:
+    assert READERS[reader][0](text) == reason
+
+
+@pytest.mark.parametrize("reader", ["gerund", "phrase", "event"])
+def test_every_reason_has_a_case(reader: str) -> None:
+    _, cases, reasons = READERS[reader]
+    assert {reason for _, reason in cases["refused"]} | ({"long"} & set(reasons)) == set(reasons)
+
+
+@pytest.mark.parametrize(
+    ("reader", "case"), [(name, case) for name in READERS for case in READERS[name][1].get("content", ())]
+)
+def test_content(reader: str, case: list[Any]) -> None:
+    text, verb, objects, words, *anaphoric = case
+    found = READERS[reader][0](text)
+    assert (found.verb, set(found.objects), set(found.words)) == (verb, set(objects.split()), set(words.split()))
+    assert not anaphoric or found.anaphoric == anaphoric[0]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "leans"),
+    [
+        ("person puts a blanket on it.", True),
+        ("person decides on eating in there instead.", True),
+        ("sneezing as the person does so.", True),
+        ("person opens a box with clothes in it.", False),
+        ("person takes a cup and drinks from it.", False),
+    ],
+)
+def test_a_phrase_that_leans_on_a_sentence_before_it_is_marked(sentence: str, leans: bool) -> None:
+    assert gerund(sentence).anaphoric == leans
+
+
+@pytest.mark.parametrize(("text", "wanted"), PHRASES["orders"])
+def test_a_gerund_phrase_is_a_fixed_point_and_orders_may_be_known_as_such(text: str, wanted: str) -> None:
+    assert phrase(wanted).phrase == wanted
+    assert instruction(text) == phrase(text)
+
+
+@pytest.mark.parametrize(("text", "wanted"), PHRASES["instructions"])
+def test_instructions(text: str, wanted: str) -> None:
+    assert instruction(text).phrase == wanted
+
+
+@pytest.mark.parametrize("text", ["  The dog  runs. ", "Tom opened the door!", "1/2 cup", "water boils"])
+def test_as_is(text: str) -> None:
+    found = phrase(text, as_is=True)
+    assert found.phrase == " ".join(text.split()).rstrip(".!")
+    assert found.objects <= found.words
+    assert phrase(" . ", as_is=True) == "empty"
+
+
+def test_endless_text_is_long_and_what_was_refused_is_read_all_the_same() -> None:
+    endless = "x" * (LONGEST_TEXT + 1)
+    assert phrase("add salt" + " and stir the soup" * 8) == phrase(endless) == free_phrase(endless) == "long"
+    assert said("let the bowl cool down", "imperative") == ({"let"}, {"dish"})
+    assert said(endless) == (set(), set())
+
+
+def test_identities_name_their_word_lists() -> None:
+    both = {"clipped.yaml", "lexicon.yaml", "tagger"}
+    assert set(phrase_identity()) == both | {"orders.yaml"}
+    assert set(event_identity()) == both | {"stories.yaml"}
+    assert set(free_phrase_identity()) == both | {"orders.yaml", "stories.yaml"}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_any_words_are_answered(reader: str, data: st.DataObject) -> None:
+    rows = TURNED[reader] + READERS[reader][1]["refused"]
+    known = sorted({word for text, *_ in rows for word in text.split()} | {"her", "it", "them", "and", ",", "'s", "#"})
+    drawn = st.one_of(st.text(), st.lists(st.sampled_from(known), max_size=14).map(" ".join))
+    text = data.draw(drawn)
+    texts = [text, f"Why {data.draw(st.sampled_from(['did', 'was', 'has']))} {text}"] if reader == "event" else [text]
+    for given_text in texts:
+        assert_sound(reader, READERS[reader][0](given_text))
+
+
+def test_the_dictionary_is_loaded_at_the_first_sentence_only() -> None:
+    check = "import sys, stressreel.language.gerunds; sys.exit('lemminflect' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False, cwd=FOLDER.parents[2]).returncode == 0
+
+
+@pytest.mark.full
+@pytest.mark.shared
+def test_charades_sta(shared: Path) -> None:
+    files = [shared / "data" / "charades_sta" / f"charades_sta_{part}.txt" for part in ("train", "test")]
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    assert len(lines) == 16_128
+    found = [gerund(line.split("##", 1)[1]) for line in lines]
+    for answer in found:
+        assert_sound("gerund", answer)
+    assert sum(isinstance(answer, Gerund) for answer in found) >= 0.98 * len(found)
