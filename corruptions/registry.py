@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, ClassVar, Literal, TypeVar, overload
 
 import yaml
 
@@ -20,12 +20,31 @@ QUANTISER_LIMIT = 31
 
 
 @dataclass(frozen=True)
-class VisualCorruption:
-    """One visual perturbation.
+class Corruption:
+    """One perturbation.
 
     Attributes:
         name: Name, also of its function and of its config in a dataset.
-        family: "noise", "blur", "camera", "digital" or "temporal".
+        family: Its family, which is also the module that holds its function.
+    """
+
+    kind_of: ClassVar[str]  # "visual" or "text", which is also the folder of its module
+    name: str
+    family: str
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """The pure function that does it."""
+        module = import_extra(f".{self.kind_of}.{self.family}", __package__, what=self.name)
+        function: Callable[..., Any] = getattr(module, self.name)
+        return function
+
+
+@dataclass(frozen=True)
+class VisualCorruption(Corruption):
+    """One visual perturbation, of the family "noise", "blur", "camera", "digital" or "temporal".
+
+    Attributes:
         scope: "frame", "clip", "index" or "file"; see `visual/declarations.yaml`.
         unit: What a level's values are.
         levels: The values of severity 1 to 5.
@@ -35,8 +54,7 @@ class VisualCorruption:
         codec: FFmpeg's encoder, if the scope is "file".
     """
 
-    name: str
-    family: str
+    kind_of: ClassVar[str] = "visual"
     scope: str
     unit: str
     levels: tuple[tuple[float, ...], ...]
@@ -44,13 +62,6 @@ class VisualCorruption:
     differs: str
     grows: str = ""
     codec: str = ""
-
-    @cached_property
-    def function(self) -> Callable[..., Any]:
-        """The pure function that does it, from `corruptions/visual/<family>.py`."""
-        module = import_extra(f".visual.{self.family}", __package__, what=self.name)
-        function: Callable[..., Any] = getattr(module, self.name)
-        return function
 
     @cached_property
     def random(self) -> bool:
@@ -70,12 +81,10 @@ class VisualCorruption:
 
 
 @dataclass(frozen=True)
-class TextCorruption:
-    """One text perturbation.
+class TextCorruption(Corruption):
+    """One text perturbation, of the family "add_text", "bias", "change_char", "drop_text" and so on.
 
     Attributes:
-        name: Name, also of its function and of its config in a dataset.
-        family: "add_text", "bias", "change_char", "drop_text", "positional", "swap_text" or "text_style".
         kind: "natural", "machine" or "synthetic", as the paper groups them.
         does: What it does, in one line.
         paper: Its name in Table 6 of the paper.
@@ -84,21 +93,13 @@ class TextCorruption:
         needs: What it uses beside the tagger: "wordnet", "embeddings", "mlm", "translation".
     """
 
-    name: str
-    family: str
+    kind_of: ClassVar[str] = "text"
     kind: str
     does: str
     paper: str
     source: str
     differs: str
     needs: tuple[str, ...] = ()
-
-    @cached_property
-    def function(self) -> Callable[..., Any]:
-        """The pure function that does it, from `corruptions/text/<family>.py`."""
-        module = import_extra(f".text.{self.family}", __package__, what=self.name)
-        function: Callable[..., Any] = getattr(module, self.name)
-        return function
 
     @property
     def reads_english(self) -> bool:
@@ -111,27 +112,31 @@ class TextCorruption:
         return frozenset(inspect.signature(self.function).parameters) - {"caption"}
 
 
-C = TypeVar("C", VisualCorruption, TextCorruption)
+C = TypeVar("C", bound=Corruption)
 
 
 @cache
 def visual_corruptions() -> dict[str, VisualCorruption]:
     """Read the declarations of the 18 visual perturbations, by name, in the paper's order."""
-    text = (Path(__file__).parent / "visual" / "declarations.yaml").read_text(encoding="utf-8")
     return {
-        name: VisualCorruption(name=name, **{**row, "levels": tuple(tuple(level) for level in row["levels"])})
-        for name, row in yaml.safe_load(text)["perturbations"].items()
+        name: VisualCorruption(name, **{**row, "levels": tuple(map(tuple, row["levels"]))})
+        for name, row in _declarations("visual").items()
     }
 
 
 @cache
 def text_corruptions() -> dict[str, TextCorruption]:
     """Read the declarations of the 35 text perturbations, by name, family by family."""
-    text = (Path(__file__).parent / "text" / "declarations.yaml").read_text(encoding="utf-8")
     return {
-        name: TextCorruption(name=name, **{**row, "needs": tuple(row.get("needs", ()))})
-        for name, row in yaml.safe_load(text)["perturbations"].items()
+        name: TextCorruption(name, **{**row, "needs": tuple(row.get("needs", ()))})
+        for name, row in _declarations("text").items()
     }
+
+
+def _declarations(kind: str) -> dict[str, dict[str, Any]]:
+    text = (Path(__file__).parent / kind / "declarations.yaml").read_text(encoding="utf-8")
+    rows: dict[str, dict[str, Any]] = yaml.safe_load(text)["perturbations"]
+    return rows
 
 
 @overload

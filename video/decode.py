@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -42,11 +43,12 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
     if frames and index.timed:
         earlier = index.keyframes[index.keyframes <= index.pts[frames.start]]
         if len(earlier) and earlier[-1] > index.pts[0]:
-            for frame in _from_keyframe(index, frames, int(earlier[-1])):
-                if frame.pts != index.pts[frames.start + done]:
-                    break
-                yield frame
-                done += 1
+            with suppress(IndexMismatchError, VideoError):  # decoding from the beginning may still work
+                for frame in _run(index, frames, int(earlier[-1])):
+                    if frame.pts != index.pts[frames.start + done]:
+                        break
+                    yield frame
+                    done += 1
     if done < len(frames):
         for frame in _run(index, frames[done:], None):
             if index.timed and frame.pts != index.pts[frames.start + done]:
@@ -141,14 +143,6 @@ def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) ->
         stream.codec_context.skip_frame = "NONREF" if behind and packet.pts in spare else "DEFAULT"
         latest = latest if behind or packet.pts is None else packet.pts
         yield from decoded_packet(packet, stream)
-
-
-def _from_keyframe(index: FrameIndex, frames: range, keyframe: int) -> Iterator[av.VideoFrame]:
-    """Decode from a keyframe; stop where that does not work, as the beginning of the file still may."""
-    try:
-        yield from _run(index, frames, keyframe)
-    except (IndexMismatchError, VideoError):
-        return
 
 
 def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:

@@ -8,7 +8,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, get_args
 
 import av
@@ -185,9 +184,7 @@ class Mp4Writer:
         """Return the writer."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         """Finish the file; after an error only close it, the caller throws it away."""
         if kind is None:
             self.close()

@@ -228,7 +228,7 @@ def costs() -> Any:
 def spread(items: Sequence[Any], count: int) -> list[Any]:
     """Pick at most `count` items at equal distances."""
     chosen = min(count, len(items))
-    return [items[int((number + 0.5) * len(items) / chosen)] for number in range(chosen)]
+    return [items[(2 * number + 1) * len(items) // (2 * chosen)] for number in range(chosen)]
 
 
 def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: str) -> Survey:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .encode import Sound
 from .pyav import open_input, plane_view
-from .thumbnails import UNDECODABLE, frames_of, look_at
+from .thumbnails import UNDECODABLE, frames_of, look_at, psnr, said
 
 BLOCK = 8
 FRAME_MARGIN_DB = 1.5
@@ -44,8 +44,8 @@ class Loss:
 
     @property
     def decibels(self) -> float:
-        """PSNR over all frames; at most 100 dB, which is 10^-5 grey levels² of 255²."""
-        return float(10 * np.log10(255**2 / max(float(self.frames.mean()), 255**2 * 1e-10)))
+        """PSNR over all frames, at most 100 dB."""
+        return psnr(float(self.frames.mean()))
 
 
 def measure_loss(content: bytes, exact: bytes) -> Loss:
@@ -182,4 +182,4 @@ def differs(found: bytes, again: bytes, exact: bytes) -> str:
             return "its frames or its sound come at other times than when it is rendered again"
         return unlike(measure_loss(found, exact), measure_loss(again, exact))
     except UNDECODABLE as error:
-        return " ".join(str(error).split()) or type(error).__name__
+        return said(error)

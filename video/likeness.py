@@ -6,7 +6,6 @@ import hashlib
 import io
 from dataclasses import dataclass
 from itertools import zip_longest
-from math import log10
 from typing import Literal
 
 import av
@@ -14,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .pyav import open_input, plane_view
-from .thumbnails import UNDECODABLE, frames_of
+from .thumbnails import UNDECODABLE, frames_of, psnr, said
 
 ALIKE_DB = 30.0
-MOST_DB = 100.0
 APART_S = 0.001
 
-Kind = Literal["alike", "pictures", "frames", "size", "times", "undecodable"]
+LikenessKind = Literal["alike", "pictures", "frames", "size", "times", "undecodable"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Likeness:
         same_sound: Whether their tracks of sound have the same packets, or both have none.
     """
 
-    kind: Kind
+    kind: LikenessKind
     decibels: float | None = None
     detail: str = ""
     same_sound: bool = True
@@ -65,8 +63,8 @@ def compare_videos(one: bytes, other: bytes) -> Likeness:
             starts = starts or times
             apart_s = max(apart_s, abs((times[0] - starts[0]) - (times[1] - starts[1])))
     except UNDECODABLE as error:
-        return Likeness("undecodable", None, " ".join(str(error).split()) or type(error).__name__)
-    decibels = 10 * log10(255**2 / max(worst, 255**2 * 10 ** (-MOST_DB / 10)))
+        return Likeness("undecodable", None, said(error))
+    decibels = psnr(worst)
     if counts[0] != counts[1]:
         return Likeness("frames", None, f"{counts[0]} → {counts[1]} frames", same_sound)
     if apart_s > APART_S:

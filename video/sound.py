@@ -98,11 +98,9 @@ def splice(sound: Sound, index: FrameIndex, pieces: tuple[range, ...]) -> Sound:
         As many samples as came in; every cut lies within half a sample of the cut of the picture.
     """
     origin = index.seconds(min(piece.start for piece in pieces))
-    cuts = [
-        (
-            round((index.seconds(piece.start) - origin) * sound.rate),
-            round((index.seconds(piece.stop) - origin) * sound.rate),
-        )
-        for piece in pieces
-    ]
-    return Sound(np.concatenate([sound.samples[:, first:last] for first, last in cuts], axis=1), sound.rate)
+
+    def sample(frame: int) -> int:
+        return round((index.seconds(frame) - origin) * sound.rate)
+
+    parts = [sound.samples[:, sample(piece.start) : sample(piece.stop)] for piece in pieces]
+    return Sound(np.concatenate(parts, axis=1), sound.rate)

@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log10
 
 import av
 import numpy as np
@@ -32,8 +33,18 @@ def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
         yield from decoded(container, stream)
 
 
+def said(error: Exception) -> str:
+    """Return what was said of a file that cannot be decoded, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def psnr(mean_square: float) -> float:
+    """Return the PSNR of a mean squared error in grey levels²; at most 100 dB, which is 10^-10 of 255²."""
+    return 10 * log10(255**2 / max(mean_square, 255**2 * 1e-10))
+
+
 @dataclass(frozen=True)
-class Look:
+class DecodedVideo:
     """What decoding a file shows.
 
     Attributes:
@@ -82,7 +93,7 @@ def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
     return np.asarray(means.ravel(), np.float32)
 
 
-def look_at(content: bytes, *, pictures: bool = True) -> Look:
+def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
     """Decode a file.
 
     Args:
@@ -102,7 +113,7 @@ def look_at(content: bytes, *, pictures: bool = True) -> Look:
         last = frame
     if last is None or last.time_base is None:
         raise ValueError("it shows no frame")
-    return Look(
+    return DecodedVideo(
         frozenset(sizes),
         np.array([*times, times[-1] + (last.duration or 0)], np.int64),
         last.time_base,

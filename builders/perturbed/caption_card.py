@@ -10,6 +10,7 @@ from typing import Any
 from ...core.output import FinishedOutput
 from ...corruptions.registry import TextCorruption, check_text_name, text_corruptions
 from ...evaluation.metrics.text_shift import read_report
+from ...video.estimate import spread
 from .captions import MODELS
 from .combinations import MULTIMODAL, Pair
 
@@ -106,7 +107,6 @@ def measure_table(output: FinishedOutput, name: str) -> TextTable:
             changed.append((row["original"], row["caption"]))
         else:
             reasons[row["reason"]] += 1
-    count = min(len(changed), EXAMPLES)
-    examples = tuple(changed[(2 * number + 1) * len(changed) // (2 * count)] for number in range(count))
+    examples = tuple(spread(changed, EXAMPLES))
     commonest = tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:REASONS])
     return TextTable(check_text_name(name), captions, len(changed), commonest, examples)

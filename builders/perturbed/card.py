@@ -18,15 +18,15 @@ from ...core.schema import Config, Row
 from ...core.source import source_of
 from ...corruptions.registry import VisualCorruption, check_name
 from ...data_cards.card import Card
+from ...video.estimate import spread
 from ...video.pyav import plane_view
 from ...video.thumbnails import UNDECODABLE, frames_of
 from .caption_card import TextStatistics, measure_texts
 from .figures import perturbed_figures
-from .render import recipe_for
+from .render import PLACE, index_map_of
 from .settings import settings_of
 from .tables import CLEAN, suite_configs, visual_tables
 
-PLACE = ("source_frames", "first_frame")
 CLIPS, FRAMES, AMONG = 3, 16, 32
 MAPS = 50
 BySeverity = dict[str, dict[int, float]]
@@ -99,7 +99,7 @@ class PerturbedStatistics:
 
 def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
     """Count and measure everything that the card says; every video is read once and few are decoded."""
-    columns = ["clip_id", "captions", "source_id", "start_s", "end_s", "num_frames", "fps", *PLACE]
+    columns = ["clip_id", "captions", "source_id", "start_s", "end_s", *PLACE]
     clips: list[Row] = []
     splits, sources = {}, {}
     for split in output.splits(CLEAN):
@@ -115,9 +115,8 @@ def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
         "text": measure_texts(output),
     }
     if output.info["settings"]["render"]:
-        chosen = [clips[number] for number in spread(len(clips), CLIPS)]
-        counted |= measure_files(output, {row["clip_id"] for row in chosen})
-        mapped = [clips[number] for number in spread(len(clips), MAPS)]
+        counted |= measure_files(output, {row["clip_id"] for row in spread(clips, CLIPS)})
+        mapped = spread(clips, MAPS)
         counted |= {"moved": measure_maps(output, mapped), "maps": len(mapped)}
     return PerturbedStatistics(**counted)
 
@@ -130,11 +129,6 @@ def total_seconds(clips: Iterable[Row]) -> float | None:
         if row["num_frames"] or row["end_s"] is not None
     ]
     return sum(lengths) if lengths else None
-
-
-def spread(count: int, most: int) -> list[int]:
-    """Choose numbers below `count` at equal distances, all if there are no more than `most`."""
-    return list(range(count)) if count <= most else [(2 * n + 1) * count // (2 * most) for n in range(most)]
 
 
 def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
@@ -187,7 +181,7 @@ def some_frames(content: bytes, num_frames: int) -> list[NDArray[np.uint8]]:
     The samples are those of the file, Y, U and V (or G, B and R if lossless), so that no conversion of colours, which
     is not the same on every processor, comes between.
     """
-    wanted = spread(min(num_frames, AMONG), FRAMES)
+    wanted = spread(range(min(num_frames, AMONG)), FRAMES)
     found: list[NDArray[np.uint8]] = []
     for number, frame in enumerate(frames_of(content)):
         if number == wanted[len(found)]:
@@ -210,19 +204,16 @@ def decibels(errors: Sequence[float]) -> float:
     return 10 * log10(255**2 / mean) if mean else inf
 
 
-def measure_maps(output: FinishedOutput, clips: Iterable[Row]) -> BySeverity:
+def measure_maps(output: FinishedOutput, clips: Sequence[Row]) -> BySeverity:
     """Compute how far temporal perturbations move the frames of clips."""
-    settings = output.info["settings"]
-    clips = list(clips)
+    settings = settings_of(output.info)
     moved: BySeverity = {}
-    for name in settings["perturbations"]:
-        for severity in settings["severities"] if check_name(name).scope == "index" else ():
+    for name in settings.perturbations:
+        for severity in settings.severities if check_name(name).scope == "index" else ():
             total = frames = 0
             for row in clips:
-                key = row["clip_id"] if settings["clip_first"] else row["source_id"]
-                recipe = recipe_for(name, severity, settings["seed"], key)
                 own = np.arange(row["first_frame"], row["first_frame"] + row["num_frames"])
-                shown = recipe.index_map(row["source_frames"])[own] if recipe else own
+                shown = index_map_of(name, severity, row, settings)[own]
                 total += int(np.abs(shown - own).sum())
                 frames += row["num_frames"]
             moved.setdefault(name, {})[severity] = total / frames

@@ -18,12 +18,11 @@ from ..runtime.decoded import Shown
 from ..runtime.derived import Derivation, Derived
 from .captions import MODELS, is_text, perturb_texts, text_tools
 from .plan import plan_perturbed
-from .render import PerturbedBuilder, recipe_for
+from .render import PLACE, PerturbedBuilder, index_map_of
 from .settings import settings_of
 from .tables import CLEAN
 
 CLIP = ("clip_id", "source_id", "start_s", "end_s", "captions")
-PLACE = ("num_frames", "fps", "source_frames", "first_frame")
 DRAWN = ("caption", "changed", "reason")  # columns that a tagger or a model decides
 OF_FILE = ("sha256", "video")
 
@@ -101,8 +100,7 @@ def shown(output: FinishedOutput) -> Iterator[Shown]:
     for table in settings.perturbations if settings.render else ():
         for split in output.splits(table) if check_name(table).scope == "index" else ():
             for row in output.rows(table, ["clip_id", "severity", "source_id", *PLACE], split):
-                key = row["clip_id"] if settings.clip_first else row["source_id"]
-                recipe = recipe_for(table, row["severity"], settings.seed, key)
-                if recipe and 0 < row["num_frames"] == row["source_frames"] <= MOST_FRAMES:
+                if 0 < row["num_frames"] == row["source_frames"] <= MOST_FRAMES:
                     here, clean = (row["clip_id"], row["severity"]), (row["clip_id"], 0)
-                    yield Shown(table, split, here, clean, recipe.index_map(row["num_frames"]), CLEAN, timed=False)
+                    order = index_map_of(table, row["severity"], row, settings)
+                    yield Shown(table, split, here, clean, order, CLEAN, timed=False)

@@ -78,7 +78,7 @@ class Factors:
 
 
 @dataclass(frozen=True)
-class Probe:
+class ProbedStretches:
     """What the stretches came to; bits and seconds of CPU of a pixel.
 
     Attributes:
@@ -94,13 +94,6 @@ class Probe:
     perturbed: Mapping[str, Mapping[int, tuple[Measured, float]]]
     slowness: float
     jumps: float = 1.0
-
-
-@cache
-def codec_costs() -> Mapping[str, float]:
-    """Read what FFmpeg's program takes, from `costs.yaml`."""
-    codec: dict[str, float] = _table()["codec"]
-    return codec
 
 
 @cache
@@ -164,12 +157,12 @@ def estimate_suite(
         corruption = None if name == CLEAN else check_name(name)
         codec = corruption is not None and corruption.scope == "file"
         keys = probed.keys if probed else 1 / KEY_EVERY
-        keys = max(keys, 1 / codec_costs()["key_every"]) if codec else keys
-        launches = codec_costs()["launch_s"] * slowness * (clips if settings.clip_first else len(ids)) if codec else 0.0
+        keys = max(keys, 1 / _table()["codec"]["key_every"]) if codec else keys
+        launches = _table()["codec"]["launch_s"] * (clips if settings.clip_first else len(ids)) if codec else 0.0
         for severity in settings.severities if corruption else (0,):
             one, perturb_s = expected(corruption, severity, probed, encoding)
             size = pixels * bits(one, keys) / 8 + container_bytes(clips, frames)
-            spent = pixels * one.encode_s + (whole if codec else pixels) * perturb_s + launches
+            spent = pixels * one.encode_s + (whole if codec else pixels) * perturb_s + launches * slowness
             parts[name, severity] = Cost(size, spent)
     size = sum(cost.size for cost in parts.values())
     decoded = whole * len(units) / max(1, len(ids))
@@ -184,7 +177,7 @@ def estimate_suite(
 
 def probe_suite(
     found: Sequence[tuple[Stretch, FrameStore]], settings: PerturbedSettings, encoding: EncodeSettings
-) -> Probe:
+) -> ProbedStretches:
     """Encode stretches clean, and some of them under every perturbation whose effect a stretch shows."""
     shown = [c for c in map(check_name, settings.perturbations) if c.scope != "index"]
     severities = probed_severities(settings)
@@ -216,13 +209,13 @@ def probe_suite(
             for severity, (one, seconds) in by_severity.items()
         }
     keys = float(np.mean([stretch.keys for stretch, _ in found]))
-    return Probe(whole, keys, perturbed, spent / usually, jumps)
+    return ProbedStretches(whole, keys, perturbed, spent / usually, jumps)
 
 
 def jump_factor(
     found: Sequence[tuple[Stretch, FrameStore]], clean: Measured, encoding: EncodeSettings, file: Path
 ) -> float:
-    """Join stretches of one source and let them jump; return `jumps` of `Probe`.
+    """Join stretches of one source and let them jump; return `jumps` of `ProbedStretches`.
 
     Of many sources there is one stretch each; then the table stands, as contents even out.
     """
@@ -295,9 +288,7 @@ def perturb_stretches(
     for stretch, store in found:
         recipe = Recipe(corruption, severity, 0, stretch.index.path.name)
         if corruption.scope != "file":
-            list(
-                perturbed_frames(store, recipe, stretch.frames[:1], stretch.frames)
-            )  # what is only done once is not timed
+            next(perturbed_frames(store, recipe, stretch.frames[:1], stretch.frames))  # what is done once is not timed
         began = time.process_time()
         pictures = [
             as_encoded(picture, store, lossless=encoding.lossless)
@@ -309,7 +300,7 @@ def perturb_stretches(
 
 
 def expected(
-    corruption: VisualCorruption | None, severity: int, probe: Probe | None, encoding: EncodeSettings
+    corruption: VisualCorruption | None, severity: int, probe: ProbedStretches | None, encoding: EncodeSettings
 ) -> tuple[Measured, float]:
     """Return what a pixel takes under a perturbation (None: clean), and the seconds of perturbing it."""
     ordinary = usual(encoding)

@@ -19,6 +19,7 @@ from ...data_cards.plots import ORANGE, PALE
 from ...data_cards.sheets import LINE, Picture, Sheet, fitted
 from ...video.pyav import to_rgb
 from ...video.thumbnails import UNDECODABLE, frames_of
+from .render import index_map_of
 from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN
 
@@ -128,16 +129,14 @@ def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], setti
         sheet.bar((shown - first) / count, LABEL, top + height, len(frames) * (width + 2) - 2, BAR - 2)
         sheet.plot(shown - first, right, top, plot, count)
 
-    strip("clean", f"clip {clean['clip_id']}", originals, np.arange(clean["source_frames"]))
+    strip(CLEAN, f"clip {clean['clip_id']}", originals, index_map_of(CLEAN, 0, clean, settings))
     top += step
     for name in names:
         found = {row["severity"]: row for row in rows_of(output, name, clean["clip_id"])}
         for severity in severities:
             if severity in found:
-                key = clean["clip_id"] if settings.clip_first else clean["source_id"]
-                recipe = Recipe(check_name(name), severity, settings.seed, key)
-                line = f"severity {severity}: {recipe.corruption.level(severity)}"
-                strip(name, line, frames_at(found[severity], numbers), recipe.index_map(clean["source_frames"]))
+                line = f"severity {severity}: {check_name(name).level(severity)}"
+                strip(name, line, frames_at(found[severity], numbers), index_map_of(name, severity, clean, settings))
             top += step
     words = "bar: from blue, the first frame, to yellow, the last, for every frame shown; right: the same as a curve"
     outside = "; grey: from outside the clip" if count < clean["source_frames"] else ""

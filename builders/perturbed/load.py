@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import InputError, UsageError
-from ...core.output import FinishedOutput, reading
+from ...core.output import reading
 from ...core.schema import Row
 from ...corruptions.registry import check_severity
 from ...video.decode import with_index
@@ -21,7 +21,7 @@ from ...video.pyav import to_rgb
 from ...video.source_files import find_videos
 from ...video.store import FrameStore
 from .frame_choice import Frames, check_frames, positions_of
-from .render import clip_frames, perturbed_frames, recipe_for, source_frames
+from .render import clip_frames, perturbed_frames, recipe_of, source_frames
 from .settings import PerturbedSettings, settings_of
 from .tables import COLUMNS, visual_tables
 
@@ -91,11 +91,9 @@ class PerturbedClips(Sequence[PerturbedClip]):
     def _made(
         self, row: Row, index: FrameIndex, choose: Callable[[FrameIndex, range, Row], NDArray[np.int64]]
     ) -> PerturbedClip:
-        first = self._settings.clip_first
-        key = row["clip_id"] if first else row["source_id"]
-        recipe = recipe_for(self._name, row["severity"], self._settings.seed, key)
+        recipe = recipe_of(self._name, row["severity"], row, self._settings)
         clip = clip_frames(index, row)
-        stretch = clip if first else range(index.num_frames)
+        stretch = clip if self._settings.clip_first else range(index.num_frames)
         positions = choose(index, clip, row)
         places, order = np.unique(positions, return_inverse=True)
         wanted = clip if len(places) == len(clip) else [clip.start + int(place) for place in places]
@@ -138,50 +136,37 @@ def load(
         InputError: No such output, table, severity, split or folder; the folder lacks videos; no such choice of frames.
     """
     with reading(Path(out)) as output:
-        return _loaded(output, name, Path(videos), severity, split, frames, allow_missing=allow_missing)
-
-
-def _loaded(
-    output: FinishedOutput,
-    name: str,
-    videos: Path,
-    severity: int | None,
-    split: str | None,
-    frames: Frames,
-    *,
-    allow_missing: bool,
-) -> PerturbedClips:
-    out = output.path
-    known = visual_tables(output.info) if output.info["builder"] == "perturbed" else []
-    if name not in known:
-        tables = ", ".join(known) or "none"
-        raise InputError(f"{out} has no perturbation {name!r}. It has: {tables}.")
-    if severity is not None:
-        check_severity(severity, name)
-    if split is not None and split not in output.splits(name):
-        raise InputError(f"{out} has no split {split!r} of {name}. It has: {', '.join(output.splits(name))}.")
-    chosen = check_frames(frames)
-    if not videos.is_dir():
-        raise UsageError(f"there is no folder {videos}. Give the folder of the source videos as videos=.")
-    settings = settings_of(output.info)
-    rows = [
-        row
-        for row in output.rows(name, [column.name for column in COLUMNS], split)
-        if severity is None or row["severity"] == severity
-    ]
-    if not rows:
-        raise InputError(f"{out} has no {name} of severity {severity}. Its rows have others, or none were built.")
-    sources = sorted({row["source_id"] for row in rows})
-    found = find_videos([videos], sources, output.info["video_folders"])
-    missing = [source for source in sources if source not in found]
-    if missing and not (found and allow_missing):
-        hint = ", or leave their rows out with allow_missing=True" if found else ""
-        raise InputError(
-            f"{len(missing)} of {len(sources)} source videos are not in {videos}, the first of them {missing[0]}. Give "
-            f"the folder that has them as videos={hint}."
-        )
-    rows = [row for row in rows if row["source_id"] in found]
-    for row in rows:
-        if row["num_frames"] is not None:  # recipes alone do not know it yet
-            positions_of(chosen, row["num_frames"], row["clip_id"])
-    return PerturbedClips(rows, name, settings, found, chosen, missing)
+        known = visual_tables(output.info) if output.info["builder"] == "perturbed" else []
+        if name not in known:
+            tables = ", ".join(known) or "none"
+            raise InputError(f"{out} has no perturbation {name!r}. It has: {tables}.")
+        if severity is not None:
+            check_severity(severity, name)
+        if split is not None and split not in output.splits(name):
+            raise InputError(f"{out} has no split {split!r} of {name}. It has: {', '.join(output.splits(name))}.")
+        chosen = check_frames(frames)
+        folder = Path(videos)
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder {folder}. Give the folder of the source videos as videos=.")
+        settings = settings_of(output.info)
+        rows = [
+            row
+            for row in output.rows(name, [column.name for column in COLUMNS], split)
+            if severity is None or row["severity"] == severity
+        ]
+        if not rows:
+            raise InputError(f"{out} has no {name} of severity {severity}. Its rows have others, or none were built.")
+        sources = sorted({row["source_id"] for row in rows})
+        found = find_videos([folder], sources, output.info["video_folders"])
+        missing = [source for source in sources if source not in found]
+        if missing and not (found and allow_missing):
+            hint = ", or leave their rows out with allow_missing=True" if found else ""
+            raise InputError(
+                f"{len(missing)} of {len(sources)} source videos are not in {folder}, the first of them {missing[0]}. "
+                f"Give the folder that has them as videos={hint}."
+            )
+        rows = [row for row in rows if row["source_id"] in found]
+        for row in rows:
+            if row["num_frames"] is not None:  # recipes alone do not know it yet
+                positions_of(chosen, row["num_frames"], row["clip_id"])
+        return PerturbedClips(rows, name, settings, found, chosen, missing)

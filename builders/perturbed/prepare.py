@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...annotations.captions import CaptionedClips
+from ...annotations.captions import CaptionedClips, read_captions
+from ...annotations.msrvtt import read_msrvtt
 from ...annotations.samples.cache import cached_sample
+from ...annotations.youcook2 import read_youcook2
 from ...core.errors import InputError, UsageError
 from ...core.plan import Plan, noted
 from ...core.version import tool_versions
@@ -23,7 +25,6 @@ from .captions import choose_texts, text_tools
 from .combinations import combinations
 from .decided import decided, has_bias, source_named, tools_named
 from .estimate import estimate_suite
-from .inputs import read_clips
 from .plan import plan_perturbed
 from .render import PerturbedBuilder
 from .settings import PerturbedSettings, combined, shows, worded
@@ -107,14 +108,22 @@ def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
     """Read the annotations that were named.
 
     Returns:
-        Their folder and the clips of the split.
+        Their folder, and the clips of the split; "all" is the benchmark's own, or all that a data set of one's own has.
+
+    Raises:
+        InputError: Something is missing or malformed.
     """
+    split = settings.split
     if settings.captions:
-        return settings.captions.parent, read_clips("captions", settings.captions, settings.split)
-    if settings.youcook2:
-        return settings.youcook2, read_clips("youcook2", settings.youcook2, settings.split)
-    path = cached_sample("msrvtt") if settings.msrvtt == "sample" else Path(settings.msrvtt or "")
-    return path if path.is_dir() else path.parent, read_clips("msrvtt", path, settings.split)
+        path, clips = settings.captions, read_captions(settings.captions)
+    elif settings.youcook2:
+        path, clips = settings.youcook2, read_youcook2(settings.youcook2, ("validation" if split == "all" else split,))
+    else:
+        path = cached_sample("msrvtt") if settings.msrvtt == "sample" else Path(settings.msrvtt or "")
+        clips = read_msrvtt(path, ("test" if split == "all" else split,))
+    if split != "all":
+        clips = replace(clips, clips=tuple(clip for clip in clips.clips if clip.split == split))
+    return path if path.is_dir() else path.parent, clips
 
 
 def tools_of(settings: PerturbedSettings) -> Tools:

@@ -32,6 +32,8 @@ from .combinations import pair_rows
 from .settings import PerturbedSettings
 from .tables import CLEAN, level_of
 
+PLACE = ("num_frames", "fps", "source_frames", "first_frame")
+"""Columns that say where a clip lies in its source."""
 Cut = list[tuple[dict[str, Any], range]]
 """Clips, each with its frames in the source."""
 
@@ -180,20 +182,8 @@ class PerturbedBuilder(SourceVideos):
                 if facts and clip["clip_id"] not in facts["clips"]:
                     continue
                 for severity in self._severities(name):
-                    row = {
-                        "clip_id": clip["clip_id"],
-                        "severity": severity,
-                        **level_of(name, severity),
-                        "captions": clip["captions"],
-                        "source_id": unit.source_id,
-                        "start_s": clip["start_s"],
-                        "end_s": clip["end_s"],
-                        "num_frames": None,
-                        "fps": None,
-                        "source_frames": None,
-                        "first_frame": None,
-                        "sha256": None,
-                    }
+                    named = {"severity": severity, **level_of(name, severity), "source_id": unit.source_id}
+                    row = {**clip, **named, **dict.fromkeys((*PLACE, "sha256"))}
                     if facts:
                         file = _file(name, severity, clip["clip_id"])
                         row |= facts["clips"][clip["clip_id"]]
@@ -221,8 +211,19 @@ def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
 
 
 def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
-    """Return the recipe of a row; None for `clean`."""
+    """Return a recipe; None for `clean`."""
     return None if name == CLEAN else Recipe(check_name(name), severity, seed, key)
+
+
+def recipe_of(name: str, severity: int, row: Mapping[str, Any], settings: PerturbedSettings) -> Recipe | None:
+    """Return the recipe of a row: what is drawn hangs on the clip if it is cut first, else on its source."""
+    return recipe_for(name, severity, settings.seed, row["clip_id"] if settings.clip_first else row["source_id"])
+
+
+def index_map_of(name: str, severity: int, row: Row, settings: PerturbedSettings) -> NDArray[np.int64]:
+    """Return which frame is shown at each position of what was perturbed as a whole: the source, or the clip."""
+    recipe, count = recipe_of(name, severity, row, settings), row["source_frames"]
+    return recipe.index_map(count) if recipe else np.arange(count, dtype=np.int64)
 
 
 Picture = Frame | NDArray[np.uint8]

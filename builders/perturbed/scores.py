@@ -33,6 +33,8 @@ from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import Scoring
 from ...evaluation.metrics.similarities import MATRIX_KINDS, order_of, read_matrix, read_ranked
 
+TRUTHS = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("0", "0.0", "false", "no"), False)}
+
 
 @dataclass(frozen=True)
 class Captions:
@@ -152,8 +154,11 @@ def _present(
         )
     if len(missing) == len(by_name) - 1:
         raise InputError(f"{what}: only {robustness.CLEAN!r} is there; give at least one perturbed setting.")
-    notes = [f"{len(missing)} of {len(by_name)} settings are missing: {', '.join(missing)}."] * bool(missing)
-    notes += [f"not in this output, left out: {', '.join(unknown)}."] * bool(unknown)
+    notes = []
+    if missing:
+        notes.append(f"{len(missing)} of {len(by_name)} settings are missing: {', '.join(missing)}.")
+    if unknown:
+        notes.append(f"not in this output, left out: {', '.join(unknown)}.")
     return tuple(setting for setting in expected if setting.name in given), tuple(notes)
 
 
@@ -182,9 +187,8 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
     rows = np.argsort(clips)  # row of each clip
     target = rows[captions.clip[order]]
     where = np.array([captions.clip[number] for number in order], np.intp)
-    sources = sorted(set(captions.sources))
-    position = {name: number for number, name in enumerate(sources)}
-    source = np.array([position[captions.sources[number]] for number in where], np.intp)
+    sources, source_of = np.unique(captions.sources, return_inverse=True)
+    source = source_of[where]
     cells: dict[str, tuple[NDArray[np.intp], Floats]] = {}
     names = tuple(f"R@{cut}" for cut in retrieval.CUTS)
     clip_of, wanted = dict(zip(captions.ids, captions.of, strict=True)), [captions.ids[number] for number in order]
@@ -207,7 +211,7 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
         "clips": len(captions.clips),
         "scored_sha256": identity(captions.ids),
     }
-    return _robustness_scores(output, chosen, names, tally(sources, cells), options, answers, notes)
+    return _robustness_scores(output, chosen, names, tally(sources.tolist(), cells), options, answers, notes)
 
 
 def score_suite_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
@@ -280,10 +284,9 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
     complete = {pair for pair in asked if all((setting, *pair) in values for setting in by_name)}
     if not complete:
         raise InputError(f"{predictions.path}: no question has an answer in every setting.")
-    sources = sorted(set(captions.sources))
-    position = {name: number for number, name in enumerate(sources)}
+    sources, source_of = np.unique(captions.sources, return_inverse=True)
     order = sorted(complete)
-    where = np.array([position[captions.sources[clip_place[clip]]] for clip, _ in order], np.intp)
+    where = source_of[[clip_place[clip] for clip, _ in order]]
     cells = {
         robustness.cell(setting, "accuracy"): (where, np.array([values[name, c, q] for c, q in order]))
         for name, setting in by_name.items()
@@ -301,24 +304,14 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
     }
     if missing:
         notes += ("questions that some setting lacks are left out of all of them.",)
-    return _robustness_scores(output, chosen, ("accuracy",), tally(sources, cells), options, answers, notes)
+    return _robustness_scores(output, chosen, ("accuracy",), tally(sources.tolist(), cells), options, answers, notes)
 
 
 def truth_of(value: Any) -> bool | None:
     """Read whether an answer is right, as users write it; None if that cannot be told."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    text = str(value).strip().casefold()
-    return {
-        "1": True,
-        "1.0": True,
-        "true": True,
-        "yes": True,
-        "0": False,
-        "0.0": False,
-        "false": False,
-        "no": False,
-    }.get(text)
+    return TRUTHS.get(str(value).strip().casefold())
 
 
 def captions_about(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:

@@ -40,11 +40,6 @@ def rendered(settings: Any) -> bool:
     return bool(settings.render) and shows(settings)
 
 
-def encoded(settings: Any) -> bool:
-    """Whether videos are made with loss."""
-    return rendered(settings) and not settings.lossless
-
-
 def worded(settings: Any) -> bool:
     """Whether perturbed captions are part of the suite."""
     return bool(settings.modality != "video")

@@ -1,8 +1,5 @@
 """What a gallery shows of a perturbed clip."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,15 +11,23 @@ from stressreel.evaluation.metrics.predictions import Predictions
 
 
 @pytest.fixture(scope="module")
-def suite(build_once: Callable[..., Path], msrvtt: Path) -> Path:
+def suite(build_once, msrvtt):
     given = ("--msrvtt", msrvtt, "--severity", "1,3", "--perturbations", "jpeg,jumble", "--modality", "all")
-    return build_once(
-        "build-perturbed", *given, "--text-perturbations", "random_noun,typos", "--tagger", "pattern", "--limit", 2
-    )
+    texts = ("--text-perturbations", "random_noun,typos", "--tagger", "pattern", "--limit", 2)
+    return build_once("build-perturbed", *given, *texts)
 
 
-def test_a_clip_has_every_cell_caption_and_combination(suite: Path) -> None:
-    shown = next(gallery(open_output(suite), Answers()).exhibits([0]))
+def exhibits(suite, *given):
+    answers = Answers(Predictions(Path("p.jsonl"), list(given))) if given else Answers()
+    return list(gallery(open_output(suite), answers).exhibits([0, 1]))
+
+
+def verdicts(content):
+    return {(row["name"], cell["severity"]): cell["verdict"] for row in content["rows"] for cell in row["cells"]}
+
+
+def test_a_clip_has_every_cell_caption_and_combination(suite):
+    shown = exhibits(suite)[0]
     content = shown.content
     stored = {
         (name, row["severity"]): row["sha256"]
@@ -36,33 +41,29 @@ def test_a_clip_has_every_cell_caption_and_combination(suite: Path) -> None:
     assert content["severities"] == [1, 3]
     texts = [each["name"] for each in content["texts"]]
     made = {
-        (text, row["caption_id"]): (row["caption"] if row["changed"] else None, row["reason"])
+        (text, row["caption_id"]): {"text": row["caption"] if row["changed"] else None, "reason": row["reason"]}
         for text in texts
         for row in rows(suite, text)
     }
     assert content["captions"]
     for caption in content["captions"]:
-        for text, change in zip(texts, caption["changes"], strict=True):
-            assert (change["text"], change["reason"]) == made[text, caption["id"]]
-            assert (change["text"] is None) == (change["reason"] is not None)
-    pairs = {f"{cell['visual']}:{cell['text']}" for cell in content["pairs"]["cells"]}
-    assert pairs == {f"{row['visual']}:{row['text']}" for row in rows(suite, "multimodal")}
+        assert caption["changes"] == [made[text, caption["id"]] for text in texts]
+    pairs = {(cell["visual"], cell["text"]) for cell in content["pairs"]["cells"]}
+    assert pairs == {(row["visual"], row["text"]) for row in rows(suite, "multimodal")}
 
 
-def test_a_setting_is_wrong_if_any_of_its_questions_is(suite: Path) -> None:
+def test_a_setting_is_wrong_if_any_of_its_questions_is(suite):
     name = rows(suite, "clean")[0]["clip_id"]
-    given = [
+    one, other = exhibits(
+        suite,
         {"setting": "clean", "id": name, "question": "one", "correct": True},
         {"setting": "clean", "id": name, "question": "two", "correct": False},
         {"setting": "jpeg-3", "id": name, "correct": 1},
         {"setting": "jpeg-3+random_noun", "id": name, "correct": 0},
         {"setting": "typos", "id": "unknown", "correct": 0},
-    ]
-    found = gallery(open_output(suite), Answers(Predictions(Path("p.jsonl"), given)))
-    one, other = found.exhibits([0, 1])
+    )
     assert one.content["clean"]["verdict"] == "wrong"
-    verdicts = {(row["name"], c["severity"]): c["verdict"] for row in one.content["rows"] for c in row["cells"]}
-    assert {key for key, verdict in verdicts.items() if verdict} == {("jpeg", 3)}
+    assert {key for key, verdict in verdicts(one.content).items() if verdict} == {("jpeg", 3)}
     pairs = [(c["visual"], c["text"]) for c in one.content["pairs"]["cells"] if c["verdict"] == "wrong"]
     assert pairs == [("jpeg", "random_noun")]
     judged = {(each.facets["visual"], each.facets["text"]): each.verdict for each in one.asked if each.verdict}
@@ -70,12 +71,12 @@ def test_a_setting_is_wrong_if_any_of_its_questions_is(suite: Path) -> None:
     assert not any(each.verdict for each in other.asked)
 
 
-def test_a_choice_is_judged_by_the_caption(suite: Path) -> None:
-    one, other = rows(suite, "clean")[:2]
+def test_a_choice_is_judged_by_the_caption(suite):
+    one, other = (row["clip_id"] for row in rows(suite, "clean")[:2])
     given = [
-        {"setting": "clean", "id": one["clip_id"], "answer": f"{one['clip_id']}#0"},
-        {"setting": "jpeg-1", "id": one["clip_id"], "answer": f"{other['clip_id']}#0"},
+        {"setting": "clean", "id": one, "answer": f"{one}#0"},
+        {"setting": "jpeg-1", "id": one, "answer": f"{other}#0"},
     ]
-    shown = next(gallery(open_output(suite), Answers(Predictions(Path("p.jsonl"), given))).exhibits([0]))
-    assert shown.content["clean"]["verdict"] == "right"
-    assert shown.content["rows"][0]["cells"][0]["verdict"] == "wrong"
+    content = exhibits(suite, *given)[0].content
+    assert content["clean"]["verdict"] == "right"
+    assert verdicts(content)["jpeg", 1] == "wrong"

@@ -1,27 +1,38 @@
-"""The plan of a suite: which units begin first."""
+"""The plan of a suite: which units begin first, and with which tagger workers start."""
 
-from __future__ import annotations
+from pathlib import Path
 
+import pytest
 from stressreel.annotations.captions import CaptionedClip
 from stressreel.builders.perturbed.plan import plan_perturbed
+from stressreel.builders.perturbed.prepare import tools_of
 from stressreel.builders.perturbed.settings import PerturbedSettings
+from stressreel.core.errors import InputError
+from stressreel.language import tagger
 
 
-def clip(name: str, source: str, start: float | None, end: float | None) -> CaptionedClip:
+def clip(name, source, start, end):
     return CaptionedClip(name, source, start, end, ("a man runs",), "train")
 
 
-def test_cut_clips_that_take_long_are_begun_first() -> None:
+def test_cut_clips_that_take_long_are_begun_first():
     """Costs come from the annotations and the table of measured factors alone, the same on every machine."""
     clips = [clip("a_0", "a", 0.0, 10.0), clip("a_1", "a", 20.0, 25.0), clip("b_0", "b", 5.0, 95.0)]
-    settings = PerturbedSettings(captions=None, perturbations=("gaussian_noise", "freeze"))
+    settings = PerturbedSettings(perturbations=("gaussian_noise", "freeze"))
     costs = {unit.id: unit.cost for unit in plan_perturbed(clips, settings).units}
     assert sorted(costs, key=lambda name: -costs[name]) == [
         "b.gaussian_noise", "a.gaussian_noise", "b.freeze", "b.clean", "a.freeze", "a.clean"
     ]  # fmt: skip
     assert costs["b.freeze"] == 6 * costs["a.freeze"] > 0
-
-
-def test_whole_videos_have_no_times_to_go_by() -> None:
-    settings = PerturbedSettings(captions=None, perturbations=("freeze",))
     assert [unit.cost for unit in plan_perturbed([clip("a", "a", None, None)], settings).units] == [0.0]
+
+
+@pytest.mark.parametrize(("folder", "kind"), [(None, "pattern"), (Path("data"), "nltk")])
+def test_the_tagger_is_chosen_once_and_workers_never_fall_back(monkeypatch, folder, kind):
+    monkeypatch.setattr(tagger, "_nltk_folder", lambda: folder)
+    assert tools_of(PerturbedSettings(msrvtt="sample", modality="text")).tagger_kind == kind
+    if folder is None:
+        with pytest.raises(InputError, match="NLTK's tagger data is not found"):
+            tagger.load_tagger.__wrapped__("nltk")
+    monkeypatch.delattr(tagger, "_nltk_folder")  # not looked for without captions
+    assert tools_of(PerturbedSettings(msrvtt="sample")).tagger_kind == "auto"

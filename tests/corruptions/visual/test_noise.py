@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import hashlib
 import math
 from itertools import combinations, pairwise
@@ -17,34 +15,32 @@ NOISES = {
     "speckle": (noise.speckle_noise, (0.15, 0.2, 0.25, 0.3, 0.35)),
 }
 LEVELS = [(name, level) for name, (_, levels) in NOISES.items() for level in levels]
-GREYS = (0, 1, 17, 128, 254, 255)
+SOME = [(name, level) if level == NOISES[name][1][4] else pytest.param(name, level, marks=pytest.mark.full)
+        for name, level in LEVELS]  # fmt: skip
 Z = 3.719  # P(N > Z) = 1e-4
 
 
-def apply(name: str, frame: np.ndarray, level: float, *key: str | int) -> np.ndarray:
+def apply(name, frame, level, *key):
     return NOISES[name][0](frame, level, rng_for(0, name, *key))
 
 
-def grey(value: int, shape: tuple[int, ...] = (240, 320, 3)) -> np.ndarray:
+def grey(value, shape=(240, 320, 3)):
     return np.full(shape, value, np.uint8)
 
 
-def picture(height: int = 240, width: int = 320) -> np.ndarray:
+def picture(height=240, width=320):
     y, x = np.mgrid[:height, :width]
     return np.stack([(x * 3 + y) % 256, 128 + 127 * np.sin(x / 9) * np.cos(y / 7), y * 255 / height], 2).astype(
         np.uint8
     )
 
 
-# The definitions, in float64
-
-
-def normal_law(x: int, deviation: float) -> np.ndarray:
-    """Law of clip(round(x + deviation N)), from the nearer tail of each interval."""
+def normal_law(x, deviation):
+    """Law of clip(round(x + deviation N)) in float64, from the nearer tail of each interval."""
     if deviation == 0:
         return np.eye(256)[x]
 
-    def between(low: float, high: float) -> float:
+    def between(low, high):
         if low > 0:
             return (math.erfc(low) - math.erfc(high)) / 2
         return (math.erfc(-high) - math.erfc(-low)) / 2 if high < 0 else (math.erf(high) - math.erf(low)) / 2
@@ -53,7 +49,7 @@ def normal_law(x: int, deviation: float) -> np.ndarray:
     return np.array([between(low, high) for low, high in pairwise(edges)])
 
 
-def poisson_law(x: int, photons: int) -> np.ndarray:
+def poisson_law(x, photons):
     law = np.zeros(256)
     chance = math.exp(-x / 255 * photons)
     for count in range(1000):
@@ -62,53 +58,47 @@ def poisson_law(x: int, photons: int) -> np.ndarray:
     return law
 
 
-def law_of(name: str, x: int, level: float) -> np.ndarray:
-    if name == "gaussian":
-        return normal_law(x, 255 * level)
-    if name == "speckle":
-        return normal_law(x, x * level)
+def law_of(name, x, level):
     if name == "shot":
         return poisson_law(x, int(level))
-    return (1 - level) * np.eye(256)[x] + level / 2 * (np.eye(256)[0] + np.eye(256)[255])
+    if name == "impulse":
+        return (1 - level) * np.eye(256)[x] + level / 2 * (np.eye(256)[0] + np.eye(256)[255])
+    return normal_law(x, level * (255 if name == "gaussian" else x))
 
 
-def alias_law(alias: noise._Alias) -> np.ndarray:
+def alias_law(alias):
     keep = alias.keep.reshape(-1, alias.width) / 2.0**64 * alias.width - np.arange(alias.width)
-    assert keep.min() >= 0
-    assert keep.max() <= 1
+    assert 0 <= keep.min() <= keep.max() <= 1
     law = keep.copy()
     for row, (kept, other) in enumerate(zip(keep, alias.other.reshape(keep.shape), strict=True)):
         law[row] += np.bincount(other, 1 - kept, alias.width)
     return law / alias.width
 
 
-# Exactness, by going through all words
-
-
 @pytest.mark.parametrize(("name", "level"), [at for at in LEVELS if at[0] != "impulse"])
-def test_words_and_residual_add_up_to_the_definition(name: str, level: float) -> None:
+def test_words_and_residual_add_up_to_the_definition(name, level):
+    """Exactness, by going through all words."""
     table = getattr(noise, f"_{name}_table")(float(level))
     residual = alias_law(table.residual)
     every = np.arange(65536, dtype=np.uint16)
     assert table.escapes < 0.015 * every.size
     out = np.empty(every.size, np.uint8)
-    for x in range(256):
+    for x in (*range(0, 256, 25), 1, 254):
         table.paint(np.full(every.size, x, np.uint8), every.copy(), out)
         law = np.bincount(out[table.escapes :], minlength=256) / every.size
+        redrawn = residual[0 if name == "gaussian" else x]
         if name == "gaussian":
-            again = np.bincount(np.clip(x + np.arange(512) - 255, 0, 255), residual[0], 256)
-        else:
-            again = residual[x]
-        law += table.escapes / every.size * again
+            redrawn = np.bincount(np.clip(x + np.arange(512) - 255, 0, 255), redrawn, 256)
+        law += table.escapes / every.size * redrawn
         assert np.abs(law - law_of(name, x, level)).max() < 1e-12
 
 
 @pytest.mark.parametrize("amount", [*NOISES["impulse"][1], 0, 1e-9, 0.5, 1 - 1e-9, 1])
-def test_bytes_of_impulses_add_up_to_the_definition(amount: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_of_impulses_add_up_to_the_definition(amount, monkeypatch):
     sure, rest = noise._impulse_bytes(amount)
     assert 2 * (sure + int(rest) / 2**64) / 256 == pytest.approx(amount, rel=1e-15)
 
-    def every_byte(stream: object, count: int, out: np.ndarray) -> np.ndarray:
+    def every_byte(stream, count, out):
         out[:count].view(np.uint8)[:] = np.arange(2 * count) % 256
         return out[:count]
 
@@ -124,15 +114,16 @@ def test_bytes_of_impulses_add_up_to_the_definition(amount: float, monkeypatch: 
         assert abs(edges.mean() - share) <= 5 * math.sqrt(share * (1 - share) / edges.size) + 1e-9
 
 
-@pytest.mark.parametrize("pair", [*combinations(NOISES["impulse"][1], 2), (0.031, 0.038), (0.27, 1)])
-def test_impulses_are_nested(pair: tuple[float, float]) -> None:
-    for frame in (grey(7), picture(), grey(9, (900, 1000, 3))):
-        low, high = (apply("impulse", frame, amount, "nested").astype(int) for amount in pair)
-        assert ((low == frame) | (low == high)).all()
-        assert (high != frame).mean() > (low != frame).mean()
+@pytest.mark.parametrize("pair", [*combinations(NOISES["impulse"][1], 2), (0.27, 1)])
+def test_impulses_are_nested_and_leave_the_rest(pair):
+    frame = picture()
+    low, high = (apply("impulse", frame, amount, "nested").astype(int) for amount in pair)
+    assert ((low == frame) | (low == high)).all()
+    assert set(np.unique(high[high != frame])) == {0, 255}
+    assert np.array_equal(apply("impulse", frame, 0), frame)
 
 
-def test_alias_tables_give_any_law() -> None:
+def test_alias_tables_give_any_law():
     rng = np.random.default_rng(0)
     masses = rng.exponential(size=(50, 64)) * (rng.random((50, 64)) < rng.random((50, 1)))
     masses[0] = 1
@@ -142,144 +133,59 @@ def test_alias_tables_give_any_law() -> None:
     assert np.allclose(law, masses / masses.sum(axis=1, keepdims=True), rtol=0, atol=1e-14)
 
 
-# Samples
-
-
-def check_sample(out: np.ndarray, law: np.ndarray) -> None:
-    """Chi-square (Wilson-Hilferty), Kolmogorov-Smirnov, mean and variance, all at p > 1e-4."""
-    counts = cv2.calcHist([out.reshape(-1, 1)], [0], None, [256], [0, 256]).reshape(-1).astype(np.float64)
-    assert counts.sum() == out.size
-    assert not counts[law == 0].any()
-    expected = law * out.size
-    distance = np.abs(np.cumsum(counts - expected)).max() / out.size
-    assert distance <= math.sqrt(math.log(2 / 1e-4) / 2 / out.size)
-    value = np.arange(256)
-    mean = law @ value
-    variance, fourth = law @ (value - mean) ** 2, law @ (value - mean) ** 4
-    assert abs(counts @ value / out.size - mean) <= 4 * math.sqrt(variance / out.size) + 1e-9
-    spread = math.sqrt(max(fourth - variance**2, 0) / out.size)
-    assert abs(counts @ (value - mean) ** 2 / out.size - variance) <= 4 * spread + 1e-6
-    common = expected >= 8
-    counts, expected = (np.append(part[common], part[~common].sum()) for part in (counts, expected))
+def assert_probable(counts, expected):
+    """Chi-square (Wilson-Hilferty) at p > 1e-4."""
     freedom = int((expected > 0).sum()) - 1
     if freedom > 0:
         statistic = ((counts - expected) ** 2 / np.maximum(expected, 1)).sum()
         assert statistic <= freedom * (1 - 2 / (9 * freedom) + Z * math.sqrt(2 / (9 * freedom))) ** 3
 
 
-@pytest.mark.parametrize(("name", "level"), LEVELS)
-def test_five_million_samples_follow_the_law(name: str, level: float) -> None:
-    for x in GREYS:
-        out = apply(name, grey(x, (1000, 1668, 3)), level, "sample", x)
-        check_sample(out, law_of(name, x, level))
+@pytest.mark.parametrize(("name", "level"), [*SOME, *(("gaussian", 1e-4), ("gaussian", 5), ("speckle", 2))])
+def test_samples_follow_the_law(name, level):
+    for x in (0, 17, 128, 255):
+        out, law = apply(name, grey(x, (600, 800, 3)), level, "sample", x), law_of(name, x, level)
+        counts = np.bincount(out.reshape(-1), minlength=256).astype(float)
+        assert not counts[law == 0].any()
+        expected = law * out.size
+        common = expected >= 8
+        assert_probable(*(np.append(part[common], part[~common].sum()) for part in (counts, expected)))
 
 
-@pytest.mark.parametrize(("name", "level"), LEVELS)
-def test_every_channel_and_every_grey_level_follows_the_law(name: str, level: float) -> None:
-    frame = np.repeat(np.arange(256, dtype=np.uint8), 900).reshape(-1, 300, 3)
-    out = apply(name, frame, level, "greys")
-    for channel in range(3):
-        chances = np.array([law_of(name, x, level) for x in range(256)])
-        expected = 300 * chances.sum(axis=0)
-        variance = 300 * (chances * (1 - chances)).sum(axis=0)
-        found = np.bincount(out[..., channel].reshape(-1), minlength=256)
-        assert (np.abs(found - expected) <= 5 * np.sqrt(variance) + 3).all()
+@pytest.mark.parametrize("photons", [1, 2.5, 700, 4096])
+def test_other_counts_of_photons_keep_mean_and_variance(photons):
+    out = apply("shot", grey(20, (1000, 1000, 1)), photons, "other")
+    expected = np.rint(255 * np.minimum(np.random.default_rng(3).poisson(20 / 255 * photons, out.size) / photons, 1))
+    assert abs(out.mean() - expected.mean()) < 5 * expected.std() * math.sqrt(2 / out.size)
+    assert abs(out.std() / expected.std() - 1) < 0.02
 
 
-def correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Circular correlation of two flat samples at every lag, in standard deviations."""
-    first, second = ((part - part.mean()) / part.std() for part in (first, second))
-    size = first.size
-    return np.fft.irfft(np.fft.rfft(first) * np.conj(np.fft.rfft(second)), size) / math.sqrt(size)
-
-
-@pytest.mark.parametrize("name", NOISES)
-@pytest.mark.parametrize("severity", [1, 5])
-@pytest.mark.parametrize("feature", [lambda out: out, lambda out: np.abs(out - 128)], ids=["value", "size"])
-def test_noise_is_white_in_space_and_between_frames(name: str, severity: int, feature) -> None:
-    level = NOISES[name][1][severity - 1]
-    frames = [feature(apply(name, grey(128), level, "white", k).astype(np.float64)).reshape(-1) for k in range(3)]
-    assert np.abs(correlations(frames[0], frames[0])[1:]).max() < 6  # every lag, so also every channel and row
-    assert np.abs(correlations(frames[0], frames[1])).max() < 6
-    assert np.abs(correlations(frames[1], frames[2])).max() < 6
-
-
-@pytest.mark.parametrize(("name", "level"), LEVELS)
-def test_channels_and_neighbours_are_independent(name: str, level: float) -> None:
+@pytest.mark.parametrize(("name", "level"), SOME)
+def test_channels_neighbours_and_frames_are_independent(name, level):
     out = apply(name, grey(128, (1000, 1000, 3)), level, "pairs")
     law = law_of(name, 128, level)
     bins = np.minimum(np.cumsum(law) * 8, 7.999).astype(np.intp)  # eight classes, about equally likely
     kinds, chance = bins[out], np.bincount(bins, law, 8)
+    later = bins[apply(name, grey(128, (1000, 1000, 3)), level, "later")]
     pairs = [(kinds[..., 0], kinds[..., 1]), (kinds[..., 0], kinds[..., 2]), (kinds[..., 1], kinds[..., 2])]
-    pairs += [(kinds[:, 1:], kinds[:, :-1]), (kinds[1:], kinds[:-1])]
-    for one, other in pairs:
+    for one, other in [*pairs, (kinds[:, 1:], kinds[:, :-1]), (kinds[1:], kinds[:-1]), (kinds, later)]:
         counts = np.bincount((one * 8 + other).reshape(-1), minlength=64)
-        expected = one.size * np.outer(chance, chance).reshape(-1)
-        used = expected > 0
-        freedom = int(used.sum()) - 1
-        statistic = ((counts - expected)[used] ** 2 / expected[used]).sum()
-        assert statistic <= freedom * (1 - 2 / (9 * freedom) + Z * math.sqrt(2 / (9 * freedom))) ** 3
-
-
-# What the pixels keep
-
-
-@pytest.mark.parametrize("amount", NOISES["impulse"][1])
-def test_impulses_replace_values_and_leave_the_rest(amount: float) -> None:
-    frame = picture()
-    out = apply("impulse", frame, amount)
-    changed = out != frame
-    assert set(np.unique(out[changed])) == {0, 255}
-    assert abs(changed.mean() - amount) < 0.01
-
-
-@pytest.mark.parametrize("name", ["shot", "speckle"])
-def test_black_stays_black_where_noise_is_in_proportion(name: str) -> None:
-    for level in NOISES[name][1]:
-        assert not apply(name, grey(0), level).any()
-
-
-def test_impulses_of_amount_0_and_1() -> None:
-    frame = picture()
-    assert np.array_equal(apply("impulse", frame, 0), frame)
-    assert set(np.unique(apply("impulse", grey(7), 1))) == {0, 255}
+        assert_probable(counts, one.size * np.outer(chance, chance).reshape(-1))
 
 
 @pytest.mark.parametrize("name", NOISES)
-@pytest.mark.parametrize(
-    "shape",
-    [(1, 1, 1), (1, 1, 3), (2, 2, 3), (1, 4, 1), (3, 1, 1), (7, 5, 3), (241, 319, 3), (13, 17, 1), (720, 1280, 3)],
-)
-def test_any_size_and_the_input_is_never_modified(name: str, shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 2, 3), (241, 319, 3), (13, 17, 1)])
+def test_any_size_and_the_input_is_never_modified(name, shape):
     frame = np.random.default_rng(1).integers(0, 256, shape, dtype=np.uint8)
     before = frame.copy()
     frame.setflags(write=False)
-    for level in NOISES[name][1][::2]:
-        out = apply(name, frame, level)
-        assert out.shape == shape
-        assert out.dtype == np.uint8
-        assert out.flags.c_contiguous
-        assert out.flags.writeable
-        assert not np.shares_memory(out, frame)
+    out = apply(name, frame, NOISES[name][1][2])
+    assert (out.shape, out.dtype, out.flags.c_contiguous, out.flags.writeable) == (shape, np.uint8, True, True)
+    assert not np.shares_memory(out, frame)
     assert np.array_equal(frame, before)
+    view = frame[::2, ::-1, ::-1]
+    assert np.array_equal(apply(name, view, 0.3), apply(name, view.copy(), 0.3))
 
-
-@pytest.mark.parametrize("name", NOISES)
-def test_a_view_gives_what_its_copy_gives(name: str) -> None:
-    view = picture()[::2, ::-1, ::-1]
-    level = NOISES[name][1][2]
-    assert np.array_equal(apply(name, view, level), apply(name, view.copy(), level))
-
-
-@pytest.mark.parametrize("name", NOISES)
-def test_psnr_falls_with_severity(name: str) -> None:
-    frame = picture()
-    errors = [np.mean((apply(name, frame, level).astype(np.float64) - frame) ** 2) for level in NOISES[name][1]]
-    assert errors == sorted(errors)
-    assert errors[0] > 0
-
-
-# Determinism
 
 GOLDEN = {
     "gaussian": ["7eab7587d4d07bb1", "9dc12b047dae3a9f", "6ab0331c09078af5", "cebb754db8d94e01", "1828889fdad42942"],
@@ -290,26 +196,15 @@ GOLDEN = {
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_stream_is_the_one_of_all_versions(name: str) -> None:
-    frame = picture(90, 121)
+def test_stream_is_the_one_of_all_versions_and_nothing_else_decides(name):
     function, levels = NOISES[name]
-    rng = np.random.Generator(np.random.Philox(key=[1, 2]))
-    found = [hashlib.sha256(function(frame, level, rng).tobytes()).hexdigest()[:16] for level in levels]
-    assert found == GOLDEN[name]
-
-
-@pytest.mark.parametrize("name", NOISES)
-def test_only_the_generator_decides(name: str) -> None:
-    frame, level = picture(), NOISES[name][1][2]
     state = np.random.get_state()[1].copy()  # noqa: NPY002
-    first = apply(name, frame, level, 1)
+    rng = np.random.Generator(np.random.Philox(key=[1, 2]))
+    found = [hashlib.sha256(function(picture(90, 121), level, rng).tobytes()).hexdigest()[:16] for level in levels]
+    assert found == GOLDEN[name]
     cv2.setRNGSeed(5)
-    np.random.default_rng(0)
-    assert np.array_equal(apply(name, frame, level, 1), first)
-    assert not np.array_equal(apply(name, frame, level, 2), first)
-    rng = rng_for(0, name, 1)
-    assert np.array_equal(NOISES[name][0](frame, level, rng), first)
-    assert not np.array_equal(NOISES[name][0](frame, level, rng), first)
+    assert np.array_equal(apply(name, picture(), levels[2], 1), apply(name, picture(), levels[2], 1))
+    assert not np.array_equal(apply(name, picture(), levels[2], 1), apply(name, picture(), levels[2], 2))
     assert np.array_equal(np.random.get_state()[1], state)  # noqa: NPY002
 
 
@@ -317,35 +212,13 @@ def test_only_the_generator_decides(name: str) -> None:
     ("name", "level", "says"),
     [
         ("gaussian", 0, "sigma must be above 0"),
-        ("gaussian", math.nan, "sigma must be above 0"),
-        ("speckle", -0.1, "sigma must be above 0"),
         ("speckle", math.inf, "sigma must be above 0"),
-        ("shot", 0, "photons must be above 0"),
+        ("shot", math.nan, "photons must be above 0"),
         ("shot", 5000, "photons must be at most 4096"),
         ("impulse", 1.1, r"amount must be 0\.\.1"),
         ("impulse", math.nan, r"amount must be 0\.\.1"),
     ],
 )
-def test_impossible_levels_are_refused(name: str, level: float, says: str) -> None:
+def test_impossible_levels_are_refused(name, level, says):
     with pytest.raises(ValueError, match=says):
         apply(name, grey(1), level)
-
-
-@pytest.mark.parametrize(
-    ("name", "level"),
-    [("gaussian", 1e-4), ("gaussian", 5), ("speckle", 1e-4), ("speckle", 0.01), ("speckle", 2)],
-)
-def test_other_levels_of_normal_noise_are_exact_too(name: str, level: float) -> None:
-    for x in (5, 100):
-        out = apply(name, grey(x, (1000, 1000, 1)), level, "other")
-        check_sample(out, normal_law(x, level * (255 if name == "gaussian" else x)))
-
-
-@pytest.mark.parametrize("photons", [1, 2.5, 700, 4096])
-def test_other_counts_of_photons_keep_mean_and_variance(photons: float) -> None:
-    x = 20
-    out = apply("shot", grey(x, (1000, 1000, 1)), photons, "other")
-    counts = np.random.default_rng(3).poisson(x / 255 * photons, out.size)
-    expected = np.rint(255 * np.minimum(counts / photons, 1))
-    assert abs(out.mean() - expected.mean()) < 5 * expected.std() * math.sqrt(2 / out.size)
-    assert abs(out.std() / expected.std() - 1) < 0.02
