@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf, log10
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,24 +34,18 @@ BySeverity = dict[str, dict[int, float]]
 """A number for each perturbation and severity."""
 
 
-@dataclass(frozen=True)
-class Suite:
-    """What the paper says of a suite.
-
-    Attributes:
-        name: Its name.
-        paper: Clips, perturbed clips and perturbed captions in the paper; 0 if it has no such suite.
-    """
+class PaperSuite(NamedTuple):
+    """A suite, and its clips, perturbed clips and perturbed captions in the paper; 0 if that has no such suite."""
 
     name: str
     paper: tuple[int, int, int] = (0, 0, 0)
 
 
 SUITES = {
-    "sample": Suite("MSRVTT-P on the built-in sample of stressreel"),
-    "msrvtt": Suite("MSRVTT-P", (1_000, 90_000, 35_000)),
-    "youcook2": Suite("YouCook2-P", (3_350, 301_500, 103_850)),
-    "captions": Suite("Perturbed clips"),
+    "sample": PaperSuite("MSRVTT-P on the built-in sample of stressreel"),
+    "msrvtt": PaperSuite("MSRVTT-P", (1_000, 90_000, 35_000)),
+    "youcook2": PaperSuite("YouCook2-P", (3_350, 301_500, 103_850)),
+    "captions": PaperSuite("Perturbed clips"),
 }
 NOTES = {
     "clips": "clips read",
@@ -136,19 +131,17 @@ def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
     sizes: dict[str, dict[int, int]] = {}
     ratios: BySeverity = {}
     psnr: BySeverity = {}
-    clean_bytes: dict[str, int] = {}
+    clean_bytes = Counter[str]()
     clean_frames: dict[str, list[NDArray[np.uint8]]] = {}
     for name in visual_tables(output.info):
         pixels = name == CLEAN or check_name(name).scope != "index"
-        totals: dict[int, int] = {}
-        cleans: dict[int, int] = {}
-        errors: dict[int, list[float]] = {}
+        totals, cleans, errors = Counter[int](), Counter[int](), defaultdict[int, list[float]](list)
         for row in output.whole(name, ["clip_id", "severity", "num_frames", "video"]):
             clip, severity, content = row["clip_id"], row["severity"], row["video"]["bytes"] or b""
             if name == CLEAN:
                 clean_bytes[clip] = len(content)
-            totals[severity] = totals.get(severity, 0) + len(content)
-            cleans[severity] = cleans.get(severity, 0) + clean_bytes.get(clip, 0)
+            totals[severity] += len(content)
+            cleans[severity] += clean_bytes[clip]
             if clip in chosen and pixels:
                 try:
                     frames = some_frames(content, row["num_frames"])
@@ -157,7 +150,7 @@ def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
                 known = clean_frames.setdefault(clip, frames) if name == CLEAN else clean_frames.get(clip, [])
                 if known and [len(frame) for frame in frames] != [len(frame) for frame in known]:
                     raise not_as_built(output, name, row, "has frames of another size or number than the clean clip")
-                errors.setdefault(severity, []).extend(map(mean_square, known, frames))
+                errors[severity] += map(mean_square, known, frames)
         sizes[name] = dict(sorted(totals.items()))
         if name != CLEAN:
             ratios[name] = {severity: sizes[name][severity] / (cleans[severity] or inf) for severity in sizes[name]}

@@ -32,17 +32,10 @@ ASKED_FACETS = (
 
 
 @dataclass
-class Shown:
-    """What the tables say of one clip.
+class ClipRows:
+    """The rows of one clip: by visual table and severity, and by text perturbation and caption."""
 
-    Attributes:
-        films: SHA-256 of its videos by table and severity.
-        levels: What the paper calls the severities, likewise.
-        captions: For each text perturbation and caption the row.
-    """
-
-    films: dict[tuple[str, int], str] = field(default_factory=dict)
-    levels: dict[tuple[str, int], str] = field(default_factory=dict)
+    films: dict[tuple[str, int], Row] = field(default_factory=dict)
     captions: dict[tuple[str, str], Row] = field(default_factory=dict)
 
 
@@ -52,13 +45,13 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
     rows = [dict(zip(clips, values, strict=True)) for values in zip(*clips.values(), strict=True)]
 
     def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
-        chosen = {rows[place]["clip_id"]: Shown() for place in places}
+        chosen = {rows[place]["clip_id"]: ClipRows() for place in places}
         for table in visual_tables(output.info):
-            _read_films(output, table, chosen)
+            for row in output.whole(table, COLUMNS):
+                if row["clip_id"] in chosen:
+                    chosen[row["clip_id"]].films[table, row["severity"]] = row
         for table in caption_tables(output.info):
-            columns, _ = read_columns(output, table, TEXT_COLUMNS, ALL)
-            for values in zip(*columns.values(), strict=True):
-                row = dict(zip(columns, values, strict=True))
+            for row in output.whole(table, TEXT_COLUMNS):
                 if row["clip_id"] in chosen:
                     chosen[row["clip_id"]].captions[table, row["caption_id"]] = row
         verdicts = judged_settings(output, answers.predictions)
@@ -70,21 +63,14 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
     return Gallery(len(rows), exhibits, "clip", FACETS, ASKED_FACETS)
 
 
-def _read_films(output: FinishedOutput, table: str, chosen: Mapping[str, Shown]) -> None:
-    columns, _ = read_columns(output, table, COLUMNS, ALL)
-    for name, severity, level, sha256 in zip(*columns.values(), strict=True):
-        if name in chosen:
-            chosen[name].levels[table, severity] = level
-            if sha256:
-                chosen[name].films[table, severity] = sha256
-
-
-def _exhibit(output: FinishedOutput, clip: Row, split: str, shown: Shown, verdicts: Mapping[Setting, str]) -> Exhibit:
+def _exhibit(
+    output: FinishedOutput, clip: Row, split: str, shown: ClipRows, verdicts: Mapping[Setting, str]
+) -> Exhibit:
     info = output.info
     texts = caption_tables(info)
     visual = [name for name in visual_tables(info) if name != CLEAN]
-    severities = sorted({severity for name, severity in shown.levels if name != CLEAN})
-    clean = shown.films.get((CLEAN, 0))
+    severities = sorted({severity for name, severity in shown.films if name != CLEAN})
+    clean = shown.films[CLEAN, 0]["sha256"]
     pairs = [Pair.read(pair) for pair in info["settings"].get("pairs") or ()]
     return Exhibit(
         clip["clip_id"],
@@ -102,12 +88,12 @@ def _exhibit(output: FinishedOutput, clip: Row, split: str, shown: Shown, verdic
                     "cells": [
                         {
                             "severity": severity,
-                            "level": shown.levels[name, severity],
-                            "film": shown.films.get((name, severity)),
+                            "level": shown.films[name, severity]["level"],
+                            "film": shown.films[name, severity]["sha256"],
                             "verdict": verdicts.get(Setting(name, severity), ""),
                         }
                         for severity in severities
-                        if (name, severity) in shown.levels
+                        if (name, severity) in shown.films
                     ],
                 }
                 for name in visual
@@ -131,8 +117,7 @@ def _exhibit(output: FinishedOutput, clip: Row, split: str, shown: Shown, verdic
                 *([["Cut", f"{clip['start_s']:g} s to {clip['end_s']:g} s"]] if clip["start_s"] is not None else []),
             ],
         },
-        ([Film(CLEAN, clean)] if clean else [])
-        + [Film(table, sha256) for (table, _), sha256 in shown.films.items() if table != CLEAN],
+        [Film(table, row["sha256"]) for (table, _), row in shown.films.items() if row["sha256"]],
         [
             *(Asked(text) for text in clip["captions"]),
             *(Asked("", _asked_facets(setting), verdict) for setting, verdict in verdicts.items()),
@@ -140,15 +125,11 @@ def _exhibit(output: FinishedOutput, clip: Row, split: str, shown: Shown, verdic
     )
 
 
-def _caption(clip: Row, number: int, texts: Sequence[str], shown: Shown) -> dict[str, Any]:
+def _caption(clip: Row, number: int, texts: Sequence[str], shown: ClipRows) -> dict[str, Any]:
     """Return a caption with what every perturbation makes of it: a text, or the reason why it stays."""
     name = f"{clip['clip_id']}#{number}"
-    changes = []
-    for text in texts:
-        row = shown.captions.get((text, name))
-        changes.append(
-            {"text": row["caption"] if row and row["changed"] else None, "reason": row["reason"] if row else None}
-        )
+    found = [shown.captions.get((text, name), {"changed": False, "reason": None}) for text in texts]
+    changes = [{"text": row["caption"] if row["changed"] else None, "reason": row["reason"]} for row in found]
     return {"id": name, "text": clip["captions"][number], "changes": changes}
 
 
@@ -162,12 +143,8 @@ def _pairs(info: Mapping[str, Any], pairs: Sequence[Pair], verdicts: Mapping[Set
         "text": list(dict.fromkeys(pair.text for pair in pairs)),
         "severity": next(s.severity for s in settings.values() if s.visual and s.text),
         "cells": [
-            {
-                "visual": pair.visual,
-                "text": pair.text,
-                "verdict": verdicts.get(settings[pair.visual, pair.text], ""),
-            }
-            for pair in pairs
+            {"visual": one, "text": other, "verdict": verdicts.get(settings[one, other], "")}
+            for one, other in ((pair.visual, pair.text) for pair in pairs)
         ],
     }
 

@@ -104,7 +104,6 @@ class TestClipsOfLongSources:
         names = "sampling,jumble,mpeg2"
         given = ("--captions", film / "c.csv", "--perturbations", names, "--severity", 4, "--lossless", *FAST)
         out = build_once("build-perturbed", *given, *(["--clip-first"] if first else []))
-        assert run("stressreel", "verify", out).code == 0
         for name in names.split(","):
             stored = rows(out, name)
             places = [(row["start_s"], row["num_frames"], *(row[column] for column in PLACE)) for row in stored]

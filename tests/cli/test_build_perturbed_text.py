@@ -178,41 +178,6 @@ class TestUse:
         assert not (tmp_path / "o").exists()
 
 
-def tiny_mlm(folder):
-    """A masked language model with random weights, as save_pretrained writes them."""
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    folder.mkdir()
-    pieces = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "person", "dog", "runs", "walks", "kitchen", "big")
-    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
-    shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        transformers.BertForMaskedLM(transformers.BertConfig(vocab_size=len(pieces), **shape)).save_pretrained(folder)
-    transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
-    return folder
-
-
-@pytest.mark.full
-def test_a_given_model_is_used_and_named_by_its_content(msrvtt, tmp_path):
-    model, out = tiny_mlm(tmp_path / "private-place"), tmp_path / "o"
-    dry = run("build-perturbed", "--msrvtt", msrvtt, "--modality", "text", "--mlm", model, "--dry-run", *PLAIN)
-    assert "34 text perturbations x 5 captions = 170" in dry.out
-    given = ("--msrvtt", msrvtt, "--modality", "text", "--text-perturbations", "mlm_suggestion", "--out", out, *PLAIN)
-    assert run("build-perturbed", "--mlm", model, *given).code == 0
-    assert any(row["changed"] for row in rows(out, "mlm_suggestion"))
-    assert info(out)["tools"]["mlm"].startswith("weights ")
-    assert "--mlm DIR" in info(out)["command"]
-    for file in ("build.json", "README.md"):
-        assert "private-place" not in (out / file).read_text()
-    moved = model.rename(tmp_path / "elsewhere")
-    assert "complete already" in run("build-perturbed", "--mlm", moved, *given).err
-    (moved / "config.json").write_text((moved / "config.json").read_text().replace("0.1", "0.2"))
-    # a process reads a model's files once
-    refuses(run_process("build-perturbed", "--mlm", moved, *given), "tools.mlm: weights ")
-    assert verified(out)
-
-
 class TestTextShift:
     def test_table_file_and_card(self, text, msrvtt, tmp_path):
         out = shutil.copytree(text, tmp_path / "o")
@@ -241,8 +206,7 @@ class TestTextShift:
 
 @pytest.mark.shared
 @pytest.mark.full
-@pytest.mark.timeout(600)
-def test_captions_of_the_paper(shared, tmp_path):
+def test_captions_of_the_paper(shared):
     environment = {**os.environ, "NLTK_DATA": str(shared / "nltk_data")}
     msrvtt, youcook2 = ("--msrvtt", shared / "data" / "msrvtt"), ("--youcook2", shared / "data" / "youcook2")
 
@@ -255,8 +219,3 @@ def test_captions_of_the_paper(shared, tmp_path):
     done = plan(*youcook2)
     assert "29 text perturbations x 3,350 captions = 97,150 perturbed captions" in done
     assert "31 x 3,350 captions = 103,850 perturbed captions" in done
-    families = "add_text,bias,change_char,drop_text,positional,text_style"
-    given = ("--limit", 1000, "--modality", "text", "--text-perturbations", families, "--workers", 2, "--no-progress")
-    assert run_process("build-perturbed", *msrvtt, *given, "--out", tmp_path / "o", env=environment).code == 0
-    assert set(counts(tmp_path / "o").values()) == {1000}
-    assert run_process("stressreel", "verify", tmp_path / "o", env=environment).code == 0

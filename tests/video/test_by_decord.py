@@ -1,10 +1,7 @@
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from stressreel.video import by_decord
 from stressreel.video.by_decord import differs_by_decord, read_by_decord, spread
-from stressreel.video.encode import EncodeSettings, Mp4Writer
 from stressreel.video.pyav import to_rgb
 from stressreel.video.thumbnails import frames_of
 
@@ -20,16 +17,6 @@ def test_frames_are_those_that_pyav_reads(film):
     expected = [to_rgb(frame) for frame in frames_of(film)]
     assert all(np.array_equal(picture, expected[number]) for number, picture in pictures.items())
     assert differs_by_decord(film) == ""
-
-
-@pytest.mark.parametrize(("lossless", "times"), [(False, [3, 9] * 20), (True, [3, 9] * 20), (True, [4])])
-def test_what_is_encoded_here_is_read_alike(film, tmp_path, lossless, times):
-    settings = EncodeSettings(preset="ultrafast", lossless=lossless)
-    path = tmp_path / "a.mp4"
-    with Mp4Writer(path, time_base=Fraction(1, 100), rate=Fraction(25), settings=settings) as writer:
-        for frame, time in zip(frames_of(film), times, strict=False):
-            writer.write(frame.reformat(format="rgb24") if lossless else frame, time)
-    assert differs_by_decord(path.read_bytes()) == ""
 
 
 def test_what_cannot_be_read(bars, film, tmp_path, monkeypatch):

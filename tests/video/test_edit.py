@@ -42,18 +42,6 @@ def source(tmp_path_factory, bars):
     return index_frames(bars.write(path, frames=FRAMES, gop=25, b_frames=2))
 
 
-@pytest.mark.parametrize("with_sound", [False, True])
-def test_memory_does_not_change_the_bytes(tmp_path, bars, track, with_sound):
-    path = bars.write(tmp_path / "a.mp4", gop=20, b_frames=2, track=track() if with_sound else None)
-    index, edits = index_frames(path), swapped(5, 22, 31, 57)
-    files = set()
-    for held in (0, 7 * FRAME + 1, 2**30):
-        paths = write(index, edits, tmp_path / "o", held_bytes=held, keep_sound=with_sound)
-        files.add(tuple(path.read_bytes() for path in paths))
-    [(one, other)] = files
-    assert one != other
-
-
 @pytest.mark.parametrize(
     ("held", "again"),
     [
@@ -120,13 +108,6 @@ def test_frames_keep_their_durations(tmp_path, bars, name, unit, settings):
             sums.append(stream.duration * stream.time_base)
         assert abs(sums[-1] - sum(durations)) <= Fraction(1, 1000)
     assert sums[0] == sums[1]
-
-
-def test_the_last_frame_keeps_its_duration_too(tmp_path, bars):
-    index = index_frames(bars.write(tmp_path / "a.mkv", pts=[0, 40, 80, 120], last=777, time_base=Fraction(1, 1000)))
-    paths = write(index, [(range(0, 4),), (range(3, 4), range(0, 3))], tmp_path / "o")
-    assert [index_frames(path).seconds(4) for path in paths] == [Fraction(897, 1000)] * 2
-    assert index_frames(paths[1]).seconds(1) == Fraction(777, 1000)
 
 
 def test_renditions_tell_what_was_written(tmp_path, bars, look):

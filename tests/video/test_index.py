@@ -158,9 +158,3 @@ def test_what_cannot_be_opened_says_so(tmp_path, bars, track, kind, look_at):
         look_at(path)
     assert caught.value.reason == "unreadable_video"
     assert "Errno" not in caught.value.detail
-
-
-def test_avi(tmp_path, bars, look):
-    path = bars.write(tmp_path / "a.avi", look=look(codec="mpeg4"), gop=20)
-    check_opens(path)
-    assert starts(index_frames(path)) == [Fraction(k, 30) for k in range(61)]

@@ -40,7 +40,7 @@ def film(path, durations=(1,) * 6, preset="veryfast"):
     with Mp4Writer(path, time_base=Fraction(1, 100), rate=Fraction(25), settings=settings) as writer:
         for number, duration in enumerate(durations):
             frame = painted(40 + 14 * number, 128, 128)
-            plane_view(frame, 0)[:16, :16] = 220
+            plane_view(frame, 0)[:16, :16] = plane_view(frame, 1)[:8, :8] = 220
             writer.write(like(frame, other), duration)
     return path
 
@@ -110,10 +110,11 @@ def test_the_display_matrix_is_applied(tmp_path, matrix, corner, size):
         assert caught.value.reason == "undecodable"
         return
     shown = upright(raw)
-    luma = plane_view(shown, 0)
     assert (shown.width, shown.height) == size
-    row, column = (slice(4, 12) if place == 0 else slice(-12, -4) for place in corner)
-    assert luma[row, column].mean() > 180 > 130 > luma.mean()
+    for number, edge in ((0, 4), (1, 2)):
+        plane = plane_view(shown, number)
+        row, column = (slice(edge, 3 * edge) if place == 0 else slice(-3 * edge, -edge) for place in corner)
+        assert plane[row, column].mean() > 180 > 140 > plane.mean()
 
 
 def test_metadata_that_are_no_text_do_not_matter(tmp_path):

@@ -1,5 +1,3 @@
-import subprocess
-
 import av
 import numpy as np
 import pytest
@@ -23,27 +21,6 @@ SMOOTH = np.tile(np.arange(128, dtype=np.uint8) + 64, (8, 1))
 def frames(path):
     index = index_frames(path)
     return list(decode(index, range(index.num_frames)))
-
-
-def autorotated(path, like):
-    """What FFmpeg's command line shows of a file, as yuv420p planes."""
-    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="FFmpeg's command line comes with imageio-ffmpeg")
-    command = [ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", path, "-fps_mode", "passthrough"]
-    result = subprocess.run([*command, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"], capture_output=True, check=True)
-    area, half = like.width * like.height, (like.height // 2, like.width // 2)
-    for picture in np.frombuffer(result.stdout, np.uint8).reshape(-1, area * 3 // 2):
-        luma, blue, red = np.split(picture, [area, area * 5 // 4])
-        yield luma.reshape(like.height, like.width), blue.reshape(half), red.reshape(half)
-
-
-@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
-@pytest.mark.parametrize("mirrored", [False, True])
-def test_rotation_is_applied_as_ffmpeg_does(tmp_path, bars, look, rotation, mirrored):
-    path = bars.write(tmp_path / "a.mp4", frames=3, look=look(rotation=rotation, hflip=mirrored))
-    shown = [upright(frame) for frame in frames(path)]
-    assert [(bars.read(frame), frame.width, frame.height) for frame in shown] == [(k, 96, 64) for k in range(3)]
-    for frame, reference in zip(shown, autorotated(path, shown[0]), strict=True):
-        assert all(np.array_equal(a, b) for a, b in zip(bars.arrays(frame), reference, strict=True))
 
 
 def test_ordinary_frames_pass_untouched(bars):

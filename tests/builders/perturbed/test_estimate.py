@@ -82,6 +82,5 @@ def test_what_comes_out_of_the_sample(msrvtt, tmp_path, more, within):
     real = sum(len(row["video"]["bytes"]) for name in names for row in rows(tmp_path / "o", name))
     settings = PerturbedSettings(perturbations=names, severities=(1, 4), **more)
     video = min((msrvtt / "videos" / "all").glob("*.mp4"))
-    found, again = (estimate(1, settings, v0=video) for _ in range(2))
+    found = estimate(1, settings, v0=video)
     assert sum(cost.size for (name, _), cost in found.parts.items() if name in names) == pytest.approx(real, rel=within)
-    assert [cost.size for cost in found.parts.values()] == [cost.size for cost in again.parts.values()]

@@ -152,14 +152,6 @@ def test_samples_follow_the_law(name, level):
         assert_probable(*(np.append(part[common], part[~common].sum()) for part in (counts, expected)))
 
 
-@pytest.mark.parametrize("photons", [1, 2.5, 700, 4096])
-def test_other_counts_of_photons_keep_mean_and_variance(photons):
-    out = apply("shot", grey(20, (1000, 1000, 1)), photons, "other")
-    expected = np.rint(255 * np.minimum(np.random.default_rng(3).poisson(20 / 255 * photons, out.size) / photons, 1))
-    assert abs(out.mean() - expected.mean()) < 5 * expected.std() * math.sqrt(2 / out.size)
-    assert abs(out.std() / expected.std() - 1) < 0.02
-
-
 @pytest.mark.parametrize(("name", "level"), SOME)
 def test_channels_neighbours_and_frames_are_independent(name, level):
     out = apply(name, grey(128, (1000, 1000, 3)), level, "pairs")
