@@ -220,9 +220,10 @@ def blind_tables(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Cell]
         rows: dict[str, dict[str, Cell]] = {"chance": {}}
         for target, shares in splits[split].items():
             verdict = f"{target} against chance"
-            rows["chance"] |= {target: shares[0].chance, verdict: ""}
+            chance: dict[str, Cell] = {target: shares[0].chance, verdict: ""}
+            rows["chance"].update(chance)
             for each in shares:
-                cells = {target: Estimate(each.share, *each.interval), verdict: each.verdict}
+                cells: dict[str, Cell] = {target: Estimate(each.share, *each.interval), verdict: each.verdict}
                 rows.setdefault(MEANINGS[each.name], {}).update(cells)
         found[f"{table}, {split}"] = rows
     return found

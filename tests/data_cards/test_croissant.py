@@ -35,7 +35,7 @@ def build(build_once: Callable[..., Path], name: str) -> Path:
     return build_once(f"build-{name}", *given, *FEW.get(name, "").split(), "--workers", 1)
 
 
-@pytest.fixture(params=[pytest.param(n, marks=[pytest.mark.full] * (n in LONG)) for n in benchmark_names()])
+@pytest.fixture(params=[pytest.param(n, marks=pytest.mark.full if n in LONG else ()) for n in benchmark_names()])
 def built(request: pytest.FixtureRequest, build_once: Callable[..., Path]) -> Path:
     return build(build_once, request.param)
 
