@@ -16,7 +16,7 @@ from ...core.output import FinishedOutput
 from ...core.results import Cell, Table
 from ...evaluation.metrics.bootstrap import Floats, Means, Tally, estimates, tally
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_whole
-from ...evaluation.metrics.predictions import MISSING, Joined, Predictions, identity, join, options_by_id
+from ...evaluation.metrics.predictions import MISSING, PickedOptions, Predictions, identity, join, options_by_id
 from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import Scoring
 from ...negatives.confusion import KINDS as CONFUSIONS
@@ -158,7 +158,7 @@ def score_rows(
     asked = [row for row, keep in zip(rows, mine, strict=True) if keep]
     ids = [str(row["qid"]) for row in asked]
     sources = [str(row.get("source_id") or row.get("episode") or row["qid"]) for row in asked]
-    joined: dict[str, Joined] = {}
+    joined: dict[str, PickedOptions] = {}
     first = options.first
     joined["A"] = join(
         predictions, ids, options_by_id(asked, "options"), others=others, partial=options.partial, first=first

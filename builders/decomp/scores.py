@@ -12,7 +12,7 @@ from ...data_cards.question_graph import question_graph_png
 from ...evaluation.metrics.bootstrap import Tally, estimates
 from ...evaluation.metrics.compositional_accuracy import Asked, alike, count, headline, measure, tables
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
-from ...evaluation.metrics.predictions import SHOWN, Matched, Predictions, identity, match
+from ...evaluation.metrics.predictions import SHOWN, MatchedPredictions, Predictions, identity, match
 from ...evaluation.metrics.question_graphs import (
     BANNED,
     Edge,
@@ -56,7 +56,7 @@ def read_graphs(output: FinishedOutput, split: str) -> Iterator[VideoGraphs]:
     return map(graphs_of_video, by_video(output, None if split == ALL else split))
 
 
-def matched(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Matched:
+def matched(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> MatchedPredictions:
     """Look up the predictions of the questions that are scored.
 
     Raises:

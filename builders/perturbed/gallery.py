@@ -174,7 +174,7 @@ def judged_settings(output: FinishedOutput, predictions: Predictions | None) -> 
     captions = read_captions(output, ALL)
     known, clips = {setting.name: setting for setting in suite_settings(output.info)}, set(captions.clips)
     correct = any("correct" in row for row in predictions.rows)
-    id_name = column(predictions, ("clip_id", *ID_NAMES)) or ""
+    id_name = column(predictions, ("clip_id", *ID_NAMES))
     answer_name = "correct" if correct else answer_column(predictions)
     about: dict[str, dict[str, set[str]]] = {}
     found: dict[str, dict[Setting, str]] = {}

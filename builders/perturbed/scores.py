@@ -228,7 +228,7 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
             f"{predictions.path} needs the columns setting, id and correct (or answer); it has "
             f"{', '.join(sorted(map(str, seen)))}."
         )
-    id_name = column(predictions, ("clip_id", *ID_NAMES)) or ""
+    id_name = column(predictions, ("clip_id", *ID_NAMES))
     judged = "correct" in seen
     answer_name = None if judged else answer_column(predictions)
     chosen, notes = _present(

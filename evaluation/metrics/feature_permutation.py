@@ -16,13 +16,13 @@ from ...core.errors import InputError
 from ...core.results import Cell, Table
 from .items import Items
 from .model_table import Value, spread
-from .predictions import ID_NAMES, Joined, Predictions, column, join, of_output
+from .predictions import ID_NAMES, PickedOptions, Predictions, column, join, of_output
 
 Right = NDArray[np.bool_]
 ALL_QUESTIONS = "all"
 
 
-def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[str, dict[str, Joined]]:
+def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[str, dict[str, PickedOptions]]:
     """Join the answers to permuted sets with the items.
 
     Args:
@@ -36,7 +36,8 @@ def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[s
     Raises:
         InputError: A row says no set, or a set lacks ids, has them twice or has unknown ones.
     """
-    _look_for(given, "permuted", "seed")
+    for name in ("permuted", "seed"):
+        column(given, [name])
     kept = of_output(given, items.config, items.fingerprint) if items.config else given
     groups: dict[tuple[str, str], list[dict[str, object]]] = {}
     for number, row in enumerate(kept.rows, 1):
@@ -47,7 +48,7 @@ def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[s
                 "wrote and keep these columns."
             )
         groups.setdefault((kind, seed), []).append(row)
-    found: dict[str, dict[str, Joined]] = {}
+    found: dict[str, dict[str, PickedOptions]] = {}
     for (kind, seed), rows in groups.items():
         place = given.path.with_name(f"{given.path.name} ({kind} permuted, seed {seed})")
         joined = join(Predictions(place, rows), items.ids, items.options, others=items.others, first=first)
@@ -61,8 +62,7 @@ def categories_of(given: Predictions, items: Items) -> list[str]:
     Raises:
         InputError: An item has none.
     """
-    name = column(given, ID_NAMES) or ""
-    _look_for(given, "category")
+    name, _ = column(given, ID_NAMES), column(given, ["category"])
     found = {str(row.get(name)).strip(): str(row.get("category") or "").strip() for row in given.rows}
     missing = [item for item in items.ids if not found.get(item)]
     if missing:
@@ -71,14 +71,6 @@ def categories_of(given: Predictions, items: Items) -> list[str]:
             "Give what `stressreel score modalities --items FILE` wrote for the same questions."
         )
     return [found[item] for item in items.ids]
-
-
-def _look_for(given: Predictions, *names: str) -> None:
-    """Refuse a file that lacks a column."""
-    seen = {name for row in given.rows for name in row}
-    for name in names:
-        if name not in seen:
-            raise InputError(f"{given.path} has no column {name!r}; it has {', '.join(sorted(map(str, seen)))}.")
 
 
 def permutation_table(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,16 @@ from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput, reading
 from .answers import NUMBER, YES_NO, read_answer
 from .inputs import ALL, read_columns
-from .predictions import ID_NAMES, Joined, Predictions, column, join, of_output, read_predictions
+from .predictions import (
+    ID_NAMES,
+    PickedOptions,
+    Predictions,
+    column,
+    join,
+    of_output,
+    read_predictions,
+    refuse_doubled,
+)
 
 SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id", "vid_name")
 VIDEOS = ("video_id", "video", "clip_id", "vid_name", "source_id", "source", "episode")
@@ -103,9 +111,7 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
     ids = _names(given, ID_NAMES, needed=True)
     if "" in ids:
         raise InputError(f"{path}: row {ids.index('') + 1} has no id.")
-    twice = [name for name, count in Counter(ids).items() if count > 1]
-    if twice:
-        raise InputError(f"{path} has ids more than once: {', '.join(twice[:5])}.")
+    refuse_doubled(path, ids)
     sources = _names(given, SOURCES)
     if "" in sources and any(sources):
         name = column(given, SOURCES)
@@ -268,8 +274,8 @@ def annotations_of(path: Path, items: Items, name: str) -> list[str]:
     return ["" if found[item] is None else str(found[item]).strip() for item in items.ids]
 
 
-def judge(items: Items, path: Path, *, first: int = 0) -> Joined:
-    """Read a predictions file for items; which are right is `Joined.picks == Items.truth`.
+def judge(items: Items, path: Path, *, first: int = 0) -> PickedOptions:
+    """Read a predictions file for items; which are right is `PickedOptions.picks == Items.truth`.
 
     Args:
         items: The items.

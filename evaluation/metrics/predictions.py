@@ -45,50 +45,6 @@ class Predictions:
     rows: list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Joined:
-    """Predictions in the order of the questions.
-
-    Attributes:
-        ids: The questions.
-        picks: Number of the option for each question; -1 for an answer that cannot be read, -2 for none.
-        read: Rows in the file.
-        unreadable: The first ids and answers that could not be read, and how many there are.
-        missing: The first ids without a prediction, and how many.
-        doubled: Likewise ids given twice: the first counts.
-        unknown: Likewise ids that no question has.
-        elsewhere: How many predictions are for questions that are not scored now (other splits).
-    """
-
-    ids: Sequence[str]
-    picks: NDArray[np.int64]
-    read: int
-    unreadable: tuple[tuple[tuple[str, str], ...], int]
-    missing: tuple[tuple[str, ...], int]
-    doubled: tuple[tuple[str, ...], int]
-    unknown: tuple[tuple[str, ...], int]
-    elsewhere: int
-
-    def summary(self) -> dict[str, Any]:
-        """Return the counts, and what could not be read, as JSON values."""
-        listed, unreadable = self.unreadable
-        return {
-            "read": self.read,
-            "scored": int((self.picks != MISSING).sum()),
-            "unreadable": unreadable,
-            "unreadable_first": [{"id": name, "answer": answer} for name, answer in listed],
-            "missing": self.missing[1],
-            "doubled": self.doubled[1],
-            "unknown": self.unknown[1],
-            "of_other_splits": self.elsewhere,
-            "scored_sha256": identity(self.scored()),
-        }
-
-    def scored(self) -> list[str]:
-        """List the questions with a prediction."""
-        return [name for name, pick in zip(self.ids, self.picks.tolist(), strict=True) if pick != MISSING]
-
-
 def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
     """Read a predictions file.
 
@@ -287,7 +243,7 @@ def answer_column(predictions: Predictions) -> str:
             f"{predictions.path} has the columns {' and '.join(found)}; which one is the model's is not guessed. Keep "
             "the model's answers in `answer` and rename or drop the others."
         )
-    return found[0] if found else column(predictions, ANSWER_NAMES) or ""
+    return found[0] if found else column(predictions, ANSWER_NAMES)
 
 
 def identity(ids: Iterable[str]) -> str:
@@ -295,24 +251,35 @@ def identity(ids: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
-def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = True) -> str | None:
-    """Find the name of a column by the names that are allowed for it.
+def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = True) -> str:
+    """Find the name of a column by the names that are allowed for it; "" where there is none and none is needed.
 
     Raises:
         InputError: It is needed and no row has it.
     """
     seen = {name for row in predictions.rows for name in row}
-    found = next((name for name in allowed if name in seen), None)
-    if found is None and needed:
+    found = next((name for name in allowed if name in seen), "")
+    if needed and not found:
+        others = f" (nor {', '.join(allowed[1:])})" if allowed[1:] else ""
         raise InputError(
-            f"{predictions.path} has no column {allowed[0]!r} (nor {', '.join(allowed[1:])}); it has "
-            f"{', '.join(sorted(map(str, seen)))}."
+            f"{predictions.path} has no column {allowed[0]!r}{others}; it has {', '.join(sorted(map(str, seen)))}."
         )
     return found
 
 
+def refuse_doubled(path: Path, ids: Sequence[str]) -> None:
+    """Refuse ids that are given more than once.
+
+    Raises:
+        InputError: Some are.
+    """
+    doubled = [name for name, count in Counter(ids).items() if count > 1]
+    if doubled:
+        raise InputError(f"{path} has ids more than once: {', '.join(doubled[:5])}.")
+
+
 @dataclass(frozen=True)
-class Matched:
+class MatchedPredictions:
     """Predictions by id.
 
     Attributes:
@@ -331,6 +298,43 @@ class Matched:
     elsewhere: int
     read: int
 
+    def unmatched(self) -> dict[str, int]:
+        """Count what does not fit, as `scores.json` has it."""
+        counts = {name: len(getattr(self, name)) for name in ("missing", "doubled", "unknown")}
+        return {**counts, "of_other_splits": self.elsewhere}
+
+
+@dataclass(frozen=True)
+class PickedOptions:
+    """Which option each prediction means, in the order of the questions.
+
+    Attributes:
+        ids: The questions.
+        picks: Number of the option for each question; -1 for an answer that cannot be read, -2 for none.
+        unreadable: The ids and answers that could not be read.
+        matched: What the file has, by id.
+    """
+
+    ids: Sequence[str]
+    picks: NDArray[np.int64]
+    unreadable: list[tuple[str, str]]
+    matched: MatchedPredictions
+
+    def summary(self) -> dict[str, Any]:
+        """Return the counts, and what could not be read, as JSON values."""
+        return {
+            "read": self.matched.read,
+            "scored": int((self.picks != MISSING).sum()),
+            "unreadable": len(self.unreadable),
+            "unreadable_first": [{"id": name, "answer": answer} for name, answer in self.unreadable[:SHOWN]],
+            **self.matched.unmatched(),
+            "scored_sha256": identity(self.scored()),
+        }
+
+    def scored(self) -> list[str]:
+        """List the questions with a prediction."""
+        return [name for name, pick in zip(self.ids, self.picks.tolist(), strict=True) if pick != MISSING]
+
 
 def match(
     predictions: Predictions,
@@ -339,9 +343,9 @@ def match(
     others: frozenset[str] = frozenset(),
     answer: str | None = None,
     partial: bool = False,
-) -> Matched:
+) -> MatchedPredictions:
     """Look up the predictions of questions; see `join` for the arguments and for what is raised."""
-    id_name = column(predictions, ID_NAMES) or ""
+    id_name = column(predictions, ID_NAMES)
     answer_name = answer or answer_column(predictions)
     given: dict[str, Any] = {}
     doubled = Counter[str]()
@@ -359,10 +363,10 @@ def match(
     if len(missing) == len(ids):
         raise InputError(
             f"{predictions.path}: none of its ids is one of the {len(ids):,} questions; the first is "
-            f"{next(iter(given))!r}, the first question's is {ids[0]!r}."
+            f"{next(iter(given), None)!r}, the first question's is {ids[0]!r}."
         )
     elsewhere = sum(name in others for name in given)
-    return Matched(given, missing, list(doubled), unknown, elsewhere, len(predictions.rows))
+    return MatchedPredictions(given, missing, list(doubled), unknown, elsewhere, len(predictions.rows))
 
 
 def join(
@@ -374,7 +378,7 @@ def join(
     answer: str | None = None,
     partial: bool = False,
     first: int = 0,
-) -> Joined:
+) -> PickedOptions:
     """Bring predictions into the order of the questions.
 
     Args:
@@ -390,15 +394,13 @@ def join(
         InputError: Ids are missing, doubled or unknown, and `partial` is not set.
     """
     found = match(predictions, ids, others=others, answer=answer, partial=partial)
-    given = found.given
     picks = np.full(len(ids), MISSING, np.int64)
     unreadable: list[tuple[str, str]] = []
     known: dict[tuple[type, Any], int | None] = {}
-    count = 0
     for number, name in enumerate(ids):
-        if name not in given:
+        if name not in found.given:
             continue
-        value = given[name]
+        value = found.given[name]
         if options is None:
             key = (type(value), value) if isinstance(value, str | int | float) else (type(value), None)
             if key not in known:
@@ -407,19 +409,9 @@ def join(
         else:
             pick = read_answer(value, options[number], first=first)
         if pick is None:
-            count += 1
-            unreadable += [(name, str(value)[:80])] * (len(unreadable) < SHOWN)
+            unreadable.append((name, str(value)[:80]))
         picks[number] = UNREADABLE if pick is None else pick
-    return Joined(
-        ids,
-        picks,
-        found.read,
-        (tuple(unreadable), count),
-        (tuple(found.missing[:SHOWN]), len(found.missing)),
-        (tuple(found.doubled[:SHOWN]), len(found.doubled)),
-        (tuple(found.unknown[:SHOWN]), len(found.unknown)),
-        found.elsewhere,
-    )
+    return PickedOptions(ids, picks, unreadable, found)
 
 
 def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: Sequence[str], wanted: int) -> None:

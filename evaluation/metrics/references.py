@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,18 @@ from ...core.output import FinishedOutput, reading
 from ...core.schema import Row
 from .inputs import ALL, choose_split
 from .items import SOURCES, options_of, right_option
-from .predictions import ID_NAMES, SHOWN, answer_column, column, identity, of_output, read_predictions, refuse
+from .predictions import (
+    ID_NAMES,
+    SHOWN,
+    Predictions,
+    answer_column,
+    column,
+    identity,
+    match,
+    of_output,
+    read_predictions,
+    refuse_doubled,
+)
 
 COLUMNS = {"A": ("answer", "options", "answer_index"), "E": ("explanation", "explanation_options", "explanation_index")}
 
@@ -53,7 +63,7 @@ class Generated:
     Attributes:
         references: The questions that it answers.
         texts: Under "A" the answers, and under "E" the explanations if the file and the references have them.
-        answers: Counts of what was read; see `predictions.Joined.summary`.
+        answers: Counts of what was read; see `predictions.PickedOptions.summary`.
     """
 
     references: References
@@ -112,13 +122,9 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
         config, split, about = "references", ALL, {"file": path.name, "fingerprint": sha256_file(path)}
     if not rows:
         raise InputError(f"{path} has no questions in this split.")
-    id_name = next((name for name in ID_NAMES if name in rows[0]), None)
-    if id_name is None:
-        raise InputError(f"{path} has no column of ids ({', '.join(ID_NAMES)}); it has {', '.join(rows[0])}.")
+    id_name = column(Predictions(path, list(rows)), ID_NAMES)
     ids = [str(row.get(id_name)).strip() for row in rows]
-    twice = [name for name, count in Counter(ids).items() if count > 1]
-    if twice:
-        raise InputError(f"{path} has ids more than once: {', '.join(twice[:5])}.")
+    refuse_doubled(path, ids)
     texts: dict[str, list[str]] = {}
     for letter, (name, options, index) in COLUMNS.items():
         found = [_right_text(row, name, options, index, path, at) for row, at in zip(rows, ids, strict=True)]
@@ -161,32 +167,21 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
         references.written,
         references.output["fingerprint"],
     )
-    id_name = column(predictions, ID_NAMES) or ""
+    id_name = column(predictions, ID_NAMES)
     names = {"A": answer_column(predictions)}
     notes = references.notes
     if "E" in references.texts and any("explanation" in row for row in predictions.rows):
         names["E"] = "explanation"
     elif "E" in references.texts:
         notes += ("no column `explanation`: explanations are not scored.",)
-    given: dict[str, dict[str, Any]] = {}
-    doubled = []
-    for row in predictions.rows:
-        name = str(row.get(id_name)).strip()
-        if name in given:
-            doubled.append(name)
-        elif row.get(names["A"]) is not None:
-            given[name] = row
-    wanted = set(references.ids)
-    missing = [name for name in references.ids if name not in given]
-    unknown = [name for name in given if name not in wanted and name not in references.others]
-    if not partial and (missing or doubled or unknown):
-        refuse(path, missing, doubled, unknown, len(references.ids))
-    if len(missing) == len(references.ids):
-        raise InputError(f"{path}: none of its ids is one of the {len(references.ids):,} questions.")
+    matched = match(predictions, references.ids, others=references.others, answer=names["A"], partial=partial)
+    given = {  # of rows about one question the first counts
+        str(row.get(id_name)).strip(): row for row in reversed(predictions.rows) if row.get(names["A"]) is not None
+    }
     keep = [at for at, name in enumerate(references.ids) if name in given]
     ids = [references.ids[at] for at in keep]
     texts: dict[str, list[str]] = {}
-    empty: list[tuple[str, str]] = []
+    empty: list[str] = []
     for letter, name in names.items():
         found = [given[key].get(name) for key in ids]
         odd = next((key for key, text in zip(ids, found, strict=True) if not isinstance(text, str)), None)
@@ -196,28 +191,21 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
                 "wrote nothing."
             )
         texts[letter] = [str(text) for text in found]
-        empty += [(f"{key} {name}", text) for key, text in zip(ids, texts[letter], strict=True) if not text.strip()]
+        empty += [f"{key} {name}" for key, text in zip(ids, texts[letter], strict=True) if not text.strip()]
     answers = {
         "scored_sha256": identity(f"{letter} {name}" for letter in texts for name in ids),
-        "read": len(predictions.rows),
+        "read": matched.read,
         "scored": len(ids),
         "unreadable": 0,
         "empty": len(empty),
-        "empty_first": [name for name, _ in empty[:SHOWN]],
-        "missing": len(missing),
-        "doubled": len(set(doubled)),
-        "unknown": len(unknown),
-        "of_other_splits": sum(name in references.others for name in given),
+        "empty_first": empty[:SHOWN],
+        **matched.unmatched(),
     }
-    kept = References(
-        ids,
-        [references.sources[at] for at in keep],
-        {letter: [references.texts[letter][at] for at in keep] for letter in names},
-        references.config,
-        references.split,
-        references.output,
-        references.others,
-        references.written,
-        notes,
+    kept = replace(
+        references,
+        ids=ids,
+        sources=[references.sources[at] for at in keep],
+        texts={letter: [references.texts[letter][at] for at in keep] for letter in names},
+        notes=notes,
     )
     return Generated(kept, texts, answers)

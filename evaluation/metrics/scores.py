@@ -20,7 +20,7 @@ class Scores(Result):
     Attributes:
         benchmark: The builder's name.
         split: The split scored, or "all".
-        answers: Counts of what was read, missing, unreadable; see `predictions.Joined.summary`.
+        answers: Counts of what was read, missing, unreadable; see `predictions.PickedOptions.summary`.
         headline: The numbers to report, with intervals.
         tables: Everything else.
         tally: The sums by source video, for comparisons.
@@ -106,7 +106,7 @@ def answers_line(scores: Scores) -> str:
 
 
 def counts_line(counts: Mapping[str, Any], what: str) -> str:
-    """Describe in one line what was read of a file; see `predictions.Joined.summary`."""
+    """Describe in one line what was read of a file; see `predictions.PickedOptions.summary`."""
     parts = [f"{counts['scored']:,} {what} scored"]
     for key, words in (
         ("unreadable", "unreadable (count as wrong)"),

@@ -10,7 +10,7 @@ from ...core.errors import ProbeError, UsageError
 from .interception import Operation, Probe
 from .streams import Streams
 
-NOTHING = Operation(frozenset(), "capture", heads=None, hidden_below=None, measure=False, save_work=False)
+NOTHING = Operation(frozenset(), "capture", heads=None, hidden_below=None, measure=False)
 
 
 class Capture(Probe):

@@ -8,7 +8,6 @@ alone. Softmax inside fused kernels is never called: models of transformers are 
 
 from __future__ import annotations
 
-import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -21,7 +20,6 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from ...core.errors import ProbeError, UsageError
-from ...core.extras import import_extra
 from .labels import Labels
 from .layers import shown
 from .quadrants import NEITHER, Quadrants, quadrant_name
@@ -49,7 +47,6 @@ class Operation:
     heads: frozenset[int] | None
     hidden_below: float | None
     measure: bool
-    save_work: bool
 
     def __call__(self, scores: Tensor, weights: Tensor, grid: Grid, tally: Tally) -> Tensor:
         """Change weights (batch, heads, queries, keys), softmax of the scores; note what was done."""
@@ -121,8 +118,6 @@ class Grid:
     asking: Tensor
     asked: Tensor
     found: dict[Quadrants, list[Part]] = field(default_factory=dict)
-    last: tuple[Tensor | None, Groups | None] | None = None
-    """The mask that was seen last, and what follows from it."""
 
     @classmethod
     def of(cls, labels: tuple[Labels, Labels], device: torch.device) -> Grid:
@@ -149,94 +144,6 @@ class Grid:
         which = torch.cat([torch.isin(self.asking, labels.to(self.asking.device)) for labels in rows], dim=-1)
         cells = torch.stack([which[..., [place]] & (self.asked == key) for place, key in enumerate(keys)]).any(0)
         return Part(cells, which, indicator.transpose(-1, -2))
-
-    def merging(self, operation: Operation, mask: Tensor | None) -> Groups | None:
-        """Return how keys are merged under a mask; None if queries do not all see a modality alike."""
-        if self.last is None or self.last[0] is not mask:
-            self.last = mask, Groups.of(self, operation, mask)
-        return self.last[1]
-
-
-@dataclass(frozen=True)
-class Groups:
-    """How keys are made fewer: the mean of each merged modality, and the keys that are left as they are.
-
-    Attributes:
-        means: Weights of the means, (batch or 1, 1, modalities, keys); a row sums to 1, or 0 where there is no token.
-        rest: Numbers of the other keys that somebody sees, (batch or 1, longest), filled up with 0.
-        bias: Added to scores, (batch or 1, 1, 1, modalities + longest): log of the size, and the lowest number where
-            there is nothing.
-    """
-
-    means: Tensor
-    rest: Tensor
-    bias: Tensor
-
-    @classmethod
-    def of(cls, grid: Grid, operation: Operation, mask: Tensor | None) -> Groups | None:
-        """Group the keys; None where the numbers would not be those of "merge".
-
-        Every query that is not padding must have its quadrant with a merged modality among the operation's, and all
-        must see the same of its keys, as without a causal mask.
-        """
-        asking, asked = grid.asking, grid.asked
-        labels = sorted({key for _, key in operation.quadrants} & set(present(asked)))
-        if not labels:
-            return None
-        if mask is None:
-            seen = torch.ones_like(asked, dtype=torch.bool)
-        else:
-            lowest = torch.finfo(mask.dtype).min / 2 if mask.dtype != torch.bool else None
-            seen = mask if lowest is None else mask > lowest
-            if seen.shape[1] != 1:
-                return None
-        sees = seen.any(-2, keepdim=True)
-        padding = ~sees.transpose(-1, -2) if asking.shape[2] == asked.shape[3] else torch.zeros_like(asking) > 0
-        for label in labels:
-            columns = asked == label
-            if bool((columns & (seen != sees) & ~padding).any()):
-                return None
-            having = torch.tensor([query for query, key in operation.quadrants if key == label], device=asking.device)
-            if bool((columns.any(-1, keepdim=True) & ~padding & ~torch.isin(asking, having)).any()):
-                return None
-        merged = torch.stack([(asked == label) & sees for label in labels], dim=-2)[:, 0, 0]  # batch, modalities, keys
-        sizes = merged.sum(-1)
-        others = (sees & ~torch.isin(asked, torch.tensor(labels, device=asked.device)))[:, 0, 0]
-        longest = int(others.sum(-1).max())
-        order = (~others).to(torch.int8).argsort(dim=-1, stable=True)[:, :longest]
-        kept = others.gather(-1, order)
-        bias = torch.cat([sizes.to(torch.float32).log(), torch.where(kept, 0.0, -torch.inf)], -1)
-        means = merged / sizes.clamp(min=1)[..., None]
-        return cls(means[:, None], order, bias.clamp(min=torch.finfo(torch.float32).min)[:, None, None])
-
-    def __call__(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None, dropout: float
-    ) -> Tensor:
-        """Attend to the fewer keys; arguments as those of `scaled_dot_product_attention`, heads of keys repeated."""
-        batch, heads = key.shape[:2]
-        rest = self.rest.expand(batch, -1)[:, None, :, None]
-        index = rest.expand(-1, heads, -1, -1)
-
-        def fewer(tokens: Tensor) -> Tensor:
-            left = tokens.gather(2, index.expand(-1, -1, -1, tokens.shape[-1]))
-            return torch.cat([self.means.to(tokens.dtype) @ tokens, left], 2)
-
-        lowest = torch.finfo(query.dtype).min
-        bias = self.bias.clamp(min=lowest).to(query.dtype)
-        if mask is not None and mask.shape[-2] > 1:  # of the keys that are left, each query may see others
-            hidden = mask if mask.dtype != torch.bool else torch.where(mask, 0.0, lowest)
-            left = hidden.expand(batch, -1, -1, -1).gather(
-                -1, rest.transpose(-1, -2).expand(-1, -1, mask.shape[-2], -1)
-            )
-            free = left.new_zeros((*left.shape[:-1], self.means.shape[2]))
-            bias = (bias + torch.cat([free, left], -1).to(query.dtype)).clamp(min=lowest)
-        repeated = query.shape[1] // heads
-        keys, values = (
-            fewer(one).repeat_interleave(repeated, 1) if repeated > 1 else fewer(one) for one in (key, value)
-        )
-        return functional.scaled_dot_product_attention(
-            query, keys, values, attn_mask=bias, dropout_p=dropout, scale=scale
-        )
 
 
 def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: Tally) -> None:
@@ -283,7 +190,6 @@ class Probe(TorchFunctionMode):
         self.grids: dict[tuple[Any, ...], Grid | None] = {}
         self.shared: dict[tuple[Any, ...], Grid] = {}
         self.depth = 0
-        self.merging = False
         self.undo = ExitStack()
 
     def __enter__(self) -> Report:
@@ -297,8 +203,7 @@ class Probe(TorchFunctionMode):
             with ExitStack() as stack:
                 ACTIVE.append(self)
                 stack.callback(ACTIVE.remove, self)
-                implementation = register_merging() if self.operation.save_work else "eager"
-                stack.enter_context(attention_of_transformers(self.model, implementation))
+                stack.enter_context(eager_attention(self.model))
                 for name, module in self.layers.items():
                     begin, end = self._hooks(name)
                     stack.callback(module.register_forward_pre_hook(begin).remove)
@@ -322,7 +227,7 @@ class Probe(TorchFunctionMode):
     ) -> Any:
         """Pass calls on, but softmax inside the layers."""
         kwargs = kwargs or {}
-        if self.running and not self.merging:
+        if self.running:
             if func in SOFTMAX:
                 return self._softmax(func, args, kwargs)
             if func is functional.scaled_dot_product_attention:
@@ -356,26 +261,6 @@ class Probe(TorchFunctionMode):
             folded = (max(len(grid.asking), len(grid.asked)), -1, *shape[1:])
             return self.operation(scores.reshape(folded), weights.reshape(folded), grid, tally).reshape(shape)
         return self.operation(scores, weights, grid, tally)
-
-    def merged(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None, dropout: float
-    ) -> Tensor | None:
-        """Compute QUAG-attention with fewer keys and values, (batch, heads, queries, width); None: it cannot be."""
-        name, reached = self.running[-1]
-        grid = self._grid(name, query.shape[0], query.shape[2], key.shape[2], query.device)
-        if grid is None or self.operation.heads is not None:
-            return None
-        groups = grid.merging(self.operation, mask)
-        if groups is None:
-            return None
-        self.merging = True
-        try:
-            found = groups(query, key, value, mask, scale, dropout)
-        finally:
-            self.merging = False
-        reached.append(True)
-        self.report.tallies[name].saved += 1
-        return found
 
     def _grid(
         self, name: str, batch: int, queries: int, keys: int, device: torch.device, *, folded: bool = False
@@ -470,8 +355,8 @@ LOOKED_INTO = _looked_into(functional.multi_head_attention_forward)
 
 
 @contextmanager
-def attention_of_transformers(model: Module, implementation: str) -> Iterator[None]:
-    """Let all models of transformers inside a model use an implementation of attention, and put back what they used."""
+def eager_attention(model: Module) -> Iterator[None]:
+    """Let all models of transformers inside a model use their eager attention, and put back what they used."""
     models: list[Any] = [one for one in model.modules() if callable(getattr(one, "set_attn_implementation", None))]
     configs: dict[int, Any] = {}
     waiting = [one.config for one in models]
@@ -484,51 +369,9 @@ def attention_of_transformers(model: Module, implementation: str) -> Iterator[No
     try:
         for one in models:  # each sets its submodels as well
             able = getattr(one, "_can_set_attn_implementation", lambda: True)
-            if able() and one.config._attn_implementation != implementation:
-                one.set_attn_implementation(implementation)
+            if able() and one.config._attn_implementation != "eager":
+                one.set_attn_implementation("eager")
         yield
     finally:
         for config, given in before:
             config._attn_implementation_internal = given
-
-
-MERGING = "stressreel_merging"
-CHANGING = ("softcap", "s_aux", "position_bias", "sinks")
-"""What some models hand to their attention that changes scores otherwise than by a mask."""
-
-
-def register_merging() -> str:
-    """Make QUAG-attention known to transformers, with the masks of eager attention; return its name."""
-    transformers = import_extra("transformers", what="quag(…, save_work=True)", extra="probes")
-    masks = import_extra("transformers.masking_utils")
-    transformers.AttentionInterface.register(MERGING, merging_attention)
-    transformers.AttentionMaskInterface.register(MERGING, masks.eager_mask)
-    return MERGING
-
-
-def merging_attention(
-    module: Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Tensor | None = None,
-    scaling: float | None = None,
-    dropout: float = 0.0,
-    **kwargs: Any,
-) -> tuple[Tensor, Tensor | None]:
-    """Attend as QUAG-attention where that saves work, else as the model's own eager attention does."""
-    plain = all(kwargs.get(name) is None for name in CHANGING)
-    for probe in ACTIVE if plain else ():
-        if probe.running and probe.layers[probe.running[-1][0]] is module:
-            found = probe.merged(query, key, value, attention_mask, scaling, dropout if module.training else 0.0)
-            if found is not None:
-                return found.transpose(1, 2).contiguous(), None
-    eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
-    if eager is None:
-        raise ProbeError(
-            f"{type(module).__name__} has no eager attention of its own to fall back to: use save_work=False."
-        )
-    result: tuple[Tensor, Tensor | None] = eager(
-        module, query, key, value, attention_mask, scaling=scaling, dropout=dropout, **kwargs
-    )
-    return result

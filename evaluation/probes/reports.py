@@ -36,7 +36,6 @@ class LayerReport:
             nothing, as where its quadrants are empty (video queries of a causal decoder with the text behind).
         emptied: Rows that "knockout" left without anything.
         other: Softmaxes in the module whose axes match no labels, which were left alone, by shape.
-        saved: Only of QUAG-attention: whether keys and values were made fewer before the product.
     """
 
     name: str
@@ -46,7 +45,6 @@ class LayerReport:
     moved: float
     emptied: int
     other: tuple[tuple[int, ...], ...]
-    saved: bool = False
 
 
 @dataclass
@@ -59,7 +57,6 @@ class Tally:
     emptied: int = 0
     rows: float = 0.0
     moved: float = 0.0
-    saved: int = 0
     cells: dict[Quadrant, list[float]] = field(default_factory=dict)
     other: set[tuple[int, ...]] = field(default_factory=set)
 
@@ -84,7 +81,6 @@ class Tally:
             self.moved / rows,
             self.emptied,
             tuple(sorted(self.other)),
-            saved=bool(self.saved) and self.saved == self.hits,
         )
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from ...core.errors import UsageError
 from ...core.extras import import_extra
 from .layers import chosen_layers
 from .quadrants import TEXT, Quadrant, checked_operator, quadrants_of
@@ -33,7 +32,6 @@ def quag(
     generated: int | None = TEXT,
     hidden_below: float | None = None,
     measure: bool = True,
-    save_work: bool = False,
 ) -> AbstractContextManager[Report]:
     """Impair quadrants of a model's attention while a `with` block runs.
 
@@ -71,9 +69,6 @@ def quag(
         hidden_below: Scores at or below it are masked. None: half the lowest number of their type, as in all of
             transformers; models with masks of -10,000 need -5,000.
         measure: Measure what each quadrant holds before and after; False saves time.
-        save_work: With "merge" and whole columns of quadrants ("video", "text", "all"): shorten keys and values before
-            the product where the model's attention can be replaced (`AttentionInterface` of transformers), which is
-            QUAG-attention as §2.4 has it. Where it cannot, the numbers are the same and `LayerReport.saved` is False.
 
     Returns:
         A context manager that gives a `Report`.
@@ -85,14 +80,10 @@ def quag(
         MissingExtraError: torch is not installed.
     """
     chosen, operator = quadrants_of(quadrants), checked_operator(operator)
-    if save_work and operator != "merge":
-        raise UsageError(f'save_work needs operator="merge"; {operator!r} works on weights of all keys.')
     interception = import_extra(".interception", __package__, what="quag", extra="probes")
     probe: AbstractContextManager[Report] = interception.Probe(
         model,
-        interception.Operation(
-            chosen, operator, None if heads is None else frozenset(heads), hidden_below, measure, save_work
-        ),
+        interception.Operation(chosen, operator, None if heads is None else frozenset(heads), hidden_below, measure),
         read_streams(modality, generated),
         chosen_layers(model, layers, attention),
     )

@@ -1,4 +1,4 @@
-"""`stressreel.simulate_quag`: its losses as a table and JSON."""
+"""`simulate_quag`: what it returns is what the command prints, and writes."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from pathlib import Path
 
 import pytest
 import stressreel
-from commands import run
+from commands import refuses, run
 from stressreel.core.errors import UsageError
 
 pytest.importorskip("torch", reason="the simulation needs torch: pip install 'stressreel[probes]'")
 
 
 def test_losses_are_what_the_command_prints(tmp_path: Path) -> None:
-    out = tmp_path / "s.png"
-    found = stressreel.simulate_quag(out=out, alphas=[0.2], steps=2, workers=1, progress=False)
-    done = run("stressreel", "simulate-quag", "--out", out, "--alphas", "0.2", "--steps", 2, "--no-progress")
+    out = tmp_path / "figures" / "s.png"
+    found = stressreel.simulate_quag(out=out, alphas=[0.2], steps=1, workers=1, progress=False)
+    done = run("stressreel", "simulate-quag", "--out", out, "--alphas", "0.2", "--steps", 1, "--no-progress")
     assert done.out == "\n".join([str(found), *found.written, ""])
+    assert "not learnt" in done.out
+    assert out.read_bytes().startswith(b"\x89PNG")
     assert found.as_json() == json.loads(out.with_suffix(".json").read_text())
     assert found.to_pandas()[["alpha", "seed", "learnt"]].to_numpy().tolist() == [[0.2, 0, False]]
-
-
-@pytest.mark.parametrize("wrong", [{"alphas": 0.5}, {"alphas": ()}, {"steps": 0}, {"out": "s.jpg"}])
-def test_a_wrong_value_is_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(UsageError):
-        stressreel.simulate_quag(**wrong)
+    for option, value in (("--alphas", "0.5"), ("--alphas", "a"), ("--out", "s.jpg")):
+        refuses(run("stressreel", "simulate-quag", option, value, cwd=tmp_path), code=2)
+    for wrong in ({"alphas": 0.5}, {"alphas": ()}, {"steps": 0}, {"out": "s.jpg"}):
+        with pytest.raises(UsageError):
+            stressreel.simulate_quag(**wrong)

@@ -15,15 +15,15 @@ from stressreel.core.output import open_output
 
 pytest.importorskip("transformers", reason="the extra probes is not installed")
 SHORT = ("unimodal", "crossmodal", "video", "text")
+SUITE = (
+    *("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all"),
+    *("--text-perturbations", "random_noun", "--tagger", "pattern"),
+)
 
 
 @pytest.fixture(scope="session")
 def model(once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
-    def made(folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        tiny_models.write_qwen2_vl(folder)
-
-    return once("qwen2-vl", made)
+    return once("qwen2-vl", tiny_models.write_qwen2_vl)
 
 
 def probe(out: Path, model: Path, to: Path, *more: object) -> Ran:
@@ -44,19 +44,14 @@ def test_every_condition_is_asked_and_compared(built: Path, model: Path, tmp_pat
         assert effect["moved"] > 0, name
         assert sum(effect[quadrant] for quadrant in ("VV", "VT", "TV", "TT")) == pytest.approx(1, abs=1e-3)
     for row in table["conditions"]:
-        scored = run(
-            "stressreel",
-            "score",
-            built,
+        given = (
             "--predictions",
             tmp_path / "p" / f"{row['condition']}.jsonl",
-            "--json",
             "--partial",
             "--out",
             tmp_path / row["condition"],
-            "--resamples",
-            100,
         )
+        scored = run("stressreel", "score", built, *given, "--json", "--resamples", 100)
         assert json.loads(scored.out)["headline"]["accuracy"]["value"] == row["scores"]["accuracy"]["value"]
     assert "crossmodal-average" in (tmp_path / "p" / "probe.md").read_text()
     again = probe(built, model, tmp_path / "p", "--json")
@@ -66,22 +61,21 @@ def test_every_condition_is_asked_and_compared(built: Path, model: Path, tmp_pat
 def test_a_short_circuit_that_is_felt_changes_answers(built: Path, model: Path, tmp_path: Path) -> None:
     done = probe(built, model, tmp_path / "p", "--short-circuits", "text", "--operators", "knockout", "--layer", "0")
     assert done.code == 0, done.err
-    answers = {
-        name: [json.loads(line)["answer"] for line in (tmp_path / "p" / f"{name}.jsonl").read_text().splitlines()]
+    baseline, knocked = (
+        [json.loads(line)["answer"] for line in (tmp_path / "p" / f"{name}.jsonl").read_text().splitlines()]
         for name in ("baseline", "text-knockout")
-    }
-    assert answers["baseline"] != answers["text-knockout"]
+    )
+    assert baseline != knocked
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "titles"), [("causal", ("A (ud, test)", "E (causal_confusion, test)")), ("suite", ("γr",))]
 )
 def test_every_scored_table_is_compared(
     name: str, titles: tuple[str, ...], built_causal: Path, build_once: Callable[..., Path], model: Path, tmp_path: Path
 ) -> None:
-    suite = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all")
-    text = ("--text-perturbations", "random_noun", "--tagger", "pattern")
-    out = built_causal if name == "causal" else build_once("build-perturbed", *suite, *text)
+    out = built_causal if name == "causal" else build_once("build-perturbed", *SUITE)
     more = ("--setting", "clean", "--setting", "jpeg-3") if name == "suite" else ()
     done = probe(out, model, tmp_path / "p", "--short-circuits", "text", "--operators", "average", *more)
     assert done.code == 0, done.err
@@ -132,10 +126,6 @@ def test_complements_are_those_of_the_paper(built: Path) -> None:
         assert (first["question"] == second["question"]) == (pair.kind == "video")
 
 
-def test_only_benchmarks_with_complements_have_distances(built_causal: Path, model: Path, tmp_path: Path) -> None:
-    refuses(probe(built_causal, model, tmp_path / "p", "--attention-distances"), "no complement pairs", code=2)
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -150,13 +140,12 @@ def test_wrong_usage_is_said(built: Path, model: Path, tmp_path: Path, arguments
     refuses(probe(built, model, tmp_path / "p", *arguments), said, code=2)
 
 
-def test_a_suite_is_probed_against_clean(build_once: Callable[..., Path], model: Path, tmp_path: Path) -> None:
-    given = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all")
-    suite = build_once("build-perturbed", *given, "--text-perturbations", "random_noun", "--tagger", "pattern")
+def test_what_cannot_be_probed_is_refused(
+    build_once: Callable[..., Path], built_causal: Path, model: Path, tmp_path: Path
+) -> None:
+    suite = build_once("build-perturbed", *SUITE)
     for chosen in (("--setting", "clean"), ("--setting", "jpeg-*")):
         refuses(probe(suite, model, tmp_path / "p", *chosen), "measured against clean", code=2)
-
-
-def test_a_file_of_questions_is_refused(model: Path, tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text('{"id": 1, "question": "Q?"}\n')
     refuses(probe(tmp_path / "q.jsonl", model, tmp_path / "p"), "Probe the output of a build", code=2)
+    refuses(probe(built_causal, model, tmp_path / "p", "--attention-distances"), "no complement pairs", code=2)

@@ -18,6 +18,7 @@ def write_tokenizer(folder: Path, specials: tuple[str, ...], image: str) -> Any:
     import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
+    folder.mkdir(parents=True, exist_ok=True)
     letters = [*string.ascii_letters, *string.digits, *" .,:;?!'\n-_"]
     vocabulary = {piece: number for number, piece in enumerate(["<unk>", "<pad>", "<s>", "</s>", *letters])}
     single = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))

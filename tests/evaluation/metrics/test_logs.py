@@ -21,23 +21,21 @@ def samples(logged: list[dict[str, Any]] = LOGGED) -> list[dict[str, Any]]:
     return [sample(number, one) for number, one in enumerate(logged)]
 
 
-@pytest.mark.parametrize("method", [STORED, DEFLATED, ZSTANDARD])
-@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize(
+    ("method", "chunked"), [(STORED, False), (DEFLATED, True), (ZSTANDARD, False), (ZSTANDARD, True)]
+)
 def test_eval_files_are_read(method: int, chunked: bool, tmp_path: Path) -> None:
     long = [{**one, "answer": one["answer"] + " and so on" * 1000} for one in LOGGED]
-    path = eval_file(tmp_path / "a.eval", samples(long), method, chunked)
-    assert read_predictions(path).rows == long
+    assert read_predictions(eval_file(tmp_path / "a.eval", samples(long), method, chunked)).rows == long
 
 
 def test_a_log_a_folder_and_json_say_the_same(tmp_path: Path) -> None:
-    one = eval_file(tmp_path / f"{NAME}.eval", samples())
     (tmp_path / "in").mkdir()
+    one = eval_file(tmp_path / f"{NAME}.eval", samples())
     other = json_file(tmp_path / "in" / f"{NAME}.json", samples())
-    (tmp_path / "in" / "logs.json").write_text("{}")  # what `inspect view bundle` lists
-    assert read_predictions(one).rows == read_predictions(other).rows == LOGGED
-    assert read_predictions(tmp_path / "in").rows == LOGGED
     named = json_file(tmp_path / "mine.json", samples())  # as `inspect log dump` may be stored
-    assert read_predictions(named).rows == LOGGED
+    (tmp_path / "in" / "logs.json").write_text("{}")  # what `inspect view bundle` lists
+    assert [read_predictions(path).rows for path in (one, other, tmp_path / "in", named)] == [LOGGED] * 4
 
 
 def test_answer_and_explanation_become_one_row_and_repetitions_two(tmp_path: Path) -> None:
@@ -72,25 +70,29 @@ FIRST = "samples/s0_epoch_1.json"
 GOOD = json.dumps(sample(0, LOGGED[0])).encode()
 
 
+def of(content: bytes, *more: Any, **how: Any) -> bytes:
+    return archive({"header.json": b"{}", FIRST: content}, *more, **how)
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"", "cannot be read as a log of inspect-ai"),
         (b"PK\x03\x04 no archive", "cannot be read as a log of inspect-ai"),
         (archive({"word/document.xml": b"<a/>"}), "is no log of inspect-ai"),
-        (archive({"header.json": b"{}", FIRST: GOOD}, method=12), "compressed by method 12"),
-        (archive({"header.json": b"{}", FIRST: GOOD})[:-200], "cannot be read as a log of inspect-ai"),
-        (archive({"header.json": b"{}", FIRST: b"{"}), "not JSON"),
-        (archive({"header.json": b"{}", FIRST: b"\xff"}), "not JSON"),
-        (archive({"header.json": b"{}", FIRST: b"[" * 5000}), "not JSON"),
-        (archive({"header.json": b"{}", FIRST: b"[1]"}), "expected a sample"),
-        (archive({"header.json": b"{}", FIRST: b'{"scores": [1]}'}), "expected a sample"),
-        (archive({"header.json": b"{}", FIRST: b'{"scores": {"mine": {"value": 1}}}'}), "has no 'stressreel'"),
-        (archive({"header.json": b"{}", FIRST: b'{"scores": {"mine": 1}}'}), "has no 'stressreel'"),
-        (archive({"header.json": b"{}", FIRST: GOOD}, sizes={FIRST: 3}), "is damaged"),
-        (archive({"header.json": b"{}", FIRST: GOOD}, sizes={FIRST: len(GOOD) + 1}), "is damaged"),
-        (archive({"header.json": b"{}", FIRST: GOOD}, DEFLATED, {FIRST: 3}), "cannot be read|is damaged"),
-        (archive({"header.json": b"{}", FIRST: GOOD}, sizes={FIRST: 2**31}), "unpacks to 2,147,483,648 bytes"),
+        (of(GOOD, method=12), "compressed by method 12"),
+        (of(GOOD)[:-200], "cannot be read as a log of inspect-ai"),
+        (of(b"{"), "not JSON"),
+        (of(b"\xff"), "not JSON"),
+        (of(b"[" * 5000), "not JSON"),
+        (of(b"[1]"), "expected a sample"),
+        (of(b'{"scores": [1]}'), "expected a sample"),
+        (of(b'{"scores": {"mine": {"value": 1}}}'), "has no 'stressreel'"),
+        (of(b'{"scores": {"mine": 1}}'), "has no 'stressreel'"),
+        (of(GOOD, sizes={FIRST: 3}), "is damaged"),
+        (of(GOOD, sizes={FIRST: len(GOOD) + 1}), "is damaged"),
+        (of(GOOD, DEFLATED, {FIRST: 3}), "cannot be read|is damaged"),
+        (of(GOOD, sizes={FIRST: 2**31}), "unpacks to 2,147,483,648 bytes"),
     ],
 )
 def test_other_and_damaged_archives_are_refused(content: bytes, said: str, tmp_path: Path) -> None:
@@ -127,12 +129,10 @@ def test_json_logs_without_samples_are_refused(tmp_path: Path) -> None:
         ({"eval": {}, "samples": None}, "samples are no list"),
         ({"eval": {}, "samples": [1]}, "sample 1: expected a sample"),
         ({"eval": {}, "samples": []}, "holds no predictions"),
-        ([{"id": 1}], "has no 'stressreel'"),
     ):
         path.write_text(json.dumps(content))
-        if content != [{"id": 1}]:
-            with pytest.raises(InputError, match=said):
-                read_predictions(path)
-        else:  # by itself a list of predictions, in a folder of logs none
-            with pytest.raises(InputError, match=said):
-                read_predictions(tmp_path)
+        with pytest.raises(InputError, match=said):
+            read_predictions(path)
+    path.write_text('[{"id": 1}]')  # by itself a list of predictions, in a folder of logs none
+    with pytest.raises(InputError, match="has no 'stressreel'"):
+        read_predictions(tmp_path)

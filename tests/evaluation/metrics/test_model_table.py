@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isnan, nan
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,8 @@ def test_runs_of_a_model_by_hand() -> None:
     assert "accuracy  0.700 ± 0.100  0.900" in str(table)
     assert "| A | 0.700 ± 0.100 | 0.500 ± 0.000 |" in replace(table, transposed=True).render("markdown")
     assert table.note == "Mean ± standard deviation (n - 1) over 1 to 3 runs of a model."
+    undefined = model_table({"A": [scored(None), scored(0.5)]})
+    assert "accuracy      –" in str(undefined)
 
 
 @given(st.lists(st.lists(st.floats(0, 2), min_size=3, max_size=3), min_size=1, max_size=5))
@@ -63,14 +65,6 @@ def test_means_over_settings_have_the_deviation_of_all_settings(runs: list[list[
     found = spread(values)
     assert found.mean == pytest.approx(np.mean(runs))
     assert found.std == pytest.approx(np.std(runs), abs=1e-7)
-
-
-def test_a_score_that_a_run_leaves_undefined_is_a_dash() -> None:
-    found = spread([Value(0.5), Value(nan)])
-    assert isnan(found.mean)
-    assert isnan(found.std)
-    table = model_table({"A": [scored(None)]})
-    assert "accuracy      –" in str(table)
 
 
 def test_labels_that_all_share_stand_in_the_title() -> None:
@@ -105,20 +99,14 @@ def test_what_does_not_belong_together_is_refused(about: dict[str, Any], says: s
         model_table({"A": [scored(0.5)], "B": [scored(0.5, "b", **about)]})
 
 
-def test_what_is_not_there_is_wrong_usage() -> None:
+def test_what_is_not_there_or_damaged_is_said() -> None:
     with pytest.raises(UsageError, match=r"no table 'x'\. Tables: headline, fine, families\."):
         model_table({"A": [scored(0.5)]}, "x")
     with pytest.raises(UsageError, match=r"--only x: no label or column of the table\. It has: accuracy, CAcc_V\."):
         model_table({"A": [scored(0.5)]}, only=["x"])
-
-
-@pytest.mark.parametrize("broken", [{"headline": [1]}, {"headline": {"accuracy": {}}}, {"headline": {"a": 1e300}}])
-def test_damaged_scores_are_told(broken: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=r"is damaged .*Score again"):
-        model_table({"A": [scored(0.5, **broken)]})
-
-
-def test_a_table_without_scores_or_with_other_columns_is_told() -> None:
+    for broken in ({"headline": [1]}, {"headline": {"accuracy": {}}}, {"headline": {"a": 1e300}}):
+        with pytest.raises(InputError, match=r"is damaged .*Score again"):
+            model_table({"A": [scored(0.5, **broken)]})
     empty, other = ({"tables": {"fine": rows}} for rows in ([], [{"type": "E", "accuracy": 1.0}]))
     for runs in ([scored(0.5, **empty)], [scored(0.5), scored(0.5, **other)]):
         with pytest.raises(InputError, match="table 'fine' has no scores, or not the same columns"):

@@ -8,30 +8,20 @@ from stressreel.core.errors import InputError
 from stressreel.evaluation.metrics.retrieval import ranked_hits, recall_hits
 
 
-def test_a_perfect_matrix_and_its_reverse() -> None:
-    identity = np.eye(20)
-    assert (recall_hits(identity, np.arange(20)) == 1).all()
-    assert (recall_hits(-identity, np.arange(20)) == 0).all()
-
-
-def test_equal_similarities_score_chance() -> None:
-    hits = recall_hits(np.zeros((20, 20)), np.arange(20))
-    assert hits.mean(axis=0) == pytest.approx([1 / 20, 5 / 20, 10 / 20])
-
-
-def test_ties_count_by_chance() -> None:
+def test_perfect_and_equal_similarities_and_ties_by_chance() -> None:
+    assert (recall_hits(np.eye(20), np.arange(20)) == 1).all()
+    assert (recall_hits(-np.eye(20), np.arange(20)) == 0).all()
+    assert recall_hits(np.zeros((20, 20)), np.arange(20)).mean(axis=0) == pytest.approx([1 / 20, 5 / 20, 10 / 20])
     column = np.array([[0.9], [0.5], [0.5], [0.1]])  # right: row 1, one above, one equal
     assert recall_hits(column, np.array([1]), (1, 2, 3)).tolist() == [[0, 0.5, 1]]
 
 
 @given(st.integers(2, 12), st.integers(0, 1000))
 def test_ranked_lists_give_what_their_matrix_gives(size: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    matrix = rng.permuted(np.arange(size * size, dtype=np.float64)).reshape(size, size)
+    matrix = np.random.default_rng(seed).permuted(np.arange(size * size, dtype=np.float64)).reshape(size, size)
     clips = [f"clip{number}" for number in range(size)]
     ranked = {f"c{j}": [clips[i] for i in np.argsort(-matrix[:, j])] for j in range(size)}
-    expected = recall_hits(matrix, np.arange(size))
-    assert (ranked_hits(ranked, list(ranked), clips) == expected).all()
+    assert (ranked_hits(ranked, list(ranked), clips) == recall_hits(matrix, np.arange(size))).all()
 
 
 def test_wrong_shapes_and_nan_are_refused() -> None:

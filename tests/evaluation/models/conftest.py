@@ -6,19 +6,21 @@ from pathlib import Path
 import pytest
 import tiny_models
 
+Once = Callable[[str, Callable[[Path], object]], Path]
+SUITE = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all")
+TEXTS = ("--text-perturbations", "random_noun", "--tagger", "pattern")
+
 
 @pytest.fixture(scope="session")
 def suite(build_once: Callable[..., Path]) -> Path:
     """A suite with videos, captions and pairs."""
-    given = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all")
-    return build_once("build-perturbed", *given, "--text-perturbations", "random_noun", "--tagger", "pattern")
+    return build_once("build-perturbed", *SUITE, *TEXTS)
 
 
 @pytest.fixture(scope="session")
 def recipes(build_once: Callable[..., Path]) -> Path:
     """The same suite without videos."""
-    given = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all", "--no-render")
-    return build_once("build-perturbed", *given, "--text-perturbations", "random_noun", "--tagger", "pattern")
+    return build_once("build-perturbed", *SUITE, "--no-render", *TEXTS)
 
 
 @pytest.fixture(scope="session")
@@ -27,19 +29,10 @@ def graphs(build_once: Callable[..., Path]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def qwen(once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
-    return once("qwen2-vl", _made(tiny_models.write_qwen2_vl))
+def qwen(once: Once) -> Path:
+    return once("qwen2-vl", tiny_models.write_qwen2_vl)
 
 
 @pytest.fixture(scope="session")
-def llava(once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
-    return once("llava-onevision", _made(tiny_models.write_llava_onevision))
-
-
-def _made(write: Callable[[Path], Path]) -> Callable[[Path], object]:
-    def make(folder: Path) -> None:
-        pytest.importorskip("transformers")
-        folder.mkdir(parents=True, exist_ok=True)
-        write(folder)
-
-    return make
+def llava(once: Once) -> Path:
+    return once("llava-onevision", tiny_models.write_llava_onevision)

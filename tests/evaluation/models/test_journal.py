@@ -22,6 +22,10 @@ def test_answers_are_there_again(tmp_path: Path) -> None:
             journal.add(key, reply)
     with Journal(path, ABOUT) as journal:
         assert journal.replies == replies
+    before, other = path.read_bytes(), Journal(path, {**ABOUT, "model": "other"})
+    with pytest.raises(MismatchError, match="model 'm'; now: model 'other'"), other:
+        pass
+    assert path.read_bytes() == before
     with Journal(path, ABOUT, fresh=True) as journal:
         assert journal.replies == {}
 
@@ -42,55 +46,27 @@ def test_a_line_that_was_cut_off_is_dropped_and_no_other(
         journal.add("b", Reply("no"))
     with Journal(path, ABOUT) as journal:
         assert journal.replies["b"] == Reply("no")
-
-
-def test_a_journal_killed_before_its_first_line_begins_again(tmp_path: Path) -> None:
-    path = tmp_path / "j"
-    path.write_bytes(b'{"journal": 1, "mod')
+    path.write_bytes(content[: min(cut, content.index(b"\n"))])  # killed before its first line was whole
     with Journal(path, ABOUT) as journal:
-        journal.add("a", Reply("yes"))
-    with Journal(path, ABOUT) as journal:
-        assert journal.replies == {"a": Reply("yes")}
-
-
-def test_answers_to_something_else_are_refused_and_kept(tmp_path: Path) -> None:
-    path = tmp_path / "j"
-    with Journal(path, ABOUT) as journal:
-        journal.add("a", Reply("yes"))
-    before = path.read_bytes()
-    with (
-        pytest.raises(MismatchError, match="model 'm'; now: model 'other'"),
-        Journal(path, {**ABOUT, "model": "other"}),
-    ):
-        pass
-    assert path.read_bytes() == before
+        assert journal.replies == {}
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        b"no",
-        b"[]",
-        b'{"key": 1, "text": "a"}',
-        b'{"key": "a"}',
-        b'{"key": "a", "text": 3}',
-        b'{"text": "a", "x": 1}',
-        b'{"key": "a", "text": "a", "cut": "no"}',
-        b'{"key": "a", "text": "a", "input_tokens": "3"}',
-        b'{"key": "a", "text": "a", "model": 3}',
-        b"\xff",
+        *(b"no", b"[]", b"\xff", b'{"key": 1, "text": "a"}', b'{"key": "a"}', b'{"key": "a", "text": 3}'),
+        *(b'{"text": "a", "x": 1}', b'{"key": "a", "text": "a", "cut": "no"}'),
+        *(b'{"key": "a", "text": "a", "input_tokens": "3"}', b'{"key": "a", "text": "a", "model": 3}'),
     ],
 )
 def test_odd_lines_are_refused(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "j"
     with Journal(path, ABOUT):
         pass
-    path.write_bytes(path.read_bytes() + line + b"\n")
-    with pytest.raises(InputError, match="line 2"), Journal(path, ABOUT):
-        pass
-    path.write_bytes(line + b"\n")
-    with pytest.raises(InputError, match="line 1"), Journal(path, ABOUT):
-        pass
+    for content, number in ((path.read_bytes() + line, 2), (line, 1)):
+        path.write_bytes(content + b"\n")
+        with pytest.raises(InputError, match=f"line {number}"), Journal(path, ABOUT):
+            pass
 
 
 def test_two_runs_do_not_write_one_journal(tmp_path: Path) -> None:

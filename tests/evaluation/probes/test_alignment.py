@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.seeds import rng_for
-from stressreel.evaluation.probes.alignment import Alignment, align, assigned_by_profile, swapped
+from stressreel.evaluation.probes.alignment import align, assigned_by_profile, swapped
 from stressreel.evaluation.probes.reference import softmax
 
-GROUPS = {7: [slice(0, 4), slice(4, 7)], 6: [slice(0, 6)], 24: [slice(0, 9), slice(9, 24)]}
+GROUPS = {7: [slice(0, 4), slice(4, 7)], 24: [slice(0, 9), slice(9, 24)]}
 
 
 def maps(length: int, *key: int, spread: float = 2) -> np.ndarray:
@@ -28,79 +28,54 @@ def norm(first: np.ndarray, second: np.ndarray, order: np.ndarray) -> float:
     return float(np.linalg.norm(first.astype(float) - second.astype(float)[np.ix_(order, order)]))
 
 
-def best(first: np.ndarray, second: np.ndarray) -> float:
-    every = product(*(permutations(range(group.start, group.stop)) for group in GROUPS[len(first)]))
-    return min(norm(first, second, np.concatenate(one)) for one in every)
-
-
-def check(found: Alignment, first: np.ndarray, second: np.ndarray) -> None:
-    for group in GROUPS[len(first)]:
-        assert sorted(found.order[group]) == list(range(group.start, group.stop))
-    assert found.distance == pytest.approx(norm(first, second, found.order), abs=1e-5)
-    assert found.lowest <= found.distance
-    assert found.distance <= norm(first, second, np.arange(len(first))) + 1e-6
-
-
-@pytest.mark.parametrize("length", [6, 7])
-@pytest.mark.parametrize("noise", [0.3, 1.0, None])
-def test_the_best_permutation_lies_between_the_bound_and_what_is_found(length: int, noise: float | None) -> None:
+@pytest.mark.parametrize("noise", [0.3, None])
+def test_the_best_permutation_lies_between_the_bound_and_what_is_found(noise: float | None) -> None:
     """Alike up to noise and shuffled, or nothing to do with each other."""
-    ratios, bounds = [], []
-    for number in range(20):
-        first = maps(length, number)
-        if noise is None:
-            second = maps(length, number, 1)
-        else:
-            order = shuffled(length, number)
+    ratios = []
+    every = [np.concatenate(one) for one in product(permutations(range(4)), permutations(range(4, 7)))]
+    for number in range(8):
+        first, second, order = maps(7, number), maps(7, number, 1), shuffled(7, number)
+        if noise is not None:
             noisy = np.log(first) + rng_for(1, "noise", number).normal(0, noise, first.shape)
             second = softmax(noisy).astype(np.float32)[np.ix_(order, order)]
-        found, exact = align(first, second, GROUPS[length]), best(first, second)
-        check(found, first, second)
+        found, exact = align(first, second, GROUPS[7]), min(norm(first, second, one) for one in every)
         assert found.settled
         assert found.lowest <= exact + 1e-5
         assert exact <= found.distance + 1e-5
-        ratios.append(found.distance / exact)
-        bounds.append(found.lowest / exact)
-    assert np.mean(ratios) < 1.05
-    assert np.median(ratios) < 1.03
-    assert max(ratios) < 1.7
-    assert np.mean(bounds) > 0.6
+        ratios.append((found.distance / exact, found.lowest / exact))
+    assert np.mean(ratios, axis=0)[0] < 1.05
+    assert np.mean(ratios, axis=0)[1] > 0.6
 
 
-@pytest.mark.parametrize("length", [6, 7, 24])
-def test_a_permutation_of_tokens_is_found(length: int) -> None:
-    for number in range(5):
-        first, order = maps(length, number), shuffled(length, number)
-        second = first[np.ix_(order, order)]
-        found = align(first, second, GROUPS[length])
-        assert found.distance < 1e-6
-        assert found.settled
-        assert np.array_equal(order[found.order], np.arange(length))
-    assert align(first, first, GROUPS[length]) == Alignment(pytest.approx(np.arange(length)), 0.0, 0.0, True)
-
-
-def test_a_permutation_across_groups_is_not_undone() -> None:
-    first = maps(7, 0)
-    order = np.array([4, 1, 2, 3, 0, 5, 6])
-    assert align(first, first[np.ix_(order, order)], GROUPS[7]).distance > 0.1
-    assert align(first, first[np.ix_(order, order)], [slice(0, 7)]).distance < 1e-6
+@pytest.mark.parametrize("length", GROUPS)
+def test_a_permutation_within_groups_is_undone_and_no_other(length: int) -> None:
+    first, order = maps(length, 0), shuffled(length, 0)
+    found = align(first, first[np.ix_(order, order)], GROUPS[length])
+    assert (found.distance < 1e-6, found.settled) == (True, True)
+    assert np.array_equal(order[found.order], np.arange(length))
+    across = np.arange(length)
+    across[[0, -1]] = across[[-1, 0]]
+    assert align(first, first[np.ix_(across, across)], GROUPS[length]).distance > 0.1
+    assert align(first, first[np.ix_(across, across)], [slice(0, length)]).distance < 1e-6
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 4.0]), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_neither_map_is_the_first(seed: int, spread: float, causal: bool) -> None:
     first, second = maps(24, seed, spread=spread), maps(24, seed, 1, spread=spread)
     if causal:
         first, second = (np.tril(one) / np.tril(one).sum(1, keepdims=True) for one in (first, second))
     forth, back = align(first, second, GROUPS[24]), align(second, first, GROUPS[24])
-    check(forth, first, second)
+    for group in GROUPS[24]:
+        assert sorted(forth.order[group]) == list(range(group.start, group.stop))
+    assert forth.distance == pytest.approx(norm(first, second, forth.order), abs=1e-5)
+    assert forth.lowest <= forth.distance <= norm(first, second, np.arange(24)) + 1e-6
     assert forth.distance == pytest.approx(back.distance, rel=1e-3)
     assert forth.lowest == pytest.approx(back.lowest, rel=1e-4)
 
 
 def test_every_round_of_swaps_gains_and_the_last_leaves_none() -> None:
-    first, second = maps(24, 5), maps(24, 6)
-    start = np.arange(24)
+    first, second, start = maps(24, 5), maps(24, 6), np.arange(24)
     by_rounds = [swapped(first, second, start, GROUPS[24], rounds) for rounds in range(40)]
     lengths = [squared for _, squared, _ in by_rounds]
     ended = [settled for _, _, settled in by_rounds].index(True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError, UsageError
 from stressreel.evaluation.probes.quadrants import OPERATORS, SHORT_CIRCUITS, TEXT, VIDEO, quadrants_of
@@ -27,7 +27,7 @@ def case(seed: int, video: int, text: int, padded: int = 0):
     return softmax(np.where(seen, scores, -1e30)), labels, seen
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(SEEDS, LENGTHS, LENGTHS, st.integers(0, 2), NAMES, st.sampled_from(OPERATORS))
 def test_rows_still_sum_to_1_and_padding_stays_0(seed, video, text, padded, name, operator) -> None:
     weights, labels, seen = case(seed, video, text, padded)
@@ -53,17 +53,6 @@ def test_an_average_leaves_the_mass_on_each_modality_and_the_other_quadrants(see
                 assert np.ptp(after, axis=-1).max() < 1e-12
             else:
                 assert np.array_equal(before, after)
-
-
-@settings(deadline=None, max_examples=30)
-@given(SEEDS, LENGTHS, LENGTHS, st.permutations(["VV", "VT", "TV", "TT"]), st.integers(1, 4))
-def test_the_order_of_quadrants_does_not_matter(seed, video, text, order, count) -> None:
-    weights, labels, seen = case(seed, video, text, 1)
-    at_once = short_circuit(weights, labels, labels, order[:count], seen)
-    one_by_one = weights
-    for name in order[:count]:
-        one_by_one = short_circuit(one_by_one, labels, labels, [name], seen)
-    assert at_once == pytest.approx(one_by_one)
 
 
 @settings(deadline=None, max_examples=30)
@@ -98,43 +87,25 @@ def test_theorem_2_1_averages_do_not_know_the_order_of_tokens(seed, video, text)
 
 @settings(deadline=None, max_examples=30)
 @given(SEEDS, st.integers(1, 8), st.integers(1, 8))
-def test_lemma_2_2_bounds_the_rank_and_a_sharper_bound_holds(seed, video, text) -> None:
+@example(0, 6, 3)
+def test_lemma_2_2_bounds_the_rank_more_sharply(seed, video, text) -> None:
     weights, labels, _ = case(seed, video, text)
     for name, left in (("video", text), ("text", video)):
         rank = np.linalg.matrix_rank(short_circuit(weights[0], labels, labels, name))
-        assert rank <= left + 2
         assert rank <= left + 1
-
-
-def test_the_sharper_bound_is_reached() -> None:
-    weights, labels, _ = case(0, 6, 3)
-    assert np.linalg.matrix_rank(weights[0]) == 9
-    assert np.linalg.matrix_rank(short_circuit(weights[0], labels, labels, "video")) == 4
-    assert np.linalg.matrix_rank(short_circuit(weights[0], labels, labels, "text")) == 7
+        if (seed, video, text) == (0, 6, 3):
+            assert rank == left + 1
 
 
 def test_the_toy_example() -> None:
     """§A.1, Figure 4: three video and two text tokens, the last of each padded; the numbers are our own."""
     labels = np.array([V, V, V, T, T])
     seen = np.array([True, True, False, True, False])
-    given = np.array(
-        [
-            [0.5, 0.1, 0.0, 0.4, 0.0],
-            [0.2, 0.6, 0.0, 0.2, 0.0],
-            [0.3, 0.3, 0.0, 0.4, 0.0],
-            [0.1, 0.2, 0.0, 0.7, 0.0],
-            [0.4, 0.4, 0.0, 0.2, 0.0],
-        ]
+    rows = (
+        "5 1 0 4 0 | 2 6 0 2 0 | 3 3 0 4 0 | 1 2 0 7 0 | 4 4 0 2 0",
+        "3 3 0 4 0 | 4 4 0 2 0 | 3 3 0 4 0 | 1 2 0 7 0 | 4 4 0 2 0",
     )
-    expected = np.array(
-        [
-            [0.3, 0.3, 0.0, 0.4, 0.0],
-            [0.4, 0.4, 0.0, 0.2, 0.0],
-            [0.3, 0.3, 0.0, 0.4, 0.0],
-            [0.1, 0.2, 0.0, 0.7, 0.0],
-            [0.4, 0.4, 0.0, 0.2, 0.0],
-        ]
-    )
+    given, expected = (np.array([row.split() for row in each.split("|")], float) / 10 for each in rows)
     assert short_circuit(given, labels, labels, ["TT", "VV"], seen) == pytest.approx(expected)
     crossmodal = given.copy()
     crossmodal[3, :2] = 0.15
