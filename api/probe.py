@@ -170,9 +170,10 @@ def probe(
         with Progress("probing", len(calls), "question", shown=progress) as shown:
             failures = ask(calls, model, clips, how, journal, progress=shown.advance)
         if failures:
+            key, reason = next(iter(failures.items()))
             raise BuildError(
-                f"{len(failures):,} of {len(calls):,} questions got no answer, the first ({failures[0].key}) because: "
-                f"{failures[0].reason} The other answers are kept; run the same command again to ask these."
+                f"{len(failures):,} of {len(calls):,} questions got no answer, the first ({key}) because: "
+                f"{reason} The other answers are kept; run the same command again to ask these."
             )
         for name in {call.condition: None for call in calls}:
             some = [call for call in calls if call.condition == name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,9 +75,17 @@ def score(
             "config": scored.config,
             "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
         }
-    scores = described(scored.scores, subject, given, resamples=resamples, seed=seed)
-    beside = default_folder(given, config, split)
-    return written(scores, to, scored.figures, beside=beside, force=force)
+    return finished(
+        scored.scores,
+        subject,
+        given,
+        to=to,
+        parts=(config, split),
+        figures=scored.figures,
+        resamples=resamples,
+        seed=seed,
+        force=force,
+    )
 
 
 @public
@@ -134,51 +142,48 @@ def check_folder(folder: Path | str | None, output: Path) -> None:
         raise UsageError(f"scores would be written to {folder}, in the output itself. Give another folder with --out.")
 
 
-def described(scores: Scores, subject: Mapping[str, Any], given: Path, *, resamples: int, seed: int) -> Scores:
-    """Add to scores what they are of.
+def finished(
+    scores: Scores,
+    subject: Mapping[str, Any],
+    given: Path,
+    *,
+    to: Path | str | None,
+    parts: Sequence[str | None],
+    figures: Mapping[str, bytes] | None,
+    resamples: int,
+    seed: int,
+    force: bool,
+) -> Scores:
+    """Add to scores what they are of, and write them to a folder if there is one.
 
     Args:
         scores: The scores.
         subject: What was scored: `config`, and `output` with its fingerprint.
-        given: The predictions.
+        given: The predictions, a file or a folder.
+        to: The folder. That beside the predictions belongs to them, so that these are the same there if their name is.
+        parts: What of the output is scored, where the user said so; in the name of the folder beside the predictions.
+        figures: Pictures of the benchmark's own; by default those that every score has.
         resamples: Resamples of the bootstrap.
         seed: Its seed.
-    """
-    from ..evaluation.metrics.inputs import predictions_identity
-
-    about = {
-        **subject,
-        "predictions": predictions_identity(given),
-        "interval": {
-            "level": 0.95,
-            "method": "paired percentile bootstrap over source videos",
-            "sources": len(scores.tally.sources),
-            "resamples": resamples,
-            "seed": seed,
-        },
-        "figures": [],
-    }
-    return replace(scores, about=about)
-
-
-def written(
-    scores: Scores, to: Path | str | None, figures: Mapping[str, bytes] | None, *, beside: Path, force: bool
-) -> Scores:
-    """Write scores to a folder, if there is one.
-
-    Args:
-        scores: The scores.
-        to: The folder.
-        figures: Pictures of the benchmark's own; by default those that every score has.
-        beside: The folder that belongs to the predictions, so that these are the same if their name is.
         force: Whether to write over the scores of other predictions.
     """
     from ..data_cards.score_figures import score_figures
     from ..evaluation.metrics.folder import write_scores
+    from ..evaluation.metrics.inputs import predictions_identity
 
+    interval = {
+        "level": 0.95,
+        "method": "paired percentile bootstrap over source videos",
+        "sources": len(scores.tally.sources),
+        "resamples": resamples,
+        "seed": seed,
+    }
+    about = {**subject, "predictions": predictions_identity(given), "interval": interval, "figures": []}
+    scores = replace(scores, about=about)
     if to is None:
         return scores
     pictures = score_figures(scores) if figures is None else figures
-    scores = replace(scores, about={**scores.about, "figures": list(pictures)})
-    write_scores(Path(to), scores, pictures, beside=Path(to).resolve() == beside, force=force)
+    scores = replace(scores, about={**about, "figures": list(pictures)})
+    beside = Path(to).resolve() == default_folder(given, *parts)
+    write_scores(Path(to), scores, pictures, beside=beside, force=force)
     return replace(scores, written=(f"Wrote {to}",))

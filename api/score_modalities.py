@@ -206,12 +206,10 @@ def _estimates(
     """Return the share of each category, the mean of each score, and the accuracy of each subset, with intervals."""
     import numpy as np
 
-    from ..evaluation.metrics.bootstrap import estimates, tally
+    from ..evaluation.metrics.bootstrap import by_source, estimates, tally
     from ..evaluation.metrics.modality_importance import category_names
 
-    sources = sorted(set(asked.sources))
-    place = {name: number for number, name in enumerate(sources)}
-    where = np.array([place[name] for name in asked.sources], np.intp)
+    sources, where = by_source(asked.sources)
     cells = {
         f"category: {kind}": (where, np.array([name == kind for name in found], np.float64))
         for kind in category_names(list(scores))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ..core.functions import Natural, Resamples, public
 from ..core.options import Option
-from .score import check_folder, default_folder, described, written
+from .score import check_folder, finished
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.scores import Scores
@@ -91,5 +91,7 @@ def score_open_ended(
         footnotes=references.notes + open_ended.notes(headline),
     )
     subject = {"config": references.config, "output": references.output}
-    scores = described(scores, subject, given, resamples=resamples, seed=seed)
-    return written(scores, to, None, beside=default_folder(given, config, split), force=force)
+    parts = (config, split)
+    return finished(
+        scores, subject, given, to=to, parts=parts, figures=None, resamples=resamples, seed=seed, force=force
+    )

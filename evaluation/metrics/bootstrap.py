@@ -101,6 +101,12 @@ def tally(sources: Sequence[str], cells: Mapping[str, tuple[NDArray[np.intp], Fl
     return Tally(tuple(sources), tuple(cells), sums, counts).answered()
 
 
+def by_source(sources: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
+    """Return the source videos of items, sorted, and the place of each item's own among them."""
+    names, where = np.unique(np.asarray(sources, str), return_inverse=True)
+    return names.tolist(), where
+
+
 def resample(sources: int, seed: int, resamples: int = RESAMPLES) -> Floats:
     """Draw how often each source video is in each resample.
 

@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core.errors import InputError
 from ...core.results import Estimate, Table, cell_json
-from .bootstrap import RESAMPLES, Floats, Means, estimates, tally
+from .bootstrap import RESAMPLES, Floats, Means, by_source, estimates, tally
 
 
 @dataclass(frozen=True)
-class Answered:
-    """Distances of the pairs that were answered alike.
+class DistanceMoments:
+    """Mean and variance of the distances of pairs that were answered alike.
 
     Attributes:
         pairs: How many.
@@ -49,8 +49,8 @@ class DistanceRow:
     """
 
     kind: str
-    right: Answered
-    wrong: Answered
+    right: DistanceMoments
+    wrong: DistanceMoments
     difference: Estimate
 
 
@@ -99,9 +99,9 @@ def distance_table(
 
 
 def _row(
-    kind: str, values: Floats, both: NDArray[np.bool_], sources: NDArray[np.str_], seed: int, resamples: int
+    kind: str, values: Floats, both: NDArray[np.bool_], sources: Sequence[str], seed: int, resamples: int
 ) -> DistanceRow:
-    names, where = np.unique(sources, return_inverse=True)
+    names, where = by_source(sources)
     middle = values.mean()  # squares of what lies near 0 lose nothing
     sides = {"right": both, "wrong": ~both}
     cells = {}
@@ -117,9 +117,9 @@ def _row(
             found[f"{side}²"] = means[f"{side}²"] - means[side] ** 2
         return found
 
-    scores = estimates(tally(names.tolist(), cells), measure, seed=seed, resamples=resamples)
+    scores = estimates(tally(names, cells), measure, seed=seed, resamples=resamples)
     right, wrong = (
-        Answered(int(chosen.sum()), len(set(where[chosen].tolist())), scores[side], scores[f"{side}²"])
+        DistanceMoments(int(chosen.sum()), len(set(where[chosen].tolist())), scores[side], scores[f"{side}²"])
         for side, chosen in sides.items()
     )
     return DistanceRow(kind, right, wrong, scores["difference"])
@@ -127,30 +127,21 @@ def _row(
 
 def as_table(rows: Sequence[DistanceRow]) -> Table:
     """Set rows as the paper's Table 16 has them, with intervals and the difference."""
-    lines = tuple(
-        (
-            row.kind,
-            *(cell for part in (row.right, row.wrong) for cell in (part.pairs, part.mean, part.variance)),
-            row.difference,
-        )
-        for row in rows
-    )
+    lines = []
+    for row in rows:
+        cells = (cell for part in (row.right, row.wrong) for cell in (part.pairs, part.mean, part.variance))
+        lines.append((row.kind, *cells, row.difference))
     columns = ("pairs", "mean", "variance")
     headings = ("complements", *(f"{name}, {which}" for which in ("both right", "not both") for name in columns))
     note = "Divided by the root of the number of tokens, 0 to 1.41. The difference: mean of both right - of not both."
     title = "Distances between attention maps of complements [95 % interval]"
-    return Table("distances", title, (*headings, "difference"), lines, note)
+    return Table("distances", title, (*headings, "difference"), tuple(lines), note)
 
 
 def row_json(row: DistanceRow) -> dict[str, Any]:
     """Return a row as JSON values."""
     parts = {
-        name: {
-            "pairs": part.pairs,
-            "sources": part.sources,
-            "mean": cell_json(part.mean),
-            "variance": cell_json(part.variance),
-        }
+        name: {field: cell_json(value) for field, value in vars(part).items()}
         for name, part in (("both_right", row.right), ("not_both", row.wrong))
     }
     return {"complements": row.kind, **parts, "difference": cell_json(row.difference)}

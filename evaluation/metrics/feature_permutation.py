@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from ...core.errors import InputError
 from ...core.results import Cell, Table
-from .items import Items
+from .items import Items, join_items
 from .model_table import Value, spread
-from .predictions import ID_NAMES, PickedOptions, Predictions, column, join, of_output
+from .predictions import ID_NAMES, PickedOptions, Predictions, column, of_output
 
 Right = NDArray[np.bool_]
 ALL_QUESTIONS = "all"
@@ -51,8 +51,7 @@ def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[s
     found: dict[str, dict[str, PickedOptions]] = {}
     for (kind, seed), rows in groups.items():
         place = given.path.with_name(f"{given.path.name} ({kind} permuted, seed {seed})")
-        joined = join(Predictions(place, rows), items.ids, items.options, others=items.others, first=first)
-        found.setdefault(kind, {})[seed] = joined
+        found.setdefault(kind, {})[seed] = join_items(Predictions(place, rows), items, first=first)
     return found
 
 

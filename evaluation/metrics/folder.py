@@ -153,8 +153,8 @@ def read_scores(path: Path) -> Scored:
         raise InputError(f"{folder} is damaged ({type(error).__name__}: {error}). Score again.") from error
 
 
-def _text_at(about: Any, keys: Sequence[str]) -> None:
-    """Look whether there is a text.
+def _text_at(about: Any, keys: Sequence[str]) -> str:
+    """Return the text that is there.
 
     Raises:
         KeyError, TypeError: There is none.
@@ -163,6 +163,22 @@ def _text_at(about: Any, keys: Sequence[str]) -> None:
         about = about[key]
     if not isinstance(about, str):
         raise TypeError(f"{'.'.join(keys)} is {shortened(about)}, no text")
+    return about
+
+
+def check_comparable(one: Scored, other: Scored) -> None:
+    """Refuse scores of two benchmarks, splits or outputs.
+
+    Raises:
+        InputError: They are.
+    """
+    for what, keys in (("benchmark", ("benchmark",)), ("split", ("split",)), ("output", ("output", "fingerprint"))):
+        mine, theirs = (_text_at(each.about, keys) for each in (one, other))
+        if mine != theirs:
+            raise InputError(
+                f"{one.name} and {other.name} cannot be compared: one is of {what} {mine[:16]}, the other of "
+                f"{theirs[:16]}."
+            )
 
 
 def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
@@ -174,18 +190,7 @@ def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
     Raises:
         InputError: They are not of the same questions.
     """
-    for key in ("benchmark", "split"):
-        if one.about[key] != other.about[key]:
-            raise InputError(
-                f"{one.name} and {other.name} cannot be compared: one is of {key} {one.about[key]}, the other of "
-                f"{other.about[key]}."
-            )
-    prints = [scored.about["output"]["fingerprint"] for scored in (one, other)]
-    if prints[0] != prints[1]:
-        raise InputError(
-            f"{one.name} and {other.name} are scored on different outputs (fingerprints {prints[0][:16]} and "
-            f"{prints[1][:16]}). Score both on the same one."
-        )
+    check_comparable(one, other)
     tables = [scored.about["config"] for scored in (one, other)]
     if one.about["answers"]["scored_sha256"] != other.about["answers"]["scored_sha256"]:
         why = "one was scored with --partial?" if tables[0] == tables[1] else f"tables {tables[0]} and {tables[1]}"
@@ -196,7 +201,7 @@ def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
     shared = [cell for cell in one.tally.cells if cell in set(other.tally.cells)]
     first, second = _cut(one.tally, shared), _cut(other.tally, shared)
     alone = len(set(one.tally.cells) ^ set(other.tally.cells))
-    notes = [f"{alone} cells are in one of the two only, and left out."] * bool(alone)
+    notes = [f"{alone} cells are in one of the two only, and left out."] if alone else []
     if tables[0] != tables[1]:
         notes.append(f"A is of table {tables[0]}, B of {tables[1]}: the same questions, paired by id.")
     return first, second, notes

@@ -274,6 +274,11 @@ def annotations_of(path: Path, items: Items, name: str) -> list[str]:
     return ["" if found[item] is None else str(found[item]).strip() for item in items.ids]
 
 
+def join_items(predictions: Predictions, items: Items, *, partial: bool = False, first: int = 0) -> PickedOptions:
+    """Bring predictions into the order of items; see `predictions.join`."""
+    return join(predictions, items.ids, items.options, others=items.others, partial=partial, first=first)
+
+
 def judge(items: Items, path: Path, *, first: int = 0) -> PickedOptions:
     """Read a predictions file for items; which are right is `PickedOptions.picks == Items.truth`.
 
@@ -288,4 +293,4 @@ def judge(items: Items, path: Path, *, first: int = 0) -> PickedOptions:
     predictions = read_predictions(path, expected=len(items.ids) + len(items.others))
     if items.config:
         predictions = of_output(predictions, items.config, items.fingerprint)
-    return join(predictions, items.ids, items.options, others=items.others, first=first)
+    return join_items(predictions, items, first=first)

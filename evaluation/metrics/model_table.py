@@ -14,7 +14,7 @@ from typing import Any
 
 from ...core.errors import InputError, UsageError
 from ...core.results import Cell, Result, Spread, Table, cell_json
-from .folder import Scored
+from .folder import Scored, check_comparable
 
 HEADLINE = "headline"
 STD, SETTINGS = " std", "settings"
@@ -241,16 +241,7 @@ def check_alike(scored: Sequence[Scored]) -> None:
     first = scored[0]
     questions: dict[str, Scored] = {}
     for each in scored:
-        for what, one, other in (
-            ("benchmark", first.about["benchmark"], each.about["benchmark"]),
-            ("split", first.about["split"], each.about["split"]),
-            ("output", first.about["output"]["fingerprint"], each.about["output"]["fingerprint"]),
-        ):
-            if one != other:
-                raise InputError(
-                    f"{first.name} and {each.name} do not belong in one table: one is of {what} {one[:16]}, the other "
-                    f"of {other[:16]}."
-                )
+        check_comparable(first, each)
         like = questions.setdefault(each.about["config"], each)
         if like.about["answers"]["scored_sha256"] != each.about["answers"]["scored_sha256"]:
             raise InputError(

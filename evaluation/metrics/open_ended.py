@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from ...core.errors import InputError
 from ...core.extras import import_extra, named
 from ...core.results import Estimate
-from .bootstrap import Floats, Means, Tally
+from .bootstrap import Floats, Means, Tally, by_source
 from .meteor import JAVA, NLTK, java_found, java_meteor, nltk_meteor
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating]]
@@ -101,13 +101,10 @@ def per_text(
         _, rouge = Rouge().compute_score(right, found)
         _, cider = Cider().compute_score(right, found)
     pairs = [(right[number][0].split(), found[number][0].split()) for number in found]
-    parts: dict[str, tuple[Any, Any]] = {
-        f"{size}-grams": (
-            [text["correct"][size - 1] for text in bleu.ctest],
-            [text["guess"][size - 1] for text in bleu.ctest],
-        )
-        for size in GRAMS
-    }
+    parts: dict[str, tuple[Any, Any]] = {}
+    for size in GRAMS:
+        correct, guessed = ([text[name][size - 1] for text in bleu.ctest] for name in ("correct", "guess"))
+        parts[f"{size}-grams"] = correct, guessed
     parts["length"] = ([len(text) for _, text in pairs], [len(reference) for reference, _ in pairs])
     ones = np.ones(len(pairs))
     meteor = meteor or (JAVA if java_found() else NLTK)
@@ -116,11 +113,7 @@ def per_text(
         aligned = [0.0 if found[number] == [NO_WORDS[0]] else score for number, score in enumerate(scored)]
     else:
         aligned = [nltk_meteor(said, reference) for reference, said in pairs]
-    parts |= {
-        meteor: (aligned, ones),
-        "ROUGE-L": (rouge, ones),
-        "CIDEr": (cider, ones),
-    }
+    parts |= {meteor: (aligned, ones), "ROUGE-L": (rouge, ones), "CIDEr": (cider, ones)}
     if spice:
         parts["SPICE"] = (_spice(right, found), ones)
     if encode is not None:
@@ -170,9 +163,7 @@ def count(
     Raises:
         InputError: See `per_text`.
     """
-    names = sorted(set(sources))
-    position = {name: number for number, name in enumerate(names)}
-    where = np.array([position[name] for name in sources], np.intp)
+    names, where = by_source(sources)
     cells = {
         f"{letter} {part}": values
         for letter, texts in generated.items()
@@ -221,16 +212,15 @@ def _bleu(letter: str, means: Means) -> list[Floats]:
 def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
     """Describe which METEOR it is if not 1.5, and why there is no CapsMIX if there is none."""
     names = wanted(headline)
-    found = (
-        [
+    found = []
+    if NLTK in names:
+        found.append(
             f"{NLTK} is not {JAVA}: it is higher on most texts, and so is a CapsMIX with it. Compare neither "
             "with the paper's Table 3. Version 1.5 needs Java."
-        ]
-        if NLTK in names
-        else []
-    )
+        )
     missing = [name for name in names if f"A {name}" not in headline]
-    missing += ["those of explanations"] * ("E BLEU-1" not in headline)
+    if "E BLEU-1" not in headline:
+        missing.append("those of explanations")
     if missing:
         found.append(f"{CAPSMIX} needs all eight scores of answers and of explanations; missing: {', '.join(missing)}.")
     return tuple(found)

@@ -35,15 +35,15 @@ class Setting:
     @property
     def name(self) -> str:
         """Name as files and cells have it: `clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`."""
-        parts = [f"{self.visual}-{self.severity}"] * bool(self.visual) + [self.text] * bool(self.text)
-        return "+".join(parts) or CLEAN
+        visual = f"{self.visual}-{self.severity}" if self.visual else ""
+        return "+".join(filter(None, (visual, self.text))) or CLEAN
 
     @property
     def modality(self) -> str:
         """Return "clean", "video", "text" or "multimodal"."""
-        return {(0, 0): "clean", (1, 0): "video", (0, 1): "text"}.get(
-            (bool(self.visual), bool(self.text)), "multimodal"
-        )
+        if self.visual and self.text:
+            return "multimodal"
+        return "video" if self.visual else "text" if self.text else "clean"
 
 
 def gamma_absolute(clean: Floats, perturbed: Floats) -> Floats:
@@ -86,7 +86,7 @@ class Suite:
                 continue
             name = setting.visual or setting.text
             both = setting.modality == "multimodal"
-            family = "pairs" if both else self.families[name]
+            family = PAIRS if both else self.families[name]
             members = found.setdefault((setting.modality, family), {})
             members.setdefault(setting.name if both else name, []).append(setting)
         return found
@@ -99,6 +99,19 @@ class Suite:
                 found.setdefault(self.kinds[setting.text], []).append(setting)
         rest = [setting for kind, settings in found.items() if kind != SYNTHETIC for setting in settings]
         return found | ({NOT_SYNTHETIC: rest} if rest and SYNTHETIC in found else {})
+
+    def wholes(self) -> dict[str, list[list[Setting]]]:
+        """Name what robustness is averaged over: each modality, family and, of text, kind; settings by perturbation."""
+        groups = self.groups()
+        found: dict[str, list[list[Setting]]] = {}
+        for (modality, _), members in groups.items():
+            found.setdefault(modality, []).extend(members.values())
+        for (modality, family), members in groups.items():
+            if family != PAIRS:
+                found[f"{modality}, {family}"] = list(members.values())
+        for kind, settings in self.by_kind().items():
+            found[f"text, {kind}"] = [[setting] for setting in settings]
+        return found
 
 
 SYNTHETIC, NOT_SYNTHETIC = "synthetic", "not synthetic"
@@ -116,27 +129,17 @@ def measure(suite: Suite, means: Means) -> dict[str, Floats]:
         means: Means of the cells (`cell`).
     """
     result: dict[str, Floats] = {}
-    groups = suite.groups()
+    wholes = suite.wholes()
     for score in suite.scores:
         clean = means[cell(Setting(), score)]
         result[f"{score} clean"] = clean
         for kind, gamma in GAMMAS.items():
-            by_modality: dict[str, list[Floats]] = {}
-            by_family: dict[str, Floats] = {}
-            for (modality, family), members in groups.items():
+            for name, members in wholes.items():
                 of_each = [
                     np.mean([gamma(clean, means[cell(setting, score)]) for setting in settings], axis=0)
-                    for settings in members.values()
+                    for settings in members
                 ]
-                by_modality.setdefault(modality, []).extend(of_each)
-                if family != PAIRS:
-                    by_family[f"{score} {kind} {modality}, {family}"] = np.mean(of_each, axis=0)
-            for modality, of_each in by_modality.items():
-                result[f"{score} {kind} {modality}"] = np.mean(of_each, axis=0)
-            result |= by_family
-            for group, settings in suite.by_kind().items():
-                found = [gamma(clean, means[cell(setting, score)]) for setting in settings]
-                result[f"{score} {kind} text, {group}"] = np.mean(found, axis=0)
+                result[f"{score} {kind} {name}"] = np.mean(of_each, axis=0)
     return result
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput
 from ...core.results import Result
-from .bootstrap import Measure, estimates, tally
+from .bootstrap import Measure, by_source, estimates, tally
 from .inputs import ScoreOptions, choose_split
-from .items import Items
-from .predictions import MISSING, Predictions, join, of_output
+from .items import Items, join_items
+from .predictions import MISSING, Predictions, of_output
 from .scores import Scores
 
 ReadItems = Callable[[FinishedOutput, str, str], Items]
@@ -126,18 +126,9 @@ def accuracy_scoring(read_items: ReadItems) -> Scoring:
 
     def answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
         items = read_items(output, config, options.split)
-        joined = join(
-            predictions,
-            items.ids,
-            items.options,
-            others=items.others,
-            partial=options.partial,
-            first=options.first,
-        )
+        joined = join_items(predictions, items, partial=options.partial, first=options.first)
         there = joined.picks != MISSING
-        names = sorted(set(items.sources))
-        place = {name: number for number, name in enumerate(names)}
-        where = np.array([place[name] for name in items.sources], np.intp)
+        names, where = by_source(items.sources)
         counted = tally(names, {"accuracy": (where[there], (joined.picks == items.truth)[there].astype(np.float64))})
         return Scores(
             benchmark=output.info["builder"],

@@ -17,7 +17,7 @@ from .clips import Clips
 from .journal import Journal
 from .models import Model, Reply
 from .questions import Asked
-from .run import Call, How, Usage, ask, by_clip, write_predictions
+from .run import Call, How, ask, by_clip, cost_of, total_tokens, write_predictions
 
 CHARACTERS_PER_TOKEN = 4
 SHOWN = {"video": "video", "text": "text", "both": "video+text"}  # as `score modalities` names them
@@ -100,7 +100,7 @@ def plan(asked: Asked, calls: Sequence[Call], clips: Clips | None, how: How, pri
         "tokens of answers": longest,
     }
     if prices:
-        counts["cost"] = ((text + seen) * prices[0] + longest * prices[1]) / 1e6
+        counts["cost"] = cost_of(text + seen, longest, prices)
         lines.append(f"at most about {counts['cost']:,.2f} at the given prices")
     table = Table("plan", "What would be asked, at most", tuple(counts), (tuple(counts.values()),))
     return Answers(table, counts, tuple(lines), {}, notes=asked.remarks)
@@ -143,31 +143,32 @@ def answer(
         with Progress("asking", len(calls), "question", shown=progress) as shown:
             failures = ask(calls, model, clips, how, journal, progress=shown.advance)
         replies = {call.key: journal.replies[call.key] for call in calls if call.key in journal.replies}
-        usage = Usage.of(list(replies.values()))
+        said = list(replies.values())
+        cut, (sent, answered) = sum(reply.cut for reply in said), total_tokens(said)
         if failures and not (partial and replies):
-            reasons = "; ".join(f"{each.key}: {each.reason}" for each in failures[:FAILED_SHOWN])
+            reasons = "; ".join(f"{key}: {reason}" for key, reason in [*failures.items()][:FAILED_SHOWN])
             raise BuildError(
                 f"{len(failures):,} of {len(calls):,} requests got no answer ({reasons}). The other answers are kept "
                 f"in {journal_path}: run the same command again to ask these, or with --partial to write what there is."
             )
         for name, file in files.items():
             write_predictions(file, [call for call in calls if call.modalities == name], journal, asked.fingerprint)
-        cost = usage.cost(prices)
+        uncounted = sum(reply.input_tokens is None or reply.output_tokens is None for reply in said)
         record = {
             **about,
             "modalities": list(files),
             "asked": len(asked.questions),
-            "requests": {"answered": usage.answers, "failed": len(failures), "cut": usage.cut},
-            "tokens": {"sent": usage.input_tokens, "answered": usage.output_tokens, "uncounted": usage.uncounted},
-            "models": list(usage.models),
-            **({"prices": list(prices), "cost": cost} if prices and cost is not None else {}),
+            "requests": {"answered": len(said), "failed": len(failures), "cut": cut},
+            "tokens": {"sent": sent, "answered": answered, "uncounted": uncounted},
+            "models": sorted({reply.model for reply in said} - {""}),
         }
+        if prices:
+            record |= {"prices": list(prices), "cost": cost_of(sent, answered, prices)}
         write_json(journal_path.with_suffix(".json"), record)
     unreadable = [call for call in calls if call.key in replies and not _read(call, replies[call.key])]
     lines = [
-        f"{usage.answers:,} answers, {len(unreadable):,} of them unreadable, {usage.cut:,} cut short; "
-        f"{usage.input_tokens:,} tokens sent, {usage.output_tokens:,} answered"
-        + (f", cost {cost:,.4f}" if cost is not None else "")
+        f"{len(said):,} answers, {len(unreadable):,} of them unreadable, {cut:,} cut short; "
+        f"{sent:,} tokens sent, {answered:,} answered" + (f", cost {record['cost']:,.4f}" if prices else "")
     ]
     if failures:
         lines.append(f"{len(failures):,} requests got no answer; their questions are left out (score --partial).")

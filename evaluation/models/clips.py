@@ -157,17 +157,14 @@ class StoredClips:
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
         """Return what is shown of a stored video, which is held against its hash."""
-        content = self._content(clip)
+        with fitting(self.output.path):
+            content = self._read(clip)
         if whole:
             return View((), sampling.quality, content)
         with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
             path = Path(folder) / "clip.mp4"
             path.write_bytes(content)
             return view_of_file(path, clip, sampling, index_frames)
-
-    def _content(self, clip: Clip) -> bytes:
-        with fitting(self.output.path):
-            return self._read(clip)
 
     def _read(self, clip: Clip) -> bytes:
         names, values = (tuple(part) for part in zip(*clip.key, strict=True))

@@ -176,7 +176,7 @@ def questions_of_output(
             counts[setting] = counts.get(setting, 0) + 1
             if limit is not None and counts[setting] > limit:
                 continue
-            name = str(doc[kind.id_column])
+            name, place = str(doc[kind.id_column]), video_of(task, doc)
             yield Question(
                 key="/".join(filter(None, (task.name, setting, name))),
                 kind=task.kind,
@@ -185,19 +185,13 @@ def questions_of_output(
                 unasked=text({**doc, "question": ""}).lstrip(),
                 options=tuple(doc[kind.options]) if kind.options else kind.fixed,
                 option_ids=tuple(doc.get("option_ids", ())),
-                clip=clip_of(task, doc),
+                clip=Clip(place["table"], tuple(place["key"].items())),
             )
     if unmatched:
         raise UsageError(
             f"--setting {min(unmatched)!r} matches no setting of {output.path}. Settings are those of a suite, such as "
             "clean, jpeg-3, no_verbs or jpeg-3+no_verbs; * stands for anything."
         )
-
-
-def clip_of(task: Task, doc: Doc) -> Clip:
-    """Return the video of a document."""
-    found = video_of(task, doc)
-    return Clip(found["table"], tuple(found["key"].items()))
 
 
 def questions_of_file(path: Path, *, limit: int | None = None) -> list[Question]:

@@ -81,19 +81,6 @@ class How:
         }
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A call without an answer.
-
-    Attributes:
-        key: The call.
-        reason: Why.
-    """
-
-    key: str
-    reason: str
-
-
 def calls_of(questions: Sequence[Question], chosen: Sequence[str]) -> list[Call]:
     """Return every question under every choice of modalities.
 
@@ -122,7 +109,7 @@ def ask(
     journal: Journal,
     *,
     progress: Callable[[int], None] = lambda done: None,
-) -> list[Failure]:
+) -> dict[str, str]:
     """Ask what the journal does not answer yet.
 
     Args:
@@ -134,7 +121,7 @@ def ask(
         progress: Told how many more calls are done.
 
     Returns:
-        What got no answer, in the order of the calls.
+        Why calls got no answer, by their keys, in the order of the calls.
 
     Raises:
         StressreelError: No request can get an answer, or the last ones all got none.
@@ -142,7 +129,7 @@ def ask(
     left = [call for call in calls if call.key not in journal.replies]
     progress(len(calls) - len(left))
     failures = _finished(_ask(left, model, clips, how, journal, progress))
-    return [failures[call.key] for call in left if call.key in failures]
+    return {call.key: failures[call.key] for call in left if call.key in failures}
 
 
 def _finished(work: Coroutine[Any, Any, T]) -> T:
@@ -171,14 +158,14 @@ async def _ask(
     how: How,
     journal: Journal,
     progress: Callable[[int], None],
-) -> dict[str, Failure]:
-    failures: dict[str, Failure] = {}
+) -> dict[str, str]:
+    failures: dict[str, str] = {}
     in_a_row = 0
     free = asyncio.Semaphore(model.at_once)
 
     def failed(call: Call, error: StressreelError, *, asked: bool = True) -> None:
         nonlocal in_a_row
-        failures[call.key] = Failure(call.key, str(error))
+        failures[call.key] = str(error)
         in_a_row += asked
         progress(1)
         if in_a_row >= MOST_FAILURES:
@@ -258,40 +245,12 @@ def write_predictions(path: Path, calls: Sequence[Call], journal: Journal, finge
     write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-@dataclass(frozen=True)
-class Usage:
-    """What was used.
+def total_tokens(replies: Sequence[Reply]) -> tuple[int, int]:
+    """Add up the tokens of requests and of answers, as far as the model tells."""
+    sent = sum(reply.input_tokens or 0 for reply in replies)
+    return sent, sum(reply.output_tokens or 0 for reply in replies)
 
-    Attributes:
-        answers: Answers.
-        cut: Those that ended because they may not be longer.
-        input_tokens: Of all requests, as the model counts.
-        output_tokens: Of all answers.
-        uncounted: Answers whose tokens the model did not tell.
-        models: What the model called itself.
-    """
 
-    answers: int
-    cut: int
-    input_tokens: int
-    output_tokens: int
-    uncounted: int
-    models: tuple[str, ...]
-
-    @classmethod
-    def of(cls, replies: Sequence[Reply]) -> Usage:
-        """Add up answers."""
-        return cls(
-            answers=len(replies),
-            cut=sum(reply.cut for reply in replies),
-            input_tokens=sum(reply.input_tokens or 0 for reply in replies),
-            output_tokens=sum(reply.output_tokens or 0 for reply in replies),
-            uncounted=sum(reply.input_tokens is None or reply.output_tokens is None for reply in replies),
-            models=tuple(sorted({reply.model for reply in replies} - {""})),
-        )
-
-    def cost(self, prices: tuple[float, float] | None) -> float | None:
-        """Return what it costs, at prices for a million tokens of requests and of answers."""
-        if prices is None:
-            return None
-        return (self.input_tokens * prices[0] + self.output_tokens * prices[1]) / 1e6
+def cost_of(sent: int, answered: int, prices: tuple[float, float]) -> float:
+    """Return what tokens cost, at prices for a million sent and answered."""
+    return (sent * prices[0] + answered * prices[1]) / 1e6

@@ -74,9 +74,7 @@ def test_gaps_are_refused_unless_partial_and_the_output_stays_as_it_is(built: Pa
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     write(file, [*rows[1:], rows[1], {"id": "x", "answer": "yes"}])
     done = run("stressreel", "score", built, "--predictions", file)
-    refuses(
-        done, "1 of 114 ids have no prediction", "1 ids are given more than once", "1 ids are not in this output (x)"
-    )
+    refuses(done, "1 of 114 ids have no prediction", "1 ids are given more than once", "not in this output (x)")
     assert not (tmp_path / "p.scores").exists()
     assert run("stressreel", "score", built, "--predictions", file, "--partial").code == 0
     for arguments in ((), ("--predictions", "a", "--similarity", "b")):
@@ -209,13 +207,7 @@ def test_answers_under_every_setting(suite: Path, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert json.loads(done.out)["headline"]["accuracy γa video"]["value"] == 0.5
     judged: list[Row] = [
-        {
-            "setting": row["setting"],
-            "id": row["id"],
-            "question": "q1",
-            "correct": not str(row["setting"]).endswith("-3"),
-        }
-        for row in rows
+        {**row, "answer": None, "question": "q1", "correct": not str(row["setting"]).endswith("-3")} for row in rows
     ]
     again = run("stressreel", "score", suite, "--predictions", write(tmp_path / "q.jsonl", judged), "--json")
     assert json.loads(again.out)["headline"] == json.loads(done.out)["headline"]

@@ -55,7 +55,7 @@ def test_runs_of_a_model_by_hand() -> None:
     assert "| A | 0.700 ± 0.100 | 0.500 ± 0.000 |" in replace(table, transposed=True).render("markdown")
     assert table.note == "Mean ± standard deviation (n - 1) over 1 to 3 runs of a model."
     undefined = model_table({"A": [scored(None), scored(0.5)]})
-    assert "accuracy      –" in str(undefined)
+    assert "accuracy              –" in str(undefined)
 
 
 @given(st.lists(st.lists(st.floats(0, 2), min_size=3, max_size=3), min_size=1, max_size=5))

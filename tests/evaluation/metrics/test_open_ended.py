@@ -125,6 +125,7 @@ def test_intervals_are_over_source_videos_and_capsmix_has_one() -> None:
     assert notes(renamed) == ()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not java_found(), reason="no Java, which METEOR 1.5 is a program for")
 def test_meteor_1_5_is_that_of_its_definition() -> None:
     """All matches exact, so by hand: content words weigh .75 and function words .25; alpha .85, beta .2, gamma .6."""

@@ -42,11 +42,14 @@ def increases(monkeypatch: pytest.MonkeyPatch, alphas: tuple[float, ...], tokens
     return found
 
 
-def test_a_coupled_task_is_learnt_and_loses_without_fusion(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_has_learnt_nothing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two tokens of each modality, and one layer."""
-    (outcome,) = increases(monkeypatch, (0.4,), 2, 1, 150)
-    assert outcome.learnt
-    assert outcome.increase > 50
+    one, again = increases(monkeypatch, (0.4, 0.4), 2, 1, 3)
+    assert one == again
+    assert one.loss != one.impaired
+    assert not one.learnt
+    assert simulation.Outcome(0.4, 0, 0.01, 0.03).increase == pytest.approx(200)
+    assert simulation.Outcome(0.4, 0, simulation.linear_loss(0.4) / 3, 1).learnt
 
 
 @pytest.mark.full
