@@ -106,7 +106,7 @@ def judged(
     """
     if predictions is None:
         return {}
-    id_name = column(predictions, ID_NAMES) or ""
+    id_name = column(predictions, ID_NAMES)
     if {str(row.get(id_name)).strip() for row in predictions.rows}.isdisjoint(items.ids):
         return {}
     given = match(predictions, items.ids, others=items.others, answer=answer, partial=True).given
