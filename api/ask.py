@@ -22,7 +22,7 @@ from .questions import (
 )
 
 if TYPE_CHECKING:
-    from ..evaluation.models.answers import Answers
+    from ..evaluation.models.answers import ModelAnswers
     from ..evaluation.models.models import Model
 
 
@@ -82,7 +82,7 @@ def ask(
     fresh: bool = False,
     dry_run: bool = False,
     progress: bool = True,
-) -> Answers:
+) -> ModelAnswers:
     """Ask a model the questions of `out`, and write its answers as predictions.
 
     `out` is the output of a build, or a file of your own questions: id, question, options, answer, video_id, start,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.distance_table import DistanceRow
     from ..evaluation.models.distances import Complement
     from ..evaluation.models.probed import Condition
-    from ..evaluation.models.questions import Asked, Scorable
+    from ..evaluation.models.questions import QuestionSet, Scorable
 
 BASELINE = "baseline"
 MARK = 0.02
@@ -220,7 +220,7 @@ def probe(
     return Probed(folder, tuple(tables), content, (*asked.remarks, *notes))
 
 
-def scored_right_or_wrong(asked: Asked) -> Asked:
+def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
     """Leave out what is answered in words: `score open-ended` judges it by references, not right or wrong.
 
     Raises:
@@ -244,7 +244,7 @@ def scored_right_or_wrong(asked: Asked) -> Asked:
     return replace(asked, questions=kept, tables=tuple(each for each in asked.tables if not each.written))
 
 
-def complement_pairs(asked: Asked, most: int) -> list[Complement]:
+def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
     """Draw the complement pairs whose attention is compared.
 
     Args:
@@ -270,7 +270,7 @@ def complement_pairs(asked: Asked, most: int) -> list[Complement]:
 
 
 def _compared(
-    asked: Asked, under: Sequence[Condition], folder: Path, scorable: Scorable, drawn: dict[str, Any]
+    asked: QuestionSet, under: Sequence[Condition], folder: Path, scorable: Scorable, drawn: dict[str, Any]
 ) -> tuple[list[Table], list[dict[str, Any]], int]:
     """Score every condition on a table, and compare it with the baseline.
 

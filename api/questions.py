@@ -12,8 +12,8 @@ from ..core.options import Option, comma_separated
 from .files import check_outside
 
 if TYPE_CHECKING:
-    from ..evaluation.models.clips import Clips
-    from ..evaluation.models.questions import Asked
+    from ..evaluation.models.clips import ClipSource
+    from ..evaluation.models.questions import QuestionSet
 
 Limit = Annotated[int | None, Option("", minimum=1)]
 Frames = Annotated[int, Option("", minimum=1, maximum=1024)]
@@ -26,7 +26,7 @@ TestSplit = Annotated[str | None, Option("", shown="test where there is one")]
 
 def read_questions(
     path: Path, configs: Sequence[str], split: str | None, settings: Sequence[str], limit: int | None
-) -> Asked:
+) -> QuestionSet:
     """Read what is asked.
 
     Args:
@@ -44,7 +44,7 @@ def read_questions(
     from ..builders.parts import scoring_of, tasks_of
     from ..core.files import sha256_file
     from ..core.output import reading
-    from ..evaluation.models.questions import Asked, Scorable, questions_of_file, questions_of_output
+    from ..evaluation.models.questions import QuestionSet, Scorable, questions_of_file, questions_of_output
     from ..evaluation.tasks import remarks
 
     part = limit is not None or bool(settings)
@@ -52,7 +52,7 @@ def read_questions(
         if configs or split or settings:
             raise UsageError(f"{path} is a file: it has no tables, splits and settings. Leave those options out.")
         questions = tuple(questions_of_file(path, limit=limit))
-        return Asked(path, questions, {"questions": path.name, "sha256": sha256_file(path)}, "", (), part, ())
+        return QuestionSet(path, questions, {"questions": path.name, "sha256": sha256_file(path)}, "", (), part, ())
     with reading(path) as output:
         benchmark = benchmark_of(output)
         tasks = tasks_of(benchmark, output, split)
@@ -67,10 +67,10 @@ def read_questions(
         raise InputError(f"{path} has no questions to ask in {', '.join(sorted(names))}.")
     part = part or any(task.left_out for task in tasks) or (bool(configs) and not by_table)
     named = {Scorable(task.table if by_table else None, task.split, task.writes): None for task in tasks}
-    return Asked(path, questions, identity, identity["fingerprint"], tuple(named), part, tuple(remarks(tasks)))
+    return QuestionSet(path, questions, identity, identity["fingerprint"], tuple(named), part, tuple(remarks(tasks)))
 
 
-def find_clips(asked: Asked, videos: Path | str | None) -> Clips:
+def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
     """Find the videos of questions: in the output, or in a folder.
 
     Raises:
@@ -98,7 +98,7 @@ def find_clips(asked: Asked, videos: Path | str | None) -> Clips:
         return benchmark.clips(output, asked.questions, Path(videos))
 
 
-def check_target(path: Path, asked: Asked) -> None:
+def check_target(path: Path, asked: QuestionSet) -> None:
     """Refuse to write into an output.
 
     Raises:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ..data_cards.gallery.exhibits import Gallery
     from ..evaluation.blind.asked import Asked
     from ..evaluation.metrics.items import Items
-    from ..evaluation.metrics.scoring import Scoring
-    from ..evaluation.models.clips import Clips
+    from ..evaluation.metrics.scoring import BenchmarkScoring
+    from ..evaluation.models.clips import ClipSource
     from ..evaluation.models.distances import Complement
     from ..evaluation.models.questions import Question
     from ..evaluation.tasks import Task
@@ -122,10 +122,10 @@ class Benchmark:
     derived: Callable[[FinishedOutput], Iterator[Derivation]] | None = None
     shown: Callable[[FinishedOutput], Iterator[Shown]] | None = None
     card: Callable[[], Card] | None = None
-    scoring: Callable[[], Scoring] | None = None
+    scoring: Callable[[], BenchmarkScoring] | None = None
     choices: Callable[[FinishedOutput, str, str], list[Asked]] | None = None
     tasks: Callable[[FinishedOutput, str | None], list[Task]] | None = None
-    clips: Callable[[FinishedOutput, Sequence[Question], Path], Clips] | None = None
+    clips: Callable[[FinishedOutput, Sequence[Question], Path], ClipSource] | None = None
     complements: Callable[[FinishedOutput, str], Sequence[Complement]] | None = None
     references: Callable[[FinishedOutput, str], tuple[list[Row], list[str]]] | None = None
     written_table: str = ""

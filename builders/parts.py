@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.predictions import Predictions
     from ..evaluation.metrics.references import OpenRows
     from ..evaluation.metrics.scores import Scores
-    from ..evaluation.metrics.scoring import Explanation, Scoring
+    from ..evaluation.metrics.scoring import BenchmarkScoring, Explanation
     from ..evaluation.tasks import Task
     from .base import Benchmark
     from .rebuilt import Sources
@@ -196,7 +196,7 @@ def card_of(benchmark: Benchmark) -> Card:
     return Card(context=lambda output, measured: {"introduction": benchmark.summary})
 
 
-def scoring_of(benchmark: Benchmark) -> Scoring:
+def scoring_of(benchmark: Benchmark) -> BenchmarkScoring:
     """Return how predictions on a benchmark are scored."""
     from ..evaluation.metrics.scoring import accuracy_scoring
 

@@ -24,7 +24,7 @@ Doc = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Kind:
+class QuestionKind:
     """What a kind of question has in its documents.
 
     Attributes:
@@ -46,15 +46,15 @@ class Kind:
 
 YES_NO = ("no", "yes")
 KINDS = {
-    "yes_no": Kind("question_id", fixed=YES_NO),
-    "answer": Kind("qid", "answer", "options"),
-    "explanation": Kind("qid", "explanation", "explanation_options", "explanation"),
-    "item": Kind("id", "item", "options", target="answer"),
-    "caption": Kind("clip_id", "caption", "options", target="answer"),
-    "node_yes_no": Kind("id", fixed=YES_NO),
-    "node": Kind("id"),
-    "open_answer": Kind("qid"),
-    "open_explanation": Kind("qid", answers="explanation"),
+    "yes_no": QuestionKind("question_id", fixed=YES_NO),
+    "answer": QuestionKind("qid", "answer", "options"),
+    "explanation": QuestionKind("qid", "explanation", "explanation_options", "explanation"),
+    "item": QuestionKind("id", "item", "options", target="answer"),
+    "caption": QuestionKind("clip_id", "caption", "options", target="answer"),
+    "node_yes_no": QuestionKind("id", fixed=YES_NO),
+    "node": QuestionKind("id"),
+    "open_answer": QuestionKind("qid"),
+    "open_explanation": QuestionKind("qid", answers="explanation"),
 }
 """The kinds of questions, which are those of the prompts."""
 

@@ -18,7 +18,7 @@ from ...evaluation.metrics.bootstrap import Floats, Means, Tally, estimates, tal
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_whole
 from ...evaluation.metrics.predictions import MISSING, PickedOptions, Predictions, identity, join, options_by_id
 from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import Scoring
+from ...evaluation.metrics.scoring import BenchmarkScoring
 from ...negatives.confusion import KINDS as CONFUSIONS
 
 BALANCED = ", balanced"
@@ -123,9 +123,9 @@ def tables(counted: Tally) -> tuple[Table, ...]:
     )
 
 
-def scoring() -> Scoring:
+def scoring() -> BenchmarkScoring:
     """Return how predictions on CausalChaos are scored."""
-    return Scoring(answers=score_answers, measure=lambda cells: measure, by_table=True)
+    return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure, by_table=True)
 
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:

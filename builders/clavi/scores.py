@@ -18,7 +18,7 @@ from ...evaluation.metrics.bootstrap import Floats, Means, Tally, estimates, tal
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
 from ...evaluation.metrics.predictions import MISSING, Predictions, join
 from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import Scoring
+from ...evaluation.metrics.scoring import BenchmarkScoring
 
 NO, YES = 0, 1
 TYPES = ("E", "E-NC", "BE", "BA", "BA-NC")
@@ -190,9 +190,9 @@ def tables(counted: Tally) -> tuple[Table, ...]:
     )
 
 
-def scoring() -> Scoring:
+def scoring() -> BenchmarkScoring:
     """Return how predictions on CLAVI are scored."""
-    return Scoring(answers=score_answers, measure=lambda cells: measure)
+    return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure)
 
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:

@@ -23,15 +23,15 @@ from ...evaluation.metrics.question_graphs import (
 )
 from ...evaluation.metrics.question_paths import question_path, question_path_json, question_path_text
 from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import Explanation, Scoring
+from ...evaluation.metrics.scoring import BenchmarkScoring, Explanation
 from .video_rows import VideoRows, by_video
 
 COLUMNS = ("key", "video_id", "question", "answer", "kind", "program", "is_root")
 
 
-def scoring() -> Scoring:
+def scoring() -> BenchmarkScoring:
     """Return how predictions on question graphs are scored."""
-    return Scoring(answers=score_answers, measure=measure, released=True, explain=explain)
+    return BenchmarkScoring(answers=score_answers, measure=measure, released=True, explain=explain)
 
 
 def node_of(row: Row) -> Node:

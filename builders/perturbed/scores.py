@@ -30,7 +30,7 @@ from ...evaluation.metrics.predictions import (
 )
 from ...evaluation.metrics.robustness import Setting, Suite
 from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import Scoring
+from ...evaluation.metrics.scoring import BenchmarkScoring
 from ...evaluation.metrics.similarities import MATRIX_KINDS, order_of, read_matrix, read_ranked
 
 TRUTHS = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("0", "0.0", "false", "no"), False)}
@@ -365,11 +365,11 @@ def changed(output: FinishedOutput, settings: Sequence[Setting], split: str) -> 
     return found
 
 
-def scoring() -> Scoring:
+def scoring() -> BenchmarkScoring:
     """Return how retrieval and answers on a suite are scored."""
     from .score_figures import robustness_figures
 
-    return Scoring(
+    return BenchmarkScoring(
         answers=score_suite_answers, measure=measure_of, similarity=score_retrieval, figures=robustness_figures
     )
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...core.errors import InputError
 from ...core.results import Cell, Table
 from .items import Items, join_items
-from .model_table import Value, spread
+from .model_table import RunScore, spread
 from .predictions import ID_NAMES, PickedOptions, Predictions, column, of_output
 
 Right = NDArray[np.bool_]
@@ -88,10 +88,10 @@ def permutation_table(
     rows: list[tuple[Cell, ...]] = []
     for name in (*sorted({*categories}), ALL_QUESTIONS):
         there = every if name == ALL_QUESTIONS else kinds == name
-        base = spread([Value(float(right[there].mean())) for right in original])
+        base = spread([RunScore(float(right[there].mean())) for right in original])
         cells: list[Cell] = [name, int(there.sum()), base]
         for sets in permuted.values():
-            found = spread([Value(float(right[there].mean())) for right in sets.values()])
+            found = spread([RunScore(float(right[there].mean())) for right in sets.values()])
             cells += [found, found.mean - base.mean]
         rows.append(tuple(cells))
     runs = f"{len(original)} run{'s' * (len(original) != 1)} as asked"

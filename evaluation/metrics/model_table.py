@@ -25,7 +25,7 @@ Label = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Value:
+class RunScore:
     """A score of one run.
 
     Attributes:
@@ -39,7 +39,7 @@ class Value:
     settings: int = 1
 
 
-def values_of(scored: Scored, of: str) -> dict[Label, Value]:
+def values_of(scored: Scored, of: str) -> dict[Label, RunScore]:
     """Read a table of a score.
 
     Args:
@@ -56,7 +56,7 @@ def values_of(scored: Scored, of: str) -> dict[Label, Value]:
     """
     try:
         if of == HEADLINE:
-            return {(name,): Value(_number(value)) for name, value in scored.about[HEADLINE].items()}
+            return {(name,): RunScore(_number(value)) for name, value in scored.about[HEADLINE].items()}
         tables = scored.about["tables"]
         if of in tables:
             return _rows(tables[of])
@@ -66,18 +66,18 @@ def values_of(scored: Scored, of: str) -> dict[Label, Value]:
     raise UsageError(f"{scored.name} has no table {of!r}. Tables: {known}.")
 
 
-def _rows(rows: Sequence[Mapping[str, Any]]) -> dict[Label, Value]:
+def _rows(rows: Sequence[Mapping[str, Any]]) -> dict[Label, RunScore]:
     names = list(rows[0]) if rows else []
     scores = [name for name in names if all(_is_score(row[name]) for row in rows)]
     labels = names[: names.index(scores[0])] if scores else names
-    found: dict[Label, Value] = {}
+    found: dict[Label, RunScore] = {}
     for row in rows:
         at = tuple(str(row[name]) for name in labels)
         for name in scores:
             if name.endswith(STD) and name.removesuffix(STD) in scores:
                 continue
             spread = (_number(row[name + STD]), int(row[SETTINGS])) if name + STD in scores else ()
-            found[(*at, name)] = Value(_number(row[name]), *spread)
+            found[(*at, name)] = RunScore(_number(row[name]), *spread)
     return found
 
 
@@ -94,7 +94,7 @@ def _number(cell: Any) -> float:
     return float(value)
 
 
-def spread(values: Sequence[Value]) -> Spread:
+def spread(values: Sequence[RunScore]) -> Spread:
     """Return the mean of a model's runs and the standard deviation to report with it.
 
     Of means over settings it is the standard deviation over the settings of all runs, as in the robustness tables:
@@ -179,7 +179,7 @@ def model_table(models: Mapping[str, Sequence[Scored]], of: str = HEADLINE, only
     runs = [(model, scored) for model, several in models.items() for scored in several]
     check_alike([scored for _, scored in runs])
     configs = list(dict.fromkeys(str(scored.about["config"]) for _, scored in runs))
-    found: dict[Label, dict[str, list[Value]]] = {}
+    found: dict[Label, dict[str, list[RunScore]]] = {}
     for model, scored in runs:
         for label, value in values_of(scored, of).items():
             whole = (str(scored.about["config"]), *label)

@@ -55,7 +55,7 @@ class Explanation(Result):
 
 
 @dataclass(frozen=True)
-class Scoring:
+class BenchmarkScoring:
     """How predictions on a benchmark are scored.
 
     Attributes:
@@ -79,7 +79,7 @@ class Scoring:
 
 def score(
     output: FinishedOutput,
-    scoring: Scoring,
+    scoring: BenchmarkScoring,
     config: str,
     predictions: Predictions | None,
     similarity: Path | None,
@@ -117,7 +117,7 @@ def score(
     return scoring.answers(output, config, of_output(predictions, config, output.info["fingerprint"]), options)
 
 
-def accuracy_scoring(read_items: ReadItems) -> Scoring:
+def accuracy_scoring(read_items: ReadItems) -> BenchmarkScoring:
     """Score by accuracy alone: what a benchmark without scores of its own gets.
 
     Args:
@@ -139,4 +139,4 @@ def accuracy_scoring(read_items: ReadItems) -> Scoring:
             tally=counted,
         )
 
-    return Scoring(answers=answers, measure=lambda cells: dict)
+    return BenchmarkScoring(answers=answers, measure=lambda cells: dict)

@@ -13,10 +13,10 @@ from ...core.files import write_json
 from ...core.progress import Progress
 from ...core.results import Result, Table
 from ..metrics.answers import read_answer
-from .clips import Clips
+from .clips import ClipSource
 from .journal import Journal
 from .models import Model, Reply
-from .questions import Asked
+from .questions import QuestionSet
 from .run import Call, How, ask, by_clip, cost_of, total_tokens, write_predictions
 
 CHARACTERS_PER_TOKEN = 4
@@ -26,7 +26,7 @@ Prices = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Answers(Result):
+class ModelAnswers(Result):
     """Answers of a model; of a dry run, what would be asked.
 
     Attributes:
@@ -59,7 +59,9 @@ class Answers(Result):
         return "\n".join([*self.lines, *([""] if self.commands else []), *self.commands])
 
 
-def plan(asked: Asked, calls: Sequence[Call], clips: Clips | None, how: How, prices: Prices | None = None) -> Answers:
+def plan(
+    asked: QuestionSet, calls: Sequence[Call], clips: ClipSource | None, how: How, prices: Prices | None = None
+) -> ModelAnswers:
     """Count what would be asked: requests, pictures and about how many tokens; nothing is sent.
 
     Args:
@@ -103,14 +105,14 @@ def plan(asked: Asked, calls: Sequence[Call], clips: Clips | None, how: How, pri
         counts["cost"] = cost_of(text + seen, longest, prices)
         lines.append(f"at most about {counts['cost']:,.2f} at the given prices")
     table = Table("plan", "What would be asked, at most", tuple(counts), (tuple(counts.values()),))
-    return Answers(table, counts, tuple(lines), {}, notes=asked.remarks)
+    return ModelAnswers(table, counts, tuple(lines), {}, notes=asked.remarks)
 
 
 def answer(
-    asked: Asked,
+    asked: QuestionSet,
     calls: Sequence[Call],
     model: Model,
-    clips: Clips | None,
+    clips: ClipSource | None,
     how: How,
     files: Mapping[str, Path],
     journal_path: Path,
@@ -119,7 +121,7 @@ def answer(
     partial: bool = False,
     fresh: bool = False,
     progress: bool = True,
-) -> Answers:
+) -> ModelAnswers:
     """Ask, and write predictions and the record.
 
     Args:
@@ -181,7 +183,7 @@ def answer(
     headings = ("modalities", "file", "answers", "unreadable", "cut short", "no answer")
     commands = score_commands(asked, files, partial=bool(failures) or asked.part)
     table = Table("answers", f"Answers to {asked.path}", headings, tuple(rows))
-    return Answers(table, record, tuple(lines), files, tuple(commands), asked.remarks)
+    return ModelAnswers(table, record, tuple(lines), files, tuple(commands), asked.remarks)
 
 
 def _read(call: Call, reply: Reply) -> bool:
@@ -190,7 +192,7 @@ def _read(call: Call, reply: Reply) -> bool:
     return read_answer(reply.text, options) is not None if options else bool(reply.text.strip())
 
 
-def score_commands(asked: Asked, files: Mapping[str, Path], *, partial: bool) -> list[str]:
+def score_commands(asked: QuestionSet, files: Mapping[str, Path], *, partial: bool) -> list[str]:
     """Return the commands that score the predictions."""
     out = shlex.quote(str(asked.path))
     if files.keys() >= SHOWN.keys() and not partial:

@@ -78,7 +78,7 @@ class View:
         return sum(math.ceil(p.shape[0] / PATCH) * math.ceil(p.shape[1] / PATCH) for p in self.pictures)
 
 
-class Clips(Protocol):
+class ClipSource(Protocol):
     """Where the frames of clips come from."""
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:

@@ -16,7 +16,7 @@ from ..metrics.items import Items
 from ..probes.attention_distances import attention_distance
 from ..probes.attention_maps import captured_attention
 from ..probes.labels import as_array, labels_for
-from .clips import Clips
+from .clips import ClipSource
 from .journal import Journal
 from .local import LocalModel
 from .models import Reply, Request
@@ -59,7 +59,7 @@ def measure_distances(
     pairs: Sequence[Complement],
     calls: Mapping[str, Call],
     model: LocalModel,
-    clips: Clips,
+    clips: ClipSource,
     how: How,
     journal: Journal,
     *,

@@ -118,7 +118,7 @@ class Scorable:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionSet:
     """The questions that are asked, and where they are from.
 
     Attributes:

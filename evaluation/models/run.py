@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from ...core.errors import BuildError, InputError, StressreelError, VideoError
 from ...core.files import write_atomic
 from ..tasks import prompts
-from .clips import Clips, Sampling, View
+from .clips import ClipSource, Sampling, View
 from .journal import Journal
 from .models import AnswerError, Model, Reply, Request
 from .questions import MODALITIES, Clip, Question
@@ -104,7 +104,7 @@ def by_clip(calls: Sequence[Call]) -> Iterator[tuple[Clip | None, list[Call]]]:
 def ask(
     calls: Sequence[Call],
     model: Model,
-    clips: Clips | None,
+    clips: ClipSource | None,
     how: How,
     journal: Journal,
     *,
@@ -154,7 +154,7 @@ def _finished(work: Coroutine[Any, Any, T]) -> T:
 async def _ask(
     calls: Sequence[Call],
     model: Model,
-    clips: Clips | None,
+    clips: ClipSource | None,
     how: How,
     journal: Journal,
     progress: Callable[[int], None],

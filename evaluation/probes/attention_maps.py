@@ -86,6 +86,6 @@ def captured_attention(
     if batch < 1:
         raise UsageError(f"batch must be 1 or more, and is {batch}.")
     capture = import_extra(".capture", __package__, what="captured_attention")
-    probe = capture.Capture(model, chosen_layers(model, layers, attention), batch)
+    probe = capture.AttentionCapture(model, chosen_layers(model, layers, attention), batch)
     with probe:
         yield CapturedAttention(probe.maps)

@@ -7,13 +7,13 @@ import torch
 from numpy.typing import NDArray
 
 from ...core.errors import ProbeError, UsageError
-from .interception import Operation, Probe
+from .interception import AttentionInterception, Operation
 from .streams import Streams
 
 NOTHING = Operation(frozenset(), "capture", heads=None, hidden_below=None, measure=False)
 
 
-class Capture(Probe):
+class AttentionCapture(AttentionInterception):
     """Notes what softmax gives within the layers, and changes none of it."""
 
     def __init__(self, model: torch.nn.Module, layers: dict[str, torch.nn.Module], batch: int):

@@ -23,7 +23,7 @@ from ...core.errors import ProbeError, UsageError
 from .labels import Labels
 from .layers import shown
 from .quadrants import NEITHER, Quadrants, quadrant_name
-from .reports import Report, Tally
+from .reports import LayerTally, Report
 from .streams import Streams
 
 Tensor = torch.Tensor
@@ -48,7 +48,7 @@ class Operation:
     hidden_below: float | None
     measure: bool
 
-    def __call__(self, scores: Tensor, weights: Tensor, grid: Grid, tally: Tally) -> Tensor:
+    def __call__(self, scores: Tensor, weights: Tensor, grid: Grid, tally: LayerTally) -> Tensor:
         """Change weights (batch, heads, queries, keys), softmax of the scores; note what was done."""
         lowest = torch.finfo(scores.dtype).min / 2 if self.hidden_below is None else self.hidden_below
         visible = scores > lowest
@@ -63,7 +63,7 @@ class Operation:
             measure(before.detach(), after.detach(), visible, grid, tally)
         return weights if after is before else after.to(weights.dtype)
 
-    def _operate(self, scores: Tensor, weights: Tensor, visible: Tensor, grid: Grid, tally: Tally) -> Tensor:
+    def _operate(self, scores: Tensor, weights: Tensor, visible: Tensor, grid: Grid, tally: LayerTally) -> Tensor:
         parts = grid.parts(self.quadrants)
         if not parts:
             return weights
@@ -146,7 +146,7 @@ class Grid:
         return Part(cells, which, indicator.transpose(-1, -2))
 
 
-def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: Tally) -> None:
+def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: LayerTally) -> None:
     """Add up what each quadrant holds, over rows that have a label and see something."""
     alive = (visible.any(-1, keepdim=True) & (grid.asking != NEITHER)).expand(*before.shape[:-1], 1)
     tally.rows += float(alive.sum())
@@ -171,10 +171,10 @@ def present(labels: Tensor) -> list[int]:
     return sorted(set(labels.flatten().tolist()))
 
 
-ACTIVE: list[Probe] = []
+ACTIVE: list[AttentionInterception] = []
 
 
-class Probe(TorchFunctionMode):
+class AttentionInterception(TorchFunctionMode):
     """The context manager that `quag` gives."""
 
     def __init__(self, model: Module, operation: Operation, streams: Streams, layers: dict[str, Module]):
@@ -184,7 +184,7 @@ class Probe(TorchFunctionMode):
         self.report = Report(
             operation.operator,
             tuple(quadrant_name(one) for one in sorted(operation.quadrants)),
-            {name: Tally(name) for name in layers},
+            {name: LayerTally(name) for name in layers},
         )
         self.running: list[tuple[str, list[bool]]] = []
         self.grids: dict[tuple[Any, ...], Grid | None] = {}

@@ -48,7 +48,7 @@ class LayerReport:
 
 
 @dataclass
-class Tally:
+class LayerTally:
     """Sums of one layer while a model runs."""
 
     name: str
@@ -96,7 +96,7 @@ class Report:
 
     operator: str
     quadrants: tuple[str, ...]
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[str, LayerTally] = field(default_factory=dict)
 
     @property
     def layers(self) -> tuple[LayerReport, ...]:

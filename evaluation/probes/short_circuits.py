@@ -81,7 +81,7 @@ def quag(
     """
     chosen, operator = quadrants_of(quadrants), checked_operator(operator)
     interception = import_extra(".interception", __package__, what="quag", extra="probes")
-    probe: AbstractContextManager[Report] = interception.Probe(
+    probe: AbstractContextManager[Report] = interception.AttentionInterception(
         model,
         interception.Operation(chosen, operator, None if heads is None else frozenset(heads), hidden_below, measure),
         read_streams(modality, generated),

@@ -14,7 +14,7 @@ from stressreel.core.errors import InputError, UsageError
 from stressreel.core.results import Spread
 from stressreel.evaluation.metrics.bootstrap import Tally
 from stressreel.evaluation.metrics.folder import Scored
-from stressreel.evaluation.metrics.model_table import Value, model_table, spread
+from stressreel.evaluation.metrics.model_table import RunScore, model_table, spread
 
 NOTHING = Tally((), (), np.zeros((0, 0)), np.zeros((0, 0)))
 FINE = [
@@ -61,7 +61,7 @@ def test_runs_of_a_model_by_hand() -> None:
 @given(st.lists(st.lists(st.floats(0, 2), min_size=3, max_size=3), min_size=1, max_size=5))
 def test_means_over_settings_have_the_deviation_of_all_settings(runs: list[list[float]]) -> None:
     """That of all settings of all runs at once, as NumPy has it."""
-    values = [Value(float(np.mean(run)), float(np.std(run)), len(run)) for run in runs]
+    values = [RunScore(float(np.mean(run)), float(np.std(run)), len(run)) for run in runs]
     found = spread(values)
     assert found.mean == pytest.approx(np.mean(runs))
     assert found.std == pytest.approx(np.std(runs), abs=1e-7)
