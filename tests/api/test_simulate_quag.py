@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -13,7 +14,11 @@ from stressreel.core.errors import UsageError
 pytest.importorskip("torch", reason="the simulation needs torch: pip install 'stressreel[probes]'")
 
 
-def test_losses_are_what_the_command_prints(tmp_path: Path) -> None:
+def test_losses_are_what_the_command_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In small: two tokens of each modality, and one layer."""
+    simulation = importlib.import_module("stressreel.evaluation.probes.simulation")
+    monkeypatch.setattr(simulation, "TOKENS", 2)
+    monkeypatch.setattr(simulation, "LAYERS", 1)
     out = tmp_path / "figures" / "s.png"
     found = stressreel.simulate_quag(out=out, alphas=[0.2], steps=1, workers=1, progress=False)
     done = run("stressreel", "simulate-quag", "--out", out, "--alphas", "0.2", "--steps", 1, "--no-progress")
