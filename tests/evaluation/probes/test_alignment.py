@@ -39,6 +39,7 @@ def test_the_best_permutation_lies_between_the_bound_and_what_is_found(noise: fl
             noisy = np.log(first) + rng_for(1, "noise", number).normal(0, noise, first.shape)
             second = softmax(noisy).astype(np.float32)[np.ix_(order, order)]
         found, exact = align(first, second, GROUPS[7]), min(norm(first, second, one) for one in every)
+        assert (sorted(found.order[:4]), sorted(found.order[4:])) == ([0, 1, 2, 3], [4, 5, 6])
         assert found.settled
         assert found.lowest <= exact + 1e-5
         assert exact <= found.distance + 1e-5
