@@ -122,7 +122,7 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
         config, split, about = "references", ALL, {"file": path.name, "fingerprint": sha256_file(path)}
     if not rows:
         raise InputError(f"{path} has no questions in this split.")
-    id_name = column(Predictions(path, list(rows)), ID_NAMES)
+    id_name = column(Predictions(path, [dict(row) for row in rows]), ID_NAMES)
     ids = [str(row.get(id_name)).strip() for row in rows]
     refuse_doubled(path, ids)
     texts: dict[str, list[str]] = {}
