@@ -86,6 +86,7 @@ class TestDataset:
                 given = {"severity": row["severity"], "key": row["source_id"]}
                 assert np.array_equal(clip.frames, stressreel.corrupt(clean.frames, name, **given))
 
+    @pytest.mark.full
     def test_content_depends_on_neither_workers_nor_other_severities(self, short, suite, tmp_path):
         names = "noise,rotation,jumble,mpeg2"
         given = ("--captions", short / "captions.csv", "--perturbations", names, "--severity", 3, "--lossless", *FAST)
@@ -127,7 +128,10 @@ class TestClipsOfLongSources:
         assert run("stressreel", "verify", out).code == 0
 
 
-@pytest.fixture(scope="module", params=[(), ("--clip-first",)], ids=["whole first", "clip first"])
+CLIP_FIRST = pytest.param(("--clip-first",), marks=pytest.mark.full, id="clip first")
+
+
+@pytest.fixture(scope="module", params=[pytest.param((), id="whole first"), CLIP_FIRST])
 def recipes(request, film, build_once):
     given = ("--captions", film / "c.csv", "--no-render", "--severity", "2,5", *request.param)
     return build_once("build-perturbed", *given)
