@@ -360,17 +360,27 @@ def _acquire(lock: FileLock, path: Path, wait: Say | None) -> None:
         time.sleep(WAIT_S)
 
 
+STATE: dict[str, type] = {  # what a build writes of itself, by key
+    **dict.fromkeys(("builder", "dataset_version", "hash", "plan_sha256", "fingerprint"), str),
+    **dict.fromkeys(("identity", "counts", "fingerprints", "skips"), dict),
+    "tables": object,  # `left_names` reads it
+}
+
+
 def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     """Read a JSON object that a build wrote; None if there is no file.
 
     Raises:
-        OutputError: It is damaged, or lacks a key.
+        OutputError: It is damaged, lacks a key, or has a value of another type than a build writes.
     """
     if not file.is_file():
         return None
     try:
         content = parse_json(read_own(file))
-        return {**content, **{key: content[key] for key in keys}}
+        for key in keys:
+            if not isinstance(content[key], STATE[key]):
+                raise TypeError(f"{key} is {type(content[key]).__name__}")
+        return dict(content)
     except (ValueError, LookupError, TypeError) as error:
         raise _damaged(file, error) from error
 

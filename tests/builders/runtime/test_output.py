@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from commands import run
 from stressreel.annotations.samples.cache import cached_sample
+from stressreel.builders.runtime.output import read_state
 from stressreel.builders.runtime.store import FolderStore
-from stressreel.core.errors import InputError
+from stressreel.core.errors import InputError, OutputError
 
 ARGUMENTS = ("--charades", cached_sample("charades"), "--no-render", "--limit", 1)
 PLAN = {"builder": "clavi", "hash": "0" * 64, "identity": {}, "tables": ["questions"]}
@@ -87,3 +88,10 @@ def test_a_journal_reads_no_file_outside_its_unit(tmp_path: Path) -> None:
     (folder / "near.mp4").symlink_to(folder / "file.mp4")
     (folder / "file.mp4").write_text("secret")
     assert not store.has("unit", {"near.mp4": 6})
+
+
+@pytest.mark.parametrize(("key", "value"), [("plan_sha256", 1), ("builder", None), ("counts", []), ("skips", "x")])
+def test_a_value_of_another_type_is_damage(tmp_path: Path, key: str, value: object) -> None:
+    (tmp_path / "build.json").write_text(json.dumps({key: value}))
+    with pytest.raises(OutputError, match=r"build\.json is damaged"):
+        read_state(tmp_path / "build.json", (key,))
