@@ -52,10 +52,7 @@ def diff(
                 f"{names[0]} is of {benchmarks[0].name} and {names[1]} of {benchmarks[1].name}: their tables have "
                 "nothing in common to compare. Give two outputs of one benchmark."
             )
-        tables = [
-            {config.name: config for config in benchmark.configs(output.info) if config.name in output.info["counts"]}
-            for benchmark, output in zip(benchmarks, (first, second), strict=True)
-        ]
-        pairs = [(tables[0].get(name), tables[1].get(name)) for name in {**tables[0], **tables[1]}]
+        here, there = ({config.name: config for config in benchmarks[0].tables(each)} for each in (first, second))
+        pairs = [(here.get(name), there.get(name)) for name in {**here, **there}]
         with Working("comparing"):
             return diff_outputs(first, second, pairs, names=names, decode=decode, most_videos=limit_videos)

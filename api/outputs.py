@@ -72,13 +72,11 @@ class Output:
             KeyError: There is none of that id.
         """
         with fitting(self.path):
-            for config in self.benchmark.configs(self.info):
-                columns = [column.name for column in config.columns if column.kind == "video"]
-                if columns and config.name in self.info["counts"]:
-                    for row in self._output.rows(config.name, [config.columns[0].name, *columns]):
-                        if row[config.columns[0].name] == video_id:
-                            content: bytes = row[columns[0]]["bytes"]
-                            return content
+            for config in self.benchmark.tables(self._output):
+                for row in self._output.rows(config.name, [config.key[0], *config.videos]) if config.videos else ():
+                    if row[config.key[0]] == video_id:
+                        content: bytes = row[config.videos[0]]["bytes"]
+                        return content
         raise KeyError(video_id)
 
 

@@ -136,6 +136,10 @@ class Benchmark:
     drawn_sample: str = ""
     result_table: str = ""
 
+    def tables(self, output: FinishedOutput) -> list[Config]:
+        """Return the tables that an output has."""
+        return [config for config in self.configs(output.info) if config.name in output.info["counts"]]
+
     @property
     def program(self) -> str:
         """What builds it on the command line: a benchmark of another package has no program of its own."""

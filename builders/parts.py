@@ -67,8 +67,8 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: Again) ->
     from .runtime.verify import common_checks, row_checks
 
     benchmark = benchmark_of(output)
-    configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
-    has_videos = any(column.kind == "video" for config in configs for column in config.columns)
+    configs = benchmark.tables(output)
+    has_videos = any(config.videos for config in configs)
     checks = common_checks(configs)
     last = checks.pop("load_dataset")
     rebuilt = rebuild_checks(output, benchmark, sources, again) if sources else {}
@@ -209,7 +209,7 @@ def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) ->
 
     if benchmark.tasks:
         return benchmark.tasks(output, split)
-    configs = [config for config in benchmark.configs(output.info) if config.name in output.info["counts"]]
+    configs = benchmark.tables(output)
     return item_tasks(output, benchmark.items, benchmark.question_tables(output.info), configs, split)
 
 

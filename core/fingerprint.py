@@ -55,7 +55,7 @@ class UnitRows:
 
 def plain_json(config: Config, row: Row) -> str:
     """Serialise a row of storage values without its videos."""
-    return canonical_json({name: row[name] for name in (c.name for c in config.columns if c.kind != "video")})
+    return canonical_json({name: row[name] for name in config.plain})
 
 
 @dataclass

@@ -21,7 +21,7 @@ from .share import Share, read_share
 
 S = TypeVar("S")
 Record = Literal["always", "changed", "never"]
-Kind = Literal["auto", "inline", "processes", "ray"]
+ExecutorKind = Literal["auto", "inline", "processes", "ray"]
 NAME, ITSELF = "NAME", "ITSELF"
 SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
@@ -136,7 +136,7 @@ class RunOptions:
 
     out: Path | None = option(None, "Output folder: new, empty, or an earlier run of the same build.")
     workers: int | None = option(None, "Processes. The result does not depend on it.", minimum=1, shown="one a core")
-    executor: Kind = option(
+    executor: ExecutorKind = option(
         "auto",
         "Where units are rendered: in this process, in processes of this machine, or on a Ray cluster; auto takes "
         "processes if there is more than one worker.",

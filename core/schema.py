@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -83,6 +84,25 @@ class Config:
     columns: tuple[Column, ...]
     default: bool = False
     key_columns: int = 1
+
+    @cached_property
+    def key(self) -> list[str]:
+        """The columns that together are unique."""
+        return [column.name for column in self.columns[: self.key_columns]]
+
+    @cached_property
+    def videos(self) -> list[str]:
+        """The columns with videos."""
+        return [column.name for column in self.columns if column.kind == "video"]
+
+    @cached_property
+    def plain(self) -> list[str]:
+        """The columns that are no videos."""
+        return [column.name for column in self.columns if column.kind != "video"]
+
+    def file_name(self, row: Mapping[str, Any]) -> str:
+        """Name the file of a row's video, by its key."""
+        return "_".join(str(row[name]) for name in self.key) + ".mp4"
 
     def schema(self) -> pa.Schema:
         """Return the Arrow schema with the metadata from which `load_dataset` takes the features."""

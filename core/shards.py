@@ -89,10 +89,9 @@ class ShardWriter:
         self._temporary = temporary_path(path)
         self._held: list[Row] = []
         self.held_bytes = self.bytes = self.rows = 0
-        videos = [column.name for column in config.columns if column.kind == "video"]
-        plain = [name for name in _leaves(self._schema) if name.split(".")[0] not in videos]
+        plain = [name for name in _leaves(self._schema) if name.split(".")[0] not in config.videos]
         # Videos are compressed already, and PLAIN so that readers can seek in them.
-        compression: Any = dict.fromkeys(plain, "zstd") if videos else "zstd"
+        compression: Any = dict.fromkeys(plain, "zstd") if config.videos else "zstd"
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
             try:

@@ -42,7 +42,7 @@ def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: in
         tracks = [(picture,), (picture, "aac")] if settings.get("audio") == "keep" else [(picture,)]
     for config in configs:
         names = [column.name for column in config.columns]
-        keys, shape = names[: config.key_columns], [name for name in SHAPE if name in names]
+        keys, shape = config.key, [name for name in SHAPE if name in names]
         if "video" not in names:
             continue
         for split in output.splits(config.name):

@@ -44,7 +44,6 @@ def check_derived(
         derived: The rows in order, those of several tables and splits mixed; and problems that are none of a column.
     """
     by_name = {config.name: config for config in configs}
-    plain = {name: [c.name for c in config.columns if c.kind != "video"] for name, config in by_name.items()}
     streams: dict[tuple[str, str], Iterator[Row] | None] = {}  # None: out of step
     count = 0
     for each in derived:
@@ -54,11 +53,11 @@ def check_derived(
         count += 1
         place = (each.table, each.split)
         if place not in streams:
-            streams[place] = output.rows(each.table, plain[each.table], each.split)
+            streams[place] = output.rows(each.table, by_name[each.table].plain, each.split)
         rows = streams[place]
         if rows is None:
             continue
-        keys = plain[each.table][: by_name[each.table].key_columns]
+        keys = by_name[each.table].key
         found = next(rows, None)
         if found is None or any(found[name] != each.row[name] for name in keys):
             there = "the rows end" if found is None else _named(found, keys) + " stands"
@@ -69,10 +68,10 @@ def check_derived(
             yield f"{each.table}/{each.split}: {_named(found, keys)}: {line}"
     for table in dict.fromkeys(table for table, _ in streams):
         for split in output.splits(table):
-            rows = streams.get((table, split), output.rows(table, plain[table], split))
+            rows = streams.get((table, split), output.rows(table, by_name[table].plain, split))
             if rows and (extra := next(rows, None)):
-                keys = plain[table][: by_name[table].key_columns]
-                yield f"{table}/{split}: {_named(extra, keys)} and what comes after it should not be there"
+                named = _named(extra, by_name[table].key)
+                yield f"{table}/{split}: {named} and what comes after it should not be there"
     yield Compared(f"{count:,} rows, described from others")
 
 

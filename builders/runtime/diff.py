@@ -381,7 +381,7 @@ def _compare(
     both = [name for name in types[0] if name in types[1]]
     plain = [name for name in both if types[0][name][0] != VIDEO]
     videos = [name for name in both if types[0][name][0] == VIDEO]
-    keys = [column.name for column in config.columns[: config.key_columns]]
+    keys = config.key
     if lacking := [name for name in keys if name not in plain]:
         why = f"they are told apart by {', '.join(keys)}, and one of the two has no {', '.join(lacking)}"
         return TableDiff(config.name, rows, schema=schema, unmatched=why)

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from ...core.errors import BuildError, StressreelError, VideoError
 from ...core.files import output_error
-from ...core.options import Kind
+from ...core.options import ExecutorKind
 from ...core.plan import Builder, Facts, Skip, Unit
 from ...core.progress import Counts, tick_into, ticked
 from ...core.workers import DIED, Workers
@@ -138,7 +138,11 @@ class Processes:
 
 
 def executor_for(
-    workers: int | None, kind: Kind = "auto", *, ray_address: str | None = None, tools: Mapping[str, str] | None = None
+    workers: int | None,
+    kind: ExecutorKind = "auto",
+    *,
+    ray_address: str | None = None,
+    tools: Mapping[str, str] | None = None,
 ) -> Executor:
     """Choose how units are rendered.
 

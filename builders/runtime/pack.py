@@ -137,7 +137,7 @@ def _add(
     table.rows += 1
     if table.rows <= table.done:
         return
-    names = [column.name for column in table.config.columns if column.kind == "video"]
+    names = table.config.videos
     size += sum(files[row[name]] for name in names)
     if table.writer and is_full(table.writer.bytes, size):
         _finish(table, output, store, journal)
@@ -157,8 +157,7 @@ def _with_files(config: Config, names: Sequence[str], row: Row, unit: Unit, stor
                 f"{row[name]} of {unit.id} is not what was written there: something else changed the output while it "
                 "was built. Build again with --fresh."
             )
-        key = "_".join(str(row[column.name]) for column in config.columns[: config.key_columns])
-        row = row | {name: {"bytes": content, "path": f"{key}.mp4"}}
+        row = row | {name: {"bytes": content, "path": config.file_name(row)}}
     return row
 
 

@@ -117,25 +117,16 @@ class Table:
         """Its name in `units.parquet`."""
         return f"{self.config.name}/{self.split}"
 
-    @property
-    def videos(self) -> list[str]:
-        """Its columns with videos."""
-        return [column.name for column in self.config.columns if column.kind == "video"]
-
-    def key(self, row: Row) -> list[str]:
-        """Return what names a row."""
-        return [str(row[column.name]) for column in self.config.columns[: self.config.key_columns]]
-
     def title(self, row: Row) -> str:
         """Name a row for people."""
-        return " ".join(self.key(row))
+        return " ".join(str(row[name]) for name in self.config.key)
 
     def take(self, count: int) -> Iterator[Place]:
         """Take the next rows, with the hashes of videos in place of their bytes."""
         for shard, place, row in islice(self.found, count):
             line = plain_json(self.config, row)
             size = len(line)
-            for name in self.videos:  # which may be large, and are not needed again
+            for name in self.config.videos:  # which may be large, and are not needed again
                 content = row[name]["bytes"] or b""
                 row[name] = {"path": row[name]["path"], "sha256": sha256(content).hexdigest()}
                 size += len(content)
@@ -264,10 +255,10 @@ class Rebuild:
             table = tables[name]
             for _, _, row, line in places:
                 hasher.add(name, line)
-                for column in table.videos:
+                for column in table.config.videos:
                     if row[column]["sha256"] != row["sha256"]:
                         yield f"{name}: {table.title(row)}: the video does not have its sha256"
-                    if row[column]["path"] != "_".join(table.key(row)) + ".mp4":
+                    if row[column]["path"] != table.config.file_name(row):
                         yield f"{name}: {table.title(row)}: its file is called {row[column]['path']}"
         for rows, again in zip_longest(stated, hasher.done()):
             if again is not None:
@@ -287,15 +278,15 @@ class Rebuild:
                 table = tables[name]
                 free = self.chosen.columns.get(table.config.name, ()) if self.chosen else ()
                 self._otherwise[any(there[column] != row[column] for column in free)] += bool(free)
-                own = [*free, *table.videos, *(["sha256"] if table.videos else [])]
+                own = [*free, *table.config.videos, *(["sha256"] if table.config.videos else [])]
                 expected = {**row, **{column: there[column] for column in own}}
                 if expected != there:
                     yield from (f"{name}: {table.title(there)}: {line}" for line in differences(there, expected))
 
     def _note_videos(self, number: int, table: Table, rows: Sequence[Row], places: Sequence[Place]) -> None:
         for row, (shard, place, _, _) in zip(rows, places, strict=False):
-            for column in table.videos:
-                kind = (table.config.name, *table.key(row)[1:])
+            for column in table.config.videos:
+                kind = (table.config.name, *(str(row[name]) for name in table.config.key[1:]))
                 title = f"{table.name}: {table.title(row)}"
                 self._videos.append(Video(title, kind, table.shards[shard], place, number, row[column]))
 

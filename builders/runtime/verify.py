@@ -174,12 +174,9 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
     told: set[str] = set()
     output.complete()
     for name, check in checks.items():
-        problems: list[str] = []
-        left_open: list[str] = []
-        notes: list[str] = []
+        problems, left_open, notes = list[str](), list[str](), list[str]()
         unverified: dict[str, None] = {}
-        compared = ""
-        count = 0
+        compared, count = "", 0
         try:
             with Working(f"checking {name.replace('_', ' ')}"):
                 for finding in check(output):
@@ -187,16 +184,14 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
                         left_open.append(legible(finding.reason))
                         if finding.name and finding.name not in allowed:
                             unverified[finding.name] = None
-                        continue
-                    if isinstance(finding, Compared):
+                    elif isinstance(finding, Compared):
                         compared = finding.text
-                        continue
-                    if isinstance(finding, Note):
+                    elif isinstance(finding, Note):
                         notes.append(legible(finding.text))
-                        continue
-                    count += 1
-                    if len(problems) < SHOWN:
-                        problems.append(legible(finding))
+                    else:
+                        count += 1
+                        if len(problems) < SHOWN:
+                            problems.append(legible(finding))
         except UNREADABLE as error:
             count += 1
             problems.append(legible(_unreadable(output, error, told)))
@@ -298,7 +293,7 @@ def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
         yield f"there is no {UNITS}, which says what each unit has in each table"
         return
     rows = {
-        f"{config.name}/{split}": (config, output.rows(config.name, plain_columns(config), split))
+        f"{config.name}/{split}": (config, output.rows(config.name, config.plain, split))
         for config in configs
         for split in output.splits(config.name)
     }
@@ -324,34 +319,23 @@ def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 def check_video_hashes(output: FinishedOutput, config: Config) -> Iterator[str]:
     """Every embedded video has its hash and its name."""
-    videos = [column.name for column in config.columns if column.kind == "video"]
-    if not videos:
-        return
-    keys = [column.name for column in config.columns[: config.key_columns]]
-    key = keys[0]
-    for split in output.splits(config.name):
-        for row in output.rows(config.name, [*keys, "sha256", *videos], split):
-            file = "_".join(str(row[name]) for name in keys) + ".mp4"
-            for name in videos:
+    for split in output.splits(config.name) if config.videos else ():
+        for row in output.rows(config.name, [*config.key, "sha256", *config.videos], split):
+            key, file = row[config.key[0]], config.file_name(row)
+            for name in config.videos:
                 if row[name]["path"] != file:
-                    yield f"{config.name}/{split}: the file of {row[key]} is {row[name]['path']}, not {file}"
+                    yield f"{config.name}/{split}: the file of {key} is {row[name]['path']}, not {file}"
                 if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
-                    yield f"{config.name}/{split}: the bytes of {row[key]} do not have their sha256"
-
-
-def plain_columns(config: Config) -> list[str]:
-    """Name the columns of a table that are no videos."""
-    return [column.name for column in config.columns if column.kind != "video"]
+                    yield f"{config.name}/{split}: the bytes of {key} do not have their sha256"
 
 
 def check_unique_ids(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
     """The first columns of every table, those that are its key, name a row that comes once."""
     for config in configs:
-        key = [column.name for column in config.columns[: config.key_columns]]
-        counts = Counter(tuple(row[name] for name in key) for row in output.rows(config.name, key))
+        counts = Counter(tuple(row[name] for name in config.key) for row in output.rows(config.name, config.key))
         for values, count in counts.items():
             if count > 1:
-                yield f"{config.name}: {', '.join(key)} {', '.join(map(str, values))} comes {count} times"
+                yield f"{config.name}: {', '.join(config.key)} {', '.join(map(str, values))} comes {count} times"
 
 
 def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
@@ -414,7 +398,7 @@ def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Ite
     try:
         with tempfile.TemporaryDirectory(prefix="stressreel-") as cache:
             for config in configs:
-                streaming = any(column.kind == "video" for column in config.columns)
+                streaming = bool(config.videos)
                 for path in output.shards(config.name):
                     measure(path, 1 if streaming else None)
                 name = None if config.default else config.name

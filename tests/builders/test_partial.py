@@ -52,7 +52,7 @@ def test_every_benchmark_is_tried() -> None:
     assert RIGHT.keys() == set(benchmark_names())
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", ["decomp", *(pytest.param(n, marks=pytest.mark.full) for n in RIGHT if n != "decomp")])
 def test_who_is_right_about_all_that_he_answers_is_right(
     build_once: Callable[..., Path], tmp_path: Path, name: str
 ) -> None:

@@ -40,13 +40,6 @@ def example(**given: Any) -> Example:
     return from_keywords(Example, {"source": "x/y.csv", **given})
 
 
-def test_own_options_come_first_and_nested_ones_in_their_place() -> None:
-    assert [each.flag for each in options_of(Example)] == [
-        *("source", "names", "kind", "render", "crf", "tau", "both"),
-        *("seed", "split", "limit", "allow-missing", "max-skip", "version"),
-    ]
-
-
 def test_keywords_become_settings() -> None:
     made = example(names="x, y", kind="b", tau=0.25, both=("l", "r"), limit=3)
     assert (made.names, made.kind, made.inner.tau, made.both, made.limit) == (("x", "y"), "b", 0.25, ("l", "r"), 3)

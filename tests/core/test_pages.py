@@ -8,7 +8,6 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -104,42 +103,6 @@ def test_pages_hold_no_more_than_their_row_group_says(tmp_path: Path, monkeypatc
     monkeypatch.setattr(pages, "LARGEST_FOOTER", 10)
     with pytest.raises(ShardError, match="its footer has"):
         list(read_rows(path))
-
-
-def places(path: Path) -> list[Any]:
-    """Where columns lie, as pyarrow says."""
-    metadata = pq.read_metadata(path)
-    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-    columns = [[group.column(at) for at in range(group.num_columns)] for group in groups]
-    return [
-        [(start, start + each.total_compressed_size) for each in row if (start := each.file_offset or begin(each))]
-        for row in columns
-    ]
-
-
-def begin(column: Any) -> int:
-    return int(min(column.data_page_offset, column.dictionary_page_offset or column.data_page_offset))
-
-
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("codec", ["none", "zstd", "gzip"])
-def test_columns_are_found_where_pyarrow_finds_them(tmp_path: Path, version: str, codec: str) -> None:
-    rows = [{"w": ["a", None], "v": {"bytes": b"1" * 5000, "path": "p"}, "r": [{"x": "a"}, None], "n": 1, "b": True}]
-    path = tmp_path / "a.parquet"
-    for dictionary in (True, False):
-        table = pa.Table.from_pylist([*rows, dict.fromkeys(rows[0])] * 50)
-        pq.write_table(
-            table,
-            path,
-            row_group_size=30,
-            compression=codec,
-            data_page_version=version,
-            use_dictionary=dictionary,
-            data_page_size=1000,
-            write_page_index=True,
-        )
-        assert chunks_of(path) == places(path)
-        assert list(read_rows(path)) == table.to_pylist()
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from commands import start_python, wait_until
 from stressreel.core import progress
 from stressreel.core.progress import Progress, Working, counted, forget, keep, kept, showing, tick, tracked
 
@@ -94,32 +90,3 @@ def test_parts_of_larger_pieces_count_before_these_are_done(capsys: pytest.Captu
         shown.advance(3)
         assert shown.seen == 3
     assert "build: 2/6 renders, " in capsys.readouterr().err
-
-
-def test_a_console_of_ipython_is_no_notebook(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=SimpleNamespace))
-    with Progress("build", 2, "pair", shown=True) as shown:
-        shown.advance(2)
-    assert capsys.readouterr().err.startswith("build: 2/2 pairs, ")
-
-
-def stopped(tmp_path: Path, *arguments: object, when: Callable[[], bool]) -> str:
-    """Start a build, interrupt it when something is so, and return what it said."""
-    code = "from stressreel.cli.main import run, load_command; run(load_command('build-perturbed'), 'build-perturbed')"
-    process = start_python(code, *arguments, "--out", tmp_path / "o", "--preset", "ultrafast")
-    wait_until(when, process)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate()
-    assert process.returncode == 130, err
-    return err
-
-
-@pytest.mark.full
-def test_an_interrupted_build_names_what_is_kept(tmp_path: Path) -> None:
-    journal = tmp_path / "o" / ".build" / "journal.jsonl"
-    arguments = ("--msrvtt", "sample", "--perturbations", "freeze", "--severity", 3, "--workers", 1)
-    err = stopped(tmp_path, *arguments, when=lambda: journal.is_file() and journal.read_bytes().count(b"\n") > 1)
-    assert "source video" in err.partition("Stopped. Kept: ")[2]
-    assert "the same command goes on from there" in err

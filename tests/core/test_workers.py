@@ -26,17 +26,6 @@ print("main runs")
 with Workers(2) as pool:
     print(sum(pool.map(operator.mul, range(5), range(5))))
 """
-BOTH = """
-import multiprocessing, operator
-from stressreel.core.workers import Workers, on_processes
-
-def double(number):
-    return 2 * number
-
-if __name__ == "__main__":
-    with Workers(1) as ours, multiprocessing.get_context("spawn").Pool(1) as theirs:
-        print(ours.submit(operator.neg, 1).result(), theirs.map(double, [1]), ours.submit(operator.neg, 2).result())
-"""
 
 
 class Mine:
@@ -69,12 +58,6 @@ def test_no_worker_runs_the_main_module(way: str, tmp_path: Path) -> None:
     arguments = {"script": ["script.py"], "symlink": ["./symlink.py"], "module": ["-m", "script"], "-c": ["-c", SCRIPT]}
     given = SCRIPT if way == "-" else None
     assert python(*arguments.get(way, ["-"]), cwd=tmp_path, input=given) == "main runs\n30\n"
-
-
-@pytest.mark.full
-def test_pools_of_the_user_stay_as_they_are(tmp_path: Path) -> None:
-    (tmp_path / "both.py").write_text(BOTH)
-    assert python("both.py", cwd=tmp_path) == "-1 [2] -2\n"
 
 
 @pytest.mark.parametrize(

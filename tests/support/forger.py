@@ -79,11 +79,6 @@ def configs_of(output: FinishedOutput) -> list[Config]:
     return list(benchmark_of(output).configs(output.info))
 
 
-def videos_of(config: Config) -> list[str]:
-    """Name the columns with videos."""
-    return [column.name for column in config.columns if column.kind == "video"]
-
-
 @lru_cache(maxsize=4)
 def _read(out: Path) -> tuple[dict[tuple[str, str], Any], list[UnitRows], str]:
     output = open_output(out)
@@ -165,17 +160,16 @@ def write(forged: Forgery, copy: Path, *, card: bool = True) -> Path:
 def _follow(config: Config, rows: list[Any], kept: frozenset[str]) -> None:
     """Write hashes and names of videos anew."""
     for row in rows:
-        for name in videos_of(config):
-            key = "_".join(str(row[column.name]) for column in config.columns[: config.key_columns])
+        for name in config.videos:
             if row["sha256"] in kept:
                 row["sha256"] = hashlib.sha256(row[name]["bytes"]).hexdigest()
             if row[name]["path"] in kept:
-                row[name] = {**row[name], "path": f"{key}.mp4"}
+                row[name] = {**row[name], "path": config.file_name(row)}
 
 
 def _write(copy: Path, config: Config, split: str, rows: list[Any], shards: list[int]) -> None:
     """Write the shards of a split, with the borders that they had."""
-    videos, left, pieces = videos_of(config), rows, []
+    videos, left, pieces = config.videos, rows, []
     for size in shards[:-1]:
         pieces, left = [*pieces, left[:size]], left[size:]
     pieces = [piece for piece in (*pieces, left) if piece]

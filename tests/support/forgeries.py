@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 from av.video.frame import PictureType
 from figures import PNG
-from forger import Forgery, videos_of
+from forger import Forgery
 from stressreel import builders
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.api.verify import verify
@@ -61,21 +61,19 @@ TEXT = ("--text-perturbations", "typos,no_verbs", "--pairs", "jpeg:no_verbs", "-
 MINED = ("--splits", "UD", "--limit", 12, "--pool", "all", "--num-options", 3, "--no-keep-apart", "--balance", "none")
 KEPT = ("--confuse", 1, "--audio", "keep", "--tagger", "pattern")
 BENCHMARKS: dict[str, tuple[Any, ...]] = {
-    "clavi": ("build-clavi", "--charades", "--limit", 3, "--allow-missing", "--audio", "keep", *FAST, "--crf", 30),
-    "perturbed": ("build-perturbed", "--msrvtt", *VISUAL, *TEXT, *FAST, "--seed", 1),
-    "causal": ("build-causal", "--annotations", *MINED, *KEPT, *FAST, "--seed", 1),
-    "decomp": ("build-decomp", "--charades", "--limit", 2, "--seed", 1),
-    "backwards": ("stressreel build backwards", "--captions", "--limit", 2, "--limit", 1),
+    "clavi": ("build-clavi", "--charades", "--limit", 3, "--allow-missing", "--audio", "keep", *FAST),
+    "perturbed": ("build-perturbed", "--msrvtt", *VISUAL, *TEXT, *FAST),
+    "causal": ("build-causal", "--annotations", *MINED, *KEPT, *FAST),
+    "decomp": ("build-decomp", "--charades", "--limit", 2),
+    "backwards": ("stressreel build backwards", "--captions", "--limit", 2),
 }
-"""What builds small outputs: a command, the option that names its sources, and more; with the last, other outputs."""
-OTHERS: dict[Path, Path] = {}
-"""What else was built from the sources of an output."""
+"""What builds small outputs: a command, the option that names its sources, and more."""
 
 
-def command_of(benchmark: str, sources: Path | str, *, other: bool = False) -> list[Any]:
+def command_of(benchmark: str, sources: Path | str) -> list[Any]:
     """Return the command that builds an output, but for --out."""
     name, given, *options = BENCHMARKS[benchmark]
-    return [*name.split(), given, sources, *(options if other else options[:-2])]
+    return [*name.split(), given, sources, *options]
 
 
 def sources_of(benchmark: str, folder: Path) -> Path | str:
@@ -161,7 +159,7 @@ def like(value: Any, rng: Random, pool: Sequence[Any] = (), names: Sequence[str]
 def columns(forged: Forgery) -> Iterator[Place]:
     """All columns but those with videos."""
     for table, config in forged.configs().items():
-        yield from ((table, column.name) for column in config.columns if column.kind != "video")
+        yield from ((table, name) for name in config.plain)
 
 
 def in_column(new: Callable[..., Any]) -> Change:
@@ -193,7 +191,7 @@ def renamed(forged: Forgery, rng: Random, table: str, name: str) -> None:
 
     for other, config in forged.configs().items():
         for row in forged.rows(other):
-            row.update({key: put(value) for key, value in row.items() if key not in videos_of(config)})
+            row.update({key: put(value) for key, value in row.items() if key not in config.videos})
             row.unit = put(row.unit)
     forged.units, forged.info["skips"] = [(put(unit), at) for unit, at in forged.units], put(forged.info["skips"])
 
@@ -239,7 +237,7 @@ def tables(forged: Forgery) -> Iterator[Place]:
 
 
 def videos(forged: Forgery) -> Iterator[Place]:
-    yield from ((name, video) for name, config in forged.configs().items() for video in videos_of(config))
+    yield from ((name, video) for name, config in forged.configs().items() for video in config.videos)
 
 
 def recoded(content: bytes, forged: Forgery, *, backwards: bool = False, late: float = 0) -> bytes:
@@ -359,22 +357,6 @@ def once(forged: Forgery) -> list[Place]:
     return [()]
 
 
-def other_build(forged: Forgery) -> list[Place]:
-    return [()] * (forged.out in OTHERS)
-
-
-def of_other(*names: str) -> Change:
-    """Make a kind of what takes some of all that it holds from the build with other options."""
-
-    def change(forged: Forgery, rng: Random) -> None:
-        other = forger.load(OTHERS[forged.out])
-        if other.tables == forged.tables:  # the options changed nothing, so each record is true
-            raise NothingThereError
-        vars(forged).update({name: getattr(other, name) for name in names})
-
-    return change
-
-
 def unit_lost(forged: Forgery, rng: Random) -> str:
     """Lose the rows of a unit without a word."""
     unit: str = rng.choice(sorted({unit for unit, _ in forged.units if not unit.startswith(".")}))
@@ -477,8 +459,6 @@ KINDS = {
     "entry of the record removed": Kind(entries, in_entry(lambda holder, key, rng: holder.pop(key)), True),
     "entry added to the record": Kind(entries, in_entry(entry_added), True),
     "option retold": Kind(options, option_retold),
-    "rows of another build": Kind(other_build, of_other("tables", "units", "shards", "kept")),
-    "record of another build": Kind(other_build, of_other("info")),
     "skip invented": Kind(once, skip_invented),
     "skip removed": Kind(once, skip_removed),
     "units reordered": Kind(once, lambda forged, rng: forged.units.sort(key=lambda place: place[1])),

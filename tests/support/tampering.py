@@ -45,13 +45,6 @@ def written(
         return path.read_bytes()
 
 
-def order_of(row: dict[str, int]) -> NDArray[np.int64]:
-    """Which frame of V each frame of V′ shows, by the frames in a row of `pairs`."""
-    edges = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
-    out_a, in_a, in_b, out_b = (row[edge] - row["out_a_frame"] for edge in edges)
-    return np.r_[in_b:out_b, in_a:in_b, out_a:in_a]
-
-
 Repaint = Callable[[Pictures], Pictures]
 
 

@@ -17,6 +17,7 @@ import stressreel.builders.clavi.render as rendering
 import stressreel.builders.runtime.build as building
 from buckets import Bucket, serving
 from commands import Ran, info, refuses, run, start, wait_until
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.runtime import object_store
 from stressreel.builders.runtime.object_store import Lock, check_conditions
 from stressreel.core import objects as module
@@ -51,8 +52,8 @@ def place(bucket: Bucket) -> Objects:
 
 
 @pytest.fixture(scope="module")
-def sample(once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
-    return once("charades-sample", lambda folder: run("stressreel", "sample", folder, "--kind", "charades"))
+def sample() -> Path:
+    return cached_sample("charades")
 
 
 @pytest.fixture(scope="module")
