@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ...core.documents import parse_json
@@ -335,9 +336,20 @@ class _Side:
         return found
 
     @cached_property
-    def places(self) -> list[tuple[str, Path, int]]:
-        """List split, shard and number of every row that is compared."""
-        return [(split, path, row) for split, path, wanted in self.parts for row in np.flatnonzero(wanted).tolist()]
+    def ends(self) -> NDArray[np.int64]:
+        """The number of rows that are compared, up to the end of every shard."""
+        return np.cumsum([wanted.sum() for _, _, wanted in self.parts], dtype=np.int64)
+
+    def split_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the place in `splits` of each of some rows that are compared."""
+        numbers = np.array([self.splits.index(split) for split, _, _ in self.parts], np.int64)
+        return numbers[np.searchsorted(self.ends, rows, side="right")] if len(rows) else rows
+
+    def place(self, row: int) -> tuple[Path, int]:
+        """Return the shard of a row that is compared, and its number there."""
+        part = int(np.searchsorted(self.ends, row, side="right"))
+        _, path, wanted = self.parts[part]
+        return path, int(np.flatnonzero(wanted)[row - int(self.ends[part])])  # from the end of the shard
 
     def types(self) -> dict[str, tuple[pa.DataType, tuple[str, ...]]]:
         """Return the type of every column, and the names of a label's classes, as its first shard has them."""
@@ -363,13 +375,13 @@ class _Side:
         Raises:
             InputError: A key comes twice.
         """
-        keys = [canonical_json(values) for values in zip(*map(self.column, columns), strict=True)]
-        if len(set(keys)) != len(keys):
+        keys = pa.array(map(canonical_json, zip(*map(self.column, columns), strict=True)), pa.string())
+        if len(pc.unique(keys)) != len(keys):
             raise InputError(
                 f"{self.output.path}, table {self.config.name}: two rows have the same {', '.join(columns)} and cannot "
                 "be told apart. `stressreel verify` says which (unique_ids); build again with --fresh."
             )
-        return pa.table({"key": pa.array(keys, pa.string()), "row": pa.array(range(len(keys)), pa.int64())})
+        return pa.table({"key": keys, "row": np.arange(len(keys))})
 
 
 def _compare(
@@ -387,36 +399,40 @@ def _compare(
         return TableDiff(config.name, rows, schema=schema, unmatched=why)
     here, there = a.keys(keys), b.keys(keys)
     joined = here.join(there, "key", right_suffix=" of b", join_type="inner").sort_by("row")
-    key, in_a, in_b = (joined.column(name).to_pylist() for name in ("key", "row", "row of b"))
+    in_a, in_b = (joined.column(name).to_numpy() for name in ("row", "row of b"))
+
+    def key(place: int) -> str:
+        return str(joined.column("key")[place])
+
     changed: set[int] = set()
     columns: list[tuple[int, Change]] = []
     videos_differ: list[int] = []
     for name in plain:
         before, after = a.column(name), b.column(name)
-        differing = [place for place, (x, y) in enumerate(zip(in_a, in_b, strict=True)) if before[x] != after[y]]
+        pairs = enumerate(zip(in_a.tolist(), in_b.tolist(), strict=True))
+        differing = [place for place, (x, y) in pairs if before[x] != after[y]]
         changed.update(differing)
         if differing:
             first = differing[0]
             classes = types[0][name][1] if types[0][name][1] == types[1][name][1] else ()
             values = (_named(value, classes) for value in (before[in_a[first]], after[in_b[first]]))
-            columns.append((first, Change(name, *values, len(differing), _shown(key[first]))))
+            columns.append((first, Change(name, *values, len(differing), _shown(key(first)))))
         if name == "sha256":
             videos_differ = differing
-    ways: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for name, x, y in zip(key, in_a, in_b, strict=True):
-        if a.places[x][0] != b.places[y][0]:
-            ways[a.places[x][0], b.places[y][0]].append(name)
-    pairs = [(key[at], a.places[in_a[at]][1:], b.places[in_b[at]][1:]) for at in videos_differ]
+    ways: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for place, (x, y) in enumerate(zip(a.split_numbers(in_a), b.split_numbers(in_b), strict=True)):
+        ways[a.splits[x], b.splits[y]].append(place)
+    changed_videos = [(key(at), a.place(in_a[at]), b.place(in_b[at])) for at in videos_differ]
     return TableDiff(
         config.name,
         rows,
         schema=schema,
         new=_some(_keys_without(there, here)),
         gone=_some(_keys_without(here, there)),
-        changed=_some([key[place] for place in sorted(changed)]),
+        changed=_some([key(place) for place in sorted(changed)]),
         columns=tuple(change for _, change in sorted(columns, key=lambda each: (-each[1].count, each[0]))),
-        moved=tuple(Move(*way, _some(ways[way])) for way in sorted(ways)),
-        videos=_compare_videos(pairs, videos[0], decode, most_videos) if videos else None,
+        moved=tuple(Move(*way, _some([key(place) for place in ways[way]])) for way in sorted(ways) if way[0] != way[1]),
+        videos=_compare_videos(changed_videos, videos[0], decode, most_videos) if videos else None,
     )
 
 

@@ -28,39 +28,19 @@ TEXT = ("--text-perturbations", "typos,no_verbs", "--tagger", "pattern")
 BUILDS: dict[str, tuple[str, ...]] = {
     "the sample": ("clavi", "--charades", "sample", "--no-render"),
     "given pairs": ("clavi", "--charades", "{charades}", "--pairs", "{folder}/my pairs.json", "--no-render"),
-    "the paper's rules": ("clavi", "--charades", "{charades}", "--rules", "paper", "--seed", "5", "--no-render"),
     "sound and quality": (
         *("clavi", "--charades", "{charades}", "--audio", "keep", "--crf", "30", "--preset", "ultrafast"),
         *("--limit", "1", "--max-skip", "0.5", "--allow-missing", "--version", "1.2.3-rc.1"),
-    ),
-    "all recipes": ("perturbed", "--msrvtt", "sample", "--no-render", "--crf", "30"),
-    "families": (
-        "perturbed",
-        "--msrvtt",
-        "{msrvtt}",
-        "--perturbations",
-        "noise,jpeg",
-        "--severity",
-        "1-3",
-        "--no-render",
     ),
     "given combinations": (
         *("perturbed", "--msrvtt", "{msrvtt}", "--modality", "multimodal", "--perturbations", "all", "--no-render"),
         *("--pairs", "jpeg:no_verbs,jumble:typos", "--tagger", "pattern"),
     ),
     "a file with spaces": ("perturbed", "--captions", "{folder}/my own -- clips.csv", "--modality", "text", *TEXT),
-    "without loss": (
-        *("perturbed", "--msrvtt", "{msrvtt}", "--perturbations", "jpeg", "--severity", "3"),
-        *("--limit", "1", "--lossless", "--crf", "30"),
-    ),
     "questions": ("causal", "--annotations", "sample", "--no-render"),
     "own columns and names": (
         *("causal", "--annotations", "{folder}/my questions.csv", "--columns", "question=The Question", *CAUSAL),
         *("--cast", "{folder}/the cast.txt", "--tagger", "pattern"),
-    ),
-    "other options": (
-        *("causal", "--annotations", "{causal}/Annotations.csv", *CAUSAL, "--confuse", "0", "--negatives", "random"),
-        *("--num-options", "3", "--tau", "0.7", "--same-text", "2", "--max-lend", "0", "--no-keep-apart"),
     ),
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import multiprocessing
 import operator
 import os
@@ -20,7 +19,7 @@ from stressreel.core.workers import Workers, on_processes
 
 SCRIPT = """
 import operator
-from stressreel.core.workers import Workers, on_processes
+from stressreel.core.workers import Workers
 
 print("main runs")
 with Workers(2) as pool:
@@ -42,13 +41,6 @@ def double(number: int) -> int:
 double.__module__ = "__main__"
 
 
-def python(*arguments: object, **options: Any) -> str:
-    command = [sys.executable, "-W", "error", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **options)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
 @pytest.mark.parametrize(
     "way", ["script", *(pytest.param(way, marks=pytest.mark.full) for way in ("module", "-c", "-", "symlink"))]
 )
@@ -56,8 +48,10 @@ def test_no_worker_runs_the_main_module(way: str, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "symlink.py").symlink_to("script.py")
     arguments = {"script": ["script.py"], "symlink": ["./symlink.py"], "module": ["-m", "script"], "-c": ["-c", SCRIPT]}
+    command = [sys.executable, "-W", "error", *arguments.get(way, ["-"])]
     given = SCRIPT if way == "-" else None
-    assert python(*arguments.get(way, ["-"]), cwd=tmp_path, input=given) == "main runs\n30\n"
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, input=given)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "main runs\n30\n", "")
 
 
 @pytest.mark.parametrize(
@@ -65,19 +59,14 @@ def test_no_worker_runs_the_main_module(way: str, tmp_path: Path) -> None:
     [
         (double, 1, "double is defined in the script or notebook itself"),
         (abs, Mine, "Mine is defined in the script or notebook itself"),
-        (abs, Mine(), "Mine is defined in the script or notebook itself"),
         (abs, [{"a": Mine()}], "Mine is defined in the script or notebook itself"),
-        (functools.partial(double), 1, "double is defined in the script or notebook itself"),
         (lambda number: number, 1, "lambda"),
-        (abs, (number for number in range(3)), "generator"),
     ],
 )
 def test_what_workers_could_not_find_is_refused(function: Any, given: Any, named: str) -> None:
     advice = "Define it at the top of a module and import it from there, or work without them"
     with pytest.raises(InputError, match=f"(?s)worker processes cannot be given this: .*{named}.*{advice}"):
         Workers(1, function, given)
-    with Workers(1) as pool, pytest.raises(InputError, match=named):
-        pool.submit(function, given)
 
 
 def test_a_dead_worker_is_an_error_that_says_so() -> None:

@@ -5,7 +5,6 @@ A kind says where in an output it can be tried and what it changes there; `forge
 
 from __future__ import annotations
 
-import io
 import re
 import shutil
 import tempfile
@@ -18,7 +17,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-import av
 import forger
 import numpy as np
 import pytest
@@ -103,33 +101,14 @@ def noticed(out: Path, sources: Path | str | None) -> list[str]:
 # Values
 
 
-def word_changed(text: str, rng: Random, pool: Sequence[str]) -> str:
-    """Put another word, if there is more than one, or another character of its kind."""
-    words = text.split(" ")
-    others = sorted({word for each in pool for word in each.split(" ")} - set(words))
-    if len(words) > 1 and others:
-        words[rng.randrange(len(words))] = rng.choice(others)
-        return " ".join(words)
+def word_changed(text: str, rng: Random) -> str:
+    """Put another letter or digit in the place of one."""
     places = [place for place, character in enumerate(text) if character.isalnum()]
     if not places:
         return text + "x"
     place = rng.choice(places)
     instead = str((int(text[place]) + 1) % 10) if text[place] in "0123456789" else "ab"[text[place] == "a"]
     return text[:place] + instead + text[place + 1 :]
-
-
-def list_changed(values: list[Any], rng: Random, pool: Sequence[list[Any]]) -> list[Any]:
-    """Lose an element or exchange two that differ; put one into an empty list."""
-    if not values:
-        return next((each[:1] for each in pool if each), ["x"])
-    pairs = [(a, b) for a in range(len(values)) for b in range(a) if values[a] != values[b]]
-    if pairs and rng.random() < 0.5:
-        a, b = rng.choice(pairs)
-        values = list(values)
-        values[a], values[b] = values[b], values[a]
-        return values
-    place = rng.randrange(len(values))
-    return values[:place] + values[place + 1 :]
 
 
 def like(value: Any, rng: Random, pool: Sequence[Any] = (), names: Sequence[str] = ()) -> Any:
@@ -141,15 +120,13 @@ def like(value: Any, rng: Random, pool: Sequence[Any] = (), names: Sequence[str]
     if isinstance(value, int | float):
         return value + rng.choice((1, -1)) * (1 if isinstance(value, int) else 1e-6)
     if isinstance(value, str):
-        return word_changed(value, rng, [each for each in pool if isinstance(each, str)])
+        return word_changed(value, rng)
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        name = rng.choice(sorted(value[0]))
+        return [{**value[0], name: like(value[0][name], rng)}, *value[1:]]
     if isinstance(value, list):
-        if value and isinstance(value[0], dict) and rng.random() < 0.5:  # a field of a record
-            changed = [dict(each) for each in value]
-            record = rng.choice(changed)
-            name = rng.choice(sorted(record))
-            record[name] = like(record[name], rng, [each[name] for each in value])
-            return changed
-        return list_changed(value, rng, [each for each in pool if isinstance(each, list)])
+        place = rng.randrange(len(value)) if value else 0
+        return value[:place] + value[place + 1 :] if value else next((each[:1] for each in pool if each), ["x"])
     return next((each for each in pool if each is not None), None)
 
 
@@ -174,26 +151,6 @@ def in_column(new: Callable[..., Any]) -> Change:
 
 def another(old: Any, rng: Random, pool: Sequence[Any], names: Sequence[str]) -> Any:
     return pick(rng, (value for value in pool if value != old))
-
-
-def renamed(forged: Forgery, rng: Random, table: str, name: str) -> None:
-    """Change a text wherever it stands, in other texts, lists and names of units and skips too."""
-    texts = [row[name] for row in forged.rows(table) if isinstance(row[name], str) and name != "sha256"]
-    old = pick(rng, (text for text in texts if len(text) > 3))
-    new = word_changed(old, rng, [])
-
-    def put(value: Any) -> Any:
-        if isinstance(value, list):
-            return [put(each) for each in value]
-        if isinstance(value, dict):
-            return {key: put(each) for key, each in value.items()}
-        return value.replace(old, new) if isinstance(value, str) else value
-
-    for other, config in forged.configs().items():
-        for row in forged.rows(other):
-            row.update({key: put(value) for key, value in row.items() if key not in config.videos})
-            row.unit = put(row.unit)
-    forged.units, forged.info["skips"] = [(put(unit), at) for unit, at in forged.units], put(forged.info["skips"])
 
 
 # Rows of tables
@@ -260,40 +217,20 @@ def recoded(content: bytes, forged: Forgery, *, backwards: bool = False, late: f
         return path.read_bytes()
 
 
-def remuxed(content: bytes, *, title: str = "", more: bool = False) -> bytes:
-    """Write the same packets into another file, with a title or with the picture once more."""
-    made = io.BytesIO()
-    with av.open(io.BytesIO(content)) as container:
-        numbers = [*range(len(container.streams)), *[0] * more]
-    with av.open(made, "w", format="mp4") as target:
-        target.metadata["title"] = title
-        given = [av.open(io.BytesIO(content)) for _ in numbers]
-        streams = [target.add_stream_from_template(one.streams[n]) for one, n in zip(given, numbers, strict=True)]
-        for one, number, stream in zip(given, numbers, streams, strict=True):
-            for packet in one.demux(one.streams[number]):
-                if packet.dts is not None:
-                    packet.stream = stream
-                    target.mux(packet)
-            one.close()
-    return made.getvalue()
-
-
 def with_video(make: Callable[..., bytes]) -> Change:
     """Make a kind of what turns a video into other bytes: the content, the output, and a generator."""
 
     def change(forged: Forgery, rng: Random, table: str, name: str) -> None:
-        show(row := rng.choice(forged.rows(table)), name, make(row[name]["bytes"], forged, rng))
+        row = rng.choice(forged.rows(table))
+        row[name] = {**row[name], "bytes": make(row[name]["bytes"], forged, rng)}
 
     return change
 
 
-def show(row: Row, name: str, content: bytes) -> None:
-    row[name] = {**row[name], "bytes": content}
-
-
 def another_clip(forged: Forgery, rng: Random, table: str, name: str) -> None:
     row = rng.choice(forged.rows(table))
-    show(row, name, pick(rng, (each[name]["bytes"] for each in forged.rows(table) if each is not row)))
+    others = (each[name]["bytes"] for each in forged.rows(table) if each is not row)
+    row[name] = {**row[name], "bytes": pick(rng, others)}
 
 
 # Records
@@ -353,7 +290,7 @@ def option_retold(forged: Forgery, rng: Random, name: str, value: str) -> None:
     forged.info["command"] = forged.info["command"].replace(f" --{name} {value}", f" --{name} {new}")
 
 
-def once(forged: Forgery) -> list[Place]:
+def anywhere(forged: Forgery) -> list[Place]:
     return [()]
 
 
@@ -391,7 +328,7 @@ def recount(skips: Row) -> None:
 
 def unit_renamed(forged: Forgery, rng: Random) -> None:
     old = rng.choice(forged.units)[0]
-    new = word_changed(old, rng, [])
+    new = word_changed(old, rng)
     forged.units = [(new if unit == old else unit, table) for unit, table in forged.units]
     for row in forged.rows():
         row.unit = new if row.unit == old else row.unit
@@ -422,7 +359,7 @@ def word_edited(path: Path, rng: Random) -> None:
     """Change a letter of a word outside the user's notes."""
     text = path.read_text()
     found = pick(rng, re.finditer(r"(?<= )[a-z]{4,}(?= )", text.partition("<!-- notes")[0]))
-    path.write_text(text[: found.start()] + word_changed(found[0], rng, []) + text[found.end() :])
+    path.write_text(text[: found.start()] + word_changed(found[0], rng) + text[found.end() :])
 
 
 # Kinds
@@ -440,7 +377,6 @@ FIGURES = "figures/*.png"
 KINDS = {
     "value of another row": Kind(columns, in_column(another)),
     "value of its kind": Kind(columns, in_column(like)),
-    "text renamed everywhere": Kind(columns, renamed),
     "rows exchanged": Kind(splits, in_split(lambda rows, rng, n: [*rows[:n], *rows[n : n + 2][::-1], *rows[n + 2 :]])),
     "row lost": Kind(splits, in_split(lambda rows, rng, n: rows[:n] + rows[n + 1 :])),
     "row twice": Kind(splits, in_split(lambda rows, rng, n: [*rows[: n + 1], dict(rows[n]), *rows[n + 1 :]])),
@@ -452,21 +388,19 @@ KINDS = {
     "frames reversed": Kind(videos, with_video(lambda content, forged, rng: recoded(content, forged, backwards=True))),
     "encoded again": Kind(videos, with_video(lambda content, forged, rng: recoded(content, forged))),
     "sound 20 ms late": Kind(videos, with_video(lambda content, forged, rng: recoded(content, forged, late=0.02))),
-    "tag in the container": Kind(videos, with_video(lambda content, forged, rng: remuxed(content, title="A"))),
-    "stream added": Kind(videos, with_video(lambda content, forged, rng: remuxed(content, more=True))),
     "bytes added": Kind(videos, with_video(lambda content, forged, rng: content + b"\0\0\0\x08free")),
     "entry of the record changed": Kind(entries, in_entry(entry_changed), True),
     "entry of the record removed": Kind(entries, in_entry(lambda holder, key, rng: holder.pop(key)), True),
     "entry added to the record": Kind(entries, in_entry(entry_added), True),
     "option retold": Kind(options, option_retold),
-    "skip invented": Kind(once, skip_invented),
-    "skip removed": Kind(once, skip_removed),
-    "units reordered": Kind(once, lambda forged, rng: forged.units.sort(key=lambda place: place[1])),
-    "unit renamed": Kind(once, unit_renamed),
-    "border of units moved": Kind(once, border_moved),
-    "card edited": Kind(once, by_hand("README.md", word_edited)),
-    "croissant.json edited": Kind(once, by_hand("croissant.json", word_edited)),
-    "figure replaced": Kind(once, by_hand(FIGURES, lambda path, rng: path.write_bytes(PNG * 2))),
+    "skip invented": Kind(anywhere, skip_invented),
+    "skip removed": Kind(anywhere, skip_removed),
+    "units reordered": Kind(anywhere, lambda forged, rng: forged.units.sort(key=lambda place: place[1])),
+    "unit renamed": Kind(anywhere, unit_renamed),
+    "border of units moved": Kind(anywhere, border_moved),
+    "card edited": Kind(anywhere, by_hand("README.md", word_edited)),
+    "croissant.json edited": Kind(anywhere, by_hand("croissant.json", word_edited)),
+    "figure replaced": Kind(anywhere, by_hand(FIGURES, lambda path, rng: path.write_bytes(PNG * 2))),
 }
 
 

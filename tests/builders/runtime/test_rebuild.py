@@ -48,7 +48,7 @@ def change(out: Path, **values: Any) -> None:
 
 @pytest.mark.parametrize("name", ["clavi", *(pytest.param(n, marks=pytest.mark.full) for n in ("perturbed", "decomp"))])
 def test_what_was_built_passes(name: str, build_once: Callable[..., Path]) -> None:
-    report = verify(build_once(f"build-{name}", *SMALL[name]), sources="sample", sample="all")
+    report = verify(build_once(f"build-{name}", *SMALL[name]), sources="sample", sample="all", workers=1)
     assert not report.failed, str(report)
     assert {"rows", "record", "videos", "figures"} <= {outcome.name for outcome in report.outcomes}
 
