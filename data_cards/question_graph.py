@@ -7,7 +7,7 @@ from math import ceil
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..evaluation.metrics.question_paths import RIGHT, UNANSWERED, UNASKED, UNKNOWN, WRONG, QuestionPath, Step
+from ..evaluation.metrics.question_paths import RIGHT, UNANSWERED, UNASKED, UNKNOWN, WRONG, JudgedQuestion, QuestionPath
 from .plots import BLUE, GREY, INK, PALE, WIDTH_IN, _png, _short
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
     return rows, len(depth) - len(shown)
 
 
-def _lines(step: Step, box_in: float) -> list[str]:
+def _lines(step: JudgedQuestion, box_in: float) -> list[str]:
     """Break what a box says into lines."""
     width = max(8, int(box_in / LETTER_IN))
     said = step.verdict if step.prediction is None else f"“{_short(step.prediction, 30)}”"
@@ -114,7 +114,7 @@ def _lines(step: Step, box_in: float) -> list[str]:
     return [line for text in texts for line in wrap(text, width)]
 
 
-def _box(axes: Axes, step: Step, lines: Sequence[str], where: Place, box_in: float) -> None:
+def _box(axes: Axes, step: JudgedQuestion, lines: Sequence[str], where: Place, box_in: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     across, top, bottom = where

@@ -79,7 +79,7 @@ class ActionWords:
 
 
 @dataclass(frozen=True)
-class Kind:
+class QuestionKind:
     """A leaf kind of question.
 
     Attributes:
@@ -133,7 +133,7 @@ class Vocabulary:
     objects: Mapping[str, Thing]
     relations: Mapping[str, Relation]
     actions: Mapping[str, ActionWords]
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, QuestionKind]
     rules: Mapping[str, Rule]
     wordings: Mapping[str, str]
     engine_wordings: Mapping[str, Sequence[str]]
@@ -194,7 +194,7 @@ def _vocabulary(table: Mapping[str, Any]) -> Vocabulary:
     relations = {name: _relation(name, row) for name, row in table["relations"].items()}
     rows = [ActionWords(charades=charades, **row) for charades, row in table["actions"].items()]
     actions = {action.phrase: action for action in rows}
-    kinds = {name: Kind(name, **row) for name, row in table["kinds"].items()}
+    kinds = {name: QuestionKind(name, **row) for name, row in table["kinds"].items()}
     rules = {
         name: Rule(
             name,

@@ -27,7 +27,7 @@ Need = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """A question of one video.
 
     Attributes:
@@ -80,7 +80,9 @@ class Partners:
                 yield lowest.bit_length() - 1
                 left ^= lowest
 
-    def pair(self, number: int, asked: Asked, others: Iterable[int]) -> tuple[Asked, Asked] | None:
+    def pair(
+        self, number: int, asked: AskedQuestion, others: Iterable[int]
+    ) -> tuple[AskedQuestion, AskedQuestion] | None:
         """Find a video in which a question has another answer.
 
         Args:
@@ -102,8 +104,8 @@ class Partners:
                 choice = self.choice(question, answer, contrary)
                 if judge(self.views[number], choice) != answer or judge(self.views[other], choice) != contrary:
                     continue
-                asked = Asked(asked.video_id, choice, answer)
-            return asked, Asked(self.views[other].graph.video_id, asked.question, contrary)
+                asked = AskedQuestion(asked.video_id, choice, answer)
+            return asked, AskedQuestion(self.views[other].graph.video_id, asked.question, contrary)
         return None
 
     def choice(self, question: ask.Reference, one: str, other: str) -> ask.ObjectChoose:
@@ -156,7 +158,9 @@ def _of_action(action: Action) -> frozenset[Need]:
     return frozenset()
 
 
-def thin(asked: Iterable[Asked], group: Callable[[Asked], Hashable], seed: int, most: str = "second") -> list[Asked]:
+def thin(
+    asked: Iterable[AskedQuestion], group: Callable[[AskedQuestion], Hashable], seed: int, most: str = "second"
+) -> list[AskedQuestion]:
     """Drop questions for names until no answer of a group stands out.
 
     Args:
@@ -170,10 +174,10 @@ def thin(asked: Iterable[Asked], group: Callable[[Asked], Hashable], seed: int, 
         What is left, in the same order.
     """
     questions = list(asked)
-    groups: dict[Hashable, dict[str, list[Asked]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[Hashable, dict[str, list[AskedQuestion]]] = defaultdict(lambda: defaultdict(list))
     for each in questions:
         groups[group(each)][each.answer].append(each)
-    kept: set[Asked] = set()
+    kept: set[AskedQuestion] = set()
     for answers in groups.values():
         sizes = sorted((len(found) for found in answers.values()), reverse=True)
         if len(sizes) < 2:
@@ -187,7 +191,7 @@ def thin(asked: Iterable[Asked], group: Callable[[Asked], Hashable], seed: int, 
     return [each for each in questions if each in kept]
 
 
-def content_of(asked: Asked) -> Hashable:
+def content_of(asked: AskedQuestion) -> Hashable:
     """Return what of a question for a name tells most of its answer: the relation, or the action that names a part."""
     match asked.question:
         case ask.ObjectsOf(relation) | ask.EdgeObject(_, relation):

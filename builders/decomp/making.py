@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 from ...annotations.scene_graphs import SceneGraph
 from ...core.seeds import digest_for
-from .balance import TRIES, Asked, Partners, content_of, partners_of, thin
+from .balance import TRIES, AskedQuestion, Partners, content_of, partners_of, thin
 from .compositions import compositions_of, is_held_out
 from .drop_rules import judge, steps_of
 from .programs.parsing import program_of
@@ -69,13 +69,11 @@ class Made:
 
     Attributes:
         questions: By video, in the order of the videos, each in the order of the templates.
-        drawn: How many questions were judged, by template.
         lost: How many that may be asked were not, by reason: "no_partner", "held_out", "thinned",
             "over_most_per_video".
     """
 
     questions: Mapping[str, Sequence[Root]]
-    drawn: Mapping[str, int]
     lost: Mapping[str, int]
 
 
@@ -90,19 +88,19 @@ def make_split(split: str, graphs: Sequence[SceneGraph], making: Making) -> Made
     Returns:
         Every question with an answer that is `answers.answer`'s.
     """
-    asked, drawn, lost = _balanced(split, graphs, making)
+    asked, lost = _balanced(split, graphs, making)
     questions = {}
     for graph in graphs:
         found = [_root(each, split, making) for each in asked.pop(graph.video_id).values()]
         found.sort(key=lambda root: (TEMPLATES.index(template_of(root.question)), root.program))
         questions[graph.video_id] = [replace(root, key=f"{root.key}-{number}") for number, root in enumerate(found)]
-    return Made(questions, drawn, lost)
+    return Made(questions, lost)
 
 
 def _balanced(
     split: str, graphs: Sequence[SceneGraph], making: Making
-) -> tuple[dict[str, dict[Question, Asked]], Counter[str], Counter[str]]:
-    """Choose the questions of a split by video, with `Made.drawn` and `Made.lost`.
+) -> tuple[dict[str, dict[Question, AskedQuestion]], Counter[str]]:
+    """Choose the questions of a split by video, with `Made.lost`.
 
     All that was looked up for it, which is much, is gone when the questions are worded.
     """
@@ -115,7 +113,7 @@ def _balanced(
     else:
         maker.make_open(maker.answered([template for template in TEMPLATES if template in OPEN]))
         maker.make_alone()
-    return maker.asked, maker.drawn, maker.lost
+    return maker.asked, maker.lost
 
 
 class _Maker:
@@ -124,19 +122,18 @@ class _Maker:
     def __init__(self, split: str, partners: Partners, making: Making) -> None:
         self.split, self.partners, self.making = split, partners, making
         self.numbers = {view.graph.video_id: number for number, view in enumerate(partners.views)}
-        self.asked: dict[str, dict[Question, Asked]] = {video_id: {} for video_id in self.numbers}
+        self.asked: dict[str, dict[Question, AskedQuestion]] = {video_id: {} for video_id in self.numbers}
         self.counts: Counter[tuple[str, str]] = Counter()
         # Videos that may have another question, and another of a template, as bits.
         self.all = self.room = (1 << len(self.numbers)) - 1
         self.room_for = dict.fromkeys(TEMPLATES, self.room)
-        self.drawn: Counter[str] = Counter()
         self.lost: Counter[str] = Counter()
 
     def free(self, video_id: str, template: str) -> bool:
         full = len(self.asked[video_id]) >= self.making.per_video
         return not full and self.counts[video_id, template] < self.making.per_template
 
-    def take(self, asked: Asked) -> None:
+    def take(self, asked: AskedQuestion) -> None:
         name, template = asked.video_id, template_of(asked.question)
         self.asked[name][asked.question] = asked
         self.counts[name, template] += 1
@@ -151,12 +148,7 @@ class _Maker:
         self.lost["held_out"] += held_out
         return not held_out
 
-    def proposals(self, proposer: Proposer, template: str) -> list[Question]:
-        found = proposer.propose(template, DRAWN_AT_ONCE)
-        self.drawn[template] += len(found)
-        return found
-
-    def answered(self, templates: Sequence[str]) -> dict[str, list[list[Asked]]]:
+    def answered(self, templates: Sequence[str]) -> dict[str, list[list[AskedQuestion]]]:
         """Draw questions and keep those that may be asked of the video that they are drawn for.
 
         This is most of the work. It is done for one video after the other, with a view that is not kept: few of the
@@ -168,7 +160,7 @@ class _Maker:
         Returns:
             By template, the questions of each video.
         """
-        found: dict[str, list[list[Asked]]] = {template: [] for template in templates}
+        found: dict[str, list[list[AskedQuestion]]] = {template: [] for template in templates}
         for kept in self.partners.views:
             name = kept.graph.video_id
             proposer = Proposer(view_of(kept.graph), self.making.seed)
@@ -176,11 +168,13 @@ class _Maker:
                 if template == DENIES_OBJECTS and kept.graph.provenance == "charades":
                     found[template].append([])
                     continue
-                judged = ((each, judge(proposer.view, each)) for each in self.proposals(proposer, template))
-                found[template].append([Asked(name, each, answer) for each, answer in judged if answer is not None])
+                judged = ((each, judge(proposer.view, each)) for each in proposer.propose(template, DRAWN_AT_ONCE))
+                found[template].append(
+                    [AskedQuestion(name, each, answer) for each, answer in judged if answer is not None]
+                )
         return found
 
-    def make_open(self, answered: Mapping[str, Sequence[Sequence[Asked]]]) -> None:
+    def make_open(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
         """Make questions for names; each group of them is thinned until no answer stands out."""
         for template, found in answered.items():
             pool = [
@@ -197,12 +191,12 @@ class _Maker:
                 else:
                     self.lost["over_most_per_video"] += 1
 
-    def evened(self, asked: list[Asked]) -> list[Asked]:
+    def evened(self, asked: list[AskedQuestion]) -> list[AskedQuestion]:
         if not self.making.paired:
             return asked
         return thin(asked, content_of, self.making.seed, most="middle")
 
-    def make_pairs(self, answered: Mapping[str, Sequence[Sequence[Asked]]]) -> None:
+    def make_pairs(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
         """Make questions of two answers, each of two videos; every video has its turn before any has its second."""
         waiting = {template: [iter(each) for each in found] for template, found in answered.items()}
         for _ in range(self.making.per_template):
@@ -211,7 +205,7 @@ class _Maker:
                     if self.free(view.graph.video_id, template):
                         self.next_pair(number, template, proposals[number])
 
-    def next_pair(self, number: int, template: str, proposals: Iterator[Asked]) -> None:
+    def next_pair(self, number: int, template: str, proposals: Iterator[AskedQuestion]) -> None:
         for asked in proposals:
             if asked.question in self.asked[asked.video_id]:
                 continue
@@ -234,7 +228,7 @@ class _Maker:
     def make_alone(self) -> None:
         """Make questions of two answers, as many of the one as of the other in each template."""
         for template in TWO_ANSWERS:
-            found: dict[Hashable, list[Asked]] = defaultdict(list)
+            found: dict[Hashable, list[AskedQuestion]] = defaultdict(list)
             for asked in self.tried(template):
                 found[self.side(asked)].append(asked)
             if len(found) == 2:
@@ -247,7 +241,7 @@ class _Maker:
                         else:
                             self.lost["over_most_per_video"] += 1
 
-    def tried(self, template: str) -> Iterator[Asked]:
+    def tried(self, template: str) -> Iterator[AskedQuestion]:
         """Yield a template's questions of each video, drawn from all videos."""
         drawn = {question for number in self.numbers.values() for question in self.choices(number, template)}
         for view in self.partners.views:
@@ -258,7 +252,7 @@ class _Maker:
                 answer = judge(view, question)
                 if answer is None or not self.allowed(question):
                     continue
-                asked = Asked(view.graph.video_id, question, answer)
+                asked = AskedQuestion(view.graph.video_id, question, answer)
                 if count[self.side(asked)] < max(1, self.making.per_template // 2):
                     count[self.side(asked)] += 1
                     yield asked
@@ -266,7 +260,7 @@ class _Maker:
     def choices(self, number: int, template: str) -> Iterator[Question]:
         """Yield what is drawn of a template; of a choice of objects, the choices between videos' answers."""
         views = self.partners.views
-        for question in self.proposals(Proposer(views[number], self.making.seed), template):
+        for question in Proposer(views[number], self.making.seed).propose(template, DRAWN_AT_ONCE):
             if template_of(question) == template:
                 yield question
                 continue
@@ -277,16 +271,16 @@ class _Maker:
                 if contrary not in (None, answer):
                     yield self.partners.choice(question, answer, contrary)  # type: ignore[arg-type]
 
-    def side(self, asked: Asked) -> Hashable:
+    def side(self, asked: AskedQuestion) -> Hashable:
         """Return which of the two answers it is: yes or no, before or after, the first or the second option."""
         options = [getattr(asked.question, name, None) for name in ("first", "second")]
         return options.index(asked.answer) if asked.answer in options else asked.answer
 
-    def digest(self, asked: Asked) -> bytes:
+    def digest(self, asked: AskedQuestion) -> bytes:
         return digest_for(self.making.seed, "decomp", "alone", asked.video_id, notation(asked.question))
 
 
-def _root(asked: Asked, split: str, making: Making) -> Root:
+def _root(asked: AskedQuestion, split: str, making: Making) -> Root:
     """Word a question; its key is that of the video until it is numbered."""
     name, question = asked.video_id, asked.question
     text = word_root(question, name, notation(question), seed=making.seed)

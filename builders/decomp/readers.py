@@ -16,7 +16,7 @@ from ...core.plan import Unit
 from .hierarchies import PublishedGraphs
 from .programs.parsing import parse_program
 from .programs.wording import Wording
-from .video_graphs import Root, VideoGraphs, graphs_of
+from .video_graphs import DecomposedVideo, Root, graphs_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class MadeReader:
 
     wording: Wording
 
-    def read(self, unit: Unit) -> VideoGraphs:
+    def read(self, unit: Unit) -> DecomposedVideo:
         """Return the questions and graphs of a unit's video."""
         roots = [root_of_json(row) for row in unit.payload["roots"]]
         return graphs_of(unit.id, roots, graph_from_json(unit.id, unit.payload["graph"]), self.wording)
@@ -61,7 +61,7 @@ class AgqaReader:
     graphs: Mapping[str, GraphFile]
     wording: Wording
 
-    def read(self, unit: Unit) -> VideoGraphs:
+    def read(self, unit: Unit) -> DecomposedVideo:
         """Return the questions and graphs of a unit's video."""
         spans = [(begin, end) for begin, end in unit.payload["spans"]]
         rows = read_rows(Path(self.files[unit.split]), spans, self.stamps[unit.split])

@@ -10,14 +10,14 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...data_cards.question_graph import question_graph_png
 from ...evaluation.metrics.bootstrap import Tally, estimates
-from ...evaluation.metrics.compositional_accuracy import Asked, alike, count, headline, measure, tables
+from ...evaluation.metrics.compositional_accuracy import AnswerCounts, alike, count, headline, measure, tables
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
 from ...evaluation.metrics.predictions import SHOWN, MatchedPredictions, Predictions, identity, match
 from ...evaluation.metrics.question_graphs import (
     BANNED,
     Edge,
-    Graph,
     Node,
+    QuestionGraph,
     VideoGraphs,
     constant_answers,
 )
@@ -39,10 +39,10 @@ def node_of(row: Row) -> Node:
     return Node(row["key"], row["video_id"], row["question"], row["kind"], row["answer"], row["program"])
 
 
-def graph_of(row: Row) -> Graph:
+def graph_of(row: Row) -> QuestionGraph:
     """Return the graph of a row."""
     edges = tuple(Edge(edge["parent"], edge["rule"], tuple(edge["children"])) for edge in row["edges"])
-    return Graph(row["root"], row["video_id"], tuple(row["nodes"]), edges)
+    return QuestionGraph(row["root"], row["video_id"], tuple(row["nodes"]), edges)
 
 
 def graphs_of_video(rows: VideoRows) -> VideoGraphs:
@@ -113,7 +113,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
     )
 
 
-def notes(asked: Asked, left_out: Sequence[str], *, released: bool) -> tuple[str, ...]:
+def notes(asked: AnswerCounts, left_out: Sequence[str], *, released: bool) -> tuple[str, ...]:
     """Return what a reader of the scores has to know."""
     found = [f"{asked.graphs:,} graphs; {asked.isolated:,} roots that no rule takes apart count for accuracy alone."]
     if left_out:

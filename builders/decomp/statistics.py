@@ -23,7 +23,7 @@ CONSTANT_SCORES = ("accuracy", "CA", "IC (defined)")
 
 
 @dataclass
-class Kind:
+class KindCounts:
     """Questions of a kind: how many, roots among them, with an answer, and with "yes" of those answered yes or no."""
 
     group: str
@@ -36,7 +36,7 @@ class Kind:
 
 
 @dataclass
-class Template:
+class TemplateCounts:
     """Roots of a template: how many, and all their sub-questions."""
 
     roots: int = 0
@@ -66,8 +66,8 @@ class DecompStatistics:
         example: A graph with its questions, the root last.
     """
 
-    kinds: dict[str, Kind] = field(default_factory=dict)
-    templates: dict[str, Template] = field(default_factory=dict)
+    kinds: dict[str, KindCounts] = field(default_factory=dict)
+    templates: dict[str, TemplateCounts] = field(default_factory=dict)
     rules: Counter[str] = field(default_factory=Counter)
     depths: Counter[int] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
@@ -105,7 +105,7 @@ def measure_decomp(output: FinishedOutput) -> DecompStatistics:
                 again += 1
                 differing += row["recomputed"] != row["answer"]
         for graph in video.graphs:
-            template = found.templates.setdefault(graph["template"] or "unknown", Template())
+            template = found.templates.setdefault(graph["template"] or "unknown", TemplateCounts())
             template.roots += 1
             template.sub_questions += len(graph["nodes"]) - 1
             found.isolated += graph["isolated"]
@@ -123,7 +123,7 @@ def measure_decomp(output: FinishedOutput) -> DecompStatistics:
 
 
 def _count_question(found: DecompStatistics, row: Row) -> None:
-    kind = found.kinds.setdefault(row["kind"], Kind(row["group"], row["banned"]))
+    kind = found.kinds.setdefault(row["kind"], KindCounts(row["group"], row["banned"]))
     kind.questions += 1
     kind.roots += row["is_root"]
     kind.answered += row["answer"] is not None

@@ -13,7 +13,7 @@ from ...core.schema import Row
 from ...evaluation.metrics.answers import YES_NO
 from ...templates.agqa import load_agqa
 from .answers import ROOT, Answer, Filled, fill
-from .programs.decomposition import Graph, Step, graph_of
+from .programs.decomposition import DecomposedQuestion, Step, graph_of
 from .programs.questions import LengthChoose, ObjectChoose, OrderChoose, Question, notation, template_of
 from .programs.wording import Wording, word
 
@@ -50,7 +50,7 @@ def in_order(key: str) -> tuple[str | int, ...]:
 
 
 @dataclass(frozen=True)
-class VideoGraphs:
+class DecomposedVideo:
     """The graphs of a video.
 
     Attributes:
@@ -64,7 +64,7 @@ class VideoGraphs:
 
     video_id: str
     roots: tuple[Root, ...]
-    graphs_by_root: tuple[Graph, ...]
+    graphs_by_root: tuple[DecomposedQuestion, ...]
     keys: Mapping[Question, str]
     filled: Filled
     wording: Wording = "ours"
@@ -149,7 +149,9 @@ def options_of(question: Question, answer: str) -> tuple[str, ...]:
     return ()
 
 
-def graphs_of(video_id: str, roots: Sequence[Root], graph: SceneGraph | None, wording: Wording = "ours") -> VideoGraphs:
+def graphs_of(
+    video_id: str, roots: Sequence[Root], graph: SceneGraph | None, wording: Wording = "ours"
+) -> DecomposedVideo:
     """Take a video's questions apart and answer what they are taken apart into.
 
     A sub-question that is itself a root of the video is that root: one meaning is asked once. Two roots may mean the
@@ -165,7 +167,7 @@ def graphs_of(video_id: str, roots: Sequence[Root], graph: SceneGraph | None, wo
     keys: dict[Question, str] = {}
     for root in ordered:
         keys.setdefault(root.question, root.key)
-    taken: list[Graph] = []
+    taken: list[DecomposedQuestion] = []
     for root in ordered:
         found = graph_of(root.question)
         for number, step in enumerate(found.steps):
@@ -173,7 +175,7 @@ def graphs_of(video_id: str, roots: Sequence[Root], graph: SceneGraph | None, wo
         taken.append(found)
     given = {root.question: root.answer for root in reversed(ordered)}
     steps = [step for found in taken for step in found.steps]
-    return VideoGraphs(video_id, ordered, tuple(taken), keys, fill(steps, given, graph), wording)
+    return DecomposedVideo(video_id, ordered, tuple(taken), keys, fill(steps, given, graph), wording)
 
 
 def sub_questions(graphs: Iterator[Row]) -> Counter[str]:

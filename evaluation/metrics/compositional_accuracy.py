@@ -69,7 +69,7 @@ Name = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnswerCounts:
     """What was asked and not answered.
 
     Attributes:
@@ -105,7 +105,7 @@ def count(
     *,
     released: bool = False,
     left_out: Collection[str] = (),
-) -> tuple[Tally, Asked]:
+) -> tuple[Tally, AnswerCounts]:
     """Sum what is right and what is consistent by video.
 
     One video is held at a time, and of each that is done its sums.
@@ -154,7 +154,7 @@ def count(
             "nothing of these question graphs can be scored: no question that is scored has a right answer, and no "
             "answer can be held against another. Give graphs with right answers, and answers to their questions."
         )
-    return _tally(found, list(numbers)), Asked(
+    return _tally(found, list(numbers)), AnswerCounts(
         totals["questions"],
         (tuple(missing), totals["missing"]),
         (tuple(unreadable), totals["unreadable"]),

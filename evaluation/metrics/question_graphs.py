@@ -91,7 +91,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class QuestionGraph:
     """A question taken apart.
 
     Attributes:
@@ -114,10 +114,10 @@ class VideoGraphs:
 
     video_id: str
     nodes: Mapping[str, Node]
-    graphs: Sequence[Graph]
+    graphs: Sequence[QuestionGraph]
 
 
-def check_graph(graph: Graph, nodes: Mapping[str, Node]) -> None:
+def check_graph(graph: QuestionGraph, nodes: Mapping[str, Node]) -> None:
     """Check what the scores take for granted of a graph.
 
     Raises:
@@ -128,7 +128,7 @@ def check_graph(graph: Graph, nodes: Mapping[str, Node]) -> None:
         raise InputError(f"graph {graph.root!r} of video {graph.video_id!r} {fault}")
 
 
-def _fault(graph: Graph, nodes: Sequence[Node | None]) -> str:
+def _fault(graph: QuestionGraph, nodes: Sequence[Node | None]) -> str:
     """Describe what is wrong with a graph; empty if nothing is."""
     if not graph.nodes or graph.nodes[-1] != graph.root:
         last = repr(graph.nodes[-1]) if graph.nodes else "nothing"

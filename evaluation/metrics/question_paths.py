@@ -19,7 +19,7 @@ UNANSWERED = "not answered"
 
 
 @dataclass(frozen=True)
-class Step:
+class JudgedQuestion:
     """A question of a graph and what became of it.
 
     Attributes:
@@ -49,7 +49,7 @@ class QuestionPath:
     """
 
     root: str
-    steps: tuple[Step, ...]
+    steps: tuple[JudgedQuestion, ...]
     edges: tuple[Edge, ...]
     error_edges: frozenset[tuple[int, int]]
     contradictions: frozenset[tuple[int, str]]
@@ -116,7 +116,7 @@ def question_path(
     return QuestionPath(
         root=root,
         steps=tuple(
-            Step(node, predictions.get(node.key), verdict, on)
+            JudgedQuestion(node, predictions.get(node.key), verdict, on)
             for node, verdict, on in zip(nodes, verdicts, on_path, strict=True)
         ),
         edges=tuple(Edge(*edge) for edge in graph.edges),
@@ -162,7 +162,7 @@ def question_path_json(path: QuestionPath) -> dict[str, Any]:
     }
 
 
-def step_text(step: Step) -> str:
+def step_text(step: JudgedQuestion) -> str:
     """Describe in one line what was asked, what was answered and what is right."""
     if step.prediction is None:
         judged = step.verdict

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from commands import refuses, run
 
@@ -25,17 +23,6 @@ def test_its_own_words_are_the_roots() -> None:
     done = run("stressreel", "decompose", PROGRAM, "--question", "Did they have a phone afterwards?")
     assert "Did they have a phone afterwards?  <Interaction After>" in done.out.splitlines()[0]
     assert "interacting with a phone after opening" not in done.out
-
-
-def test_json() -> None:
-    found = json.loads(run("stressreel", "decompose", PROGRAM, "--json").out)
-    assert found["template"] == "objExists"
-    assert found["nodes"][-1]["kind"] == "Interaction After"
-    assert [edge["rule"] for edge in found["edges"][-2:]] == ["After", "Interaction"]
-
-
-def test_graphviz() -> None:
-    assert run("stressreel", "decompose", PROGRAM, "--dot").out.startswith("digraph questions {\n")
 
 
 @pytest.mark.parametrize(

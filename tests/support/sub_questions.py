@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stressreel.evaluation.metrics.question_graphs import Edge, Graph, Node, VideoGraphs
+from stressreel.evaluation.metrics.question_graphs import Edge, Node, QuestionGraph, VideoGraphs
 
 VIDEO = "v1"
 Asked = tuple[str, str | None]  # kind and right answer
@@ -26,7 +26,7 @@ def one_graph(
         for key, (kind, answer) in questions.items()
     }
     edges = tuple(Edge(keys.index(parent), rule, tuple(map(keys.index, children))) for parent, rule, children in rules)
-    return VideoGraphs(video, nodes, [Graph(keys[-1], video, tuple(keys), edges)])
+    return VideoGraphs(video, nodes, [QuestionGraph(keys[-1], video, tuple(keys), edges)])
 
 
 def figure_one() -> VideoGraphs:

@@ -17,7 +17,7 @@ from . import questions as ask
 from .questions import VIDEO, Action, Object, Question, Window, Windowed, at, kind_of
 from .wording import word
 
-Composition = tuple[str, tuple[Question, ...]]
+RuleChildren = tuple[str, tuple[Question, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class Step:
 
     question: Question
     kind: str
-    rules: tuple[Composition, ...]
+    rules: tuple[RuleChildren, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class DecomposedQuestion:
     """A question taken apart.
 
     Attributes:
@@ -50,9 +50,9 @@ class Graph:
     depths: list[int]
 
 
-def graph_of(root: Question) -> Graph:
+def graph_of(root: Question) -> DecomposedQuestion:
     """Take a question apart, down to its leaves. A root that no rule applies to comes alone: it is isolated."""
-    found = Graph([], [], [])
+    found = DecomposedQuestion([], [], [])
     _collect(_root(root), {}, found)
     return found
 
@@ -62,7 +62,7 @@ def decompose(root: Question) -> list[Step]:
     return graph_of(root).steps
 
 
-def _collect(step: Step, places: dict[Question, int], found: Graph) -> None:
+def _collect(step: Step, places: dict[Question, int], found: DecomposedQuestion) -> None:
     depth, edges = 0, []
     for rule, children in step.rules:
         for child in _in_order(rule, children):
@@ -103,7 +103,7 @@ def take_apart(question: Question) -> Step:
     return Step(question, kind_of(question), tuple(_rules(question)))
 
 
-def _rules(question: Question) -> Iterator[Composition]:
+def _rules(question: Question) -> Iterator[RuleChildren]:
     match question:
         case ask.ObjectExists() | ask.RelationExists() | ask.ActionsIn():
             yield from _localized(question)
@@ -136,13 +136,13 @@ def _rules(question: Question) -> Iterator[Composition]:
             yield "Choose", (at(whole, Window("before", (action,))), at(whole, Window("after", (action,))))
 
 
-def _joined(relation: str, thing: Object, window: Window) -> Composition:
+def _joined(relation: str, thing: Object, window: Window) -> RuleChildren:
     """Compose an interaction. An object that is spoken of is known by the question that it is the answer of."""
     known_by = ask.ObjectExists(thing, window) if isinstance(thing, str) or window != VIDEO else thing
     return "Interaction", (ask.ObjectExists(PERSON, window), ask.RelationExists(relation, window), known_by)
 
 
-def _localized(question: Windowed) -> Iterator[Composition]:
+def _localized(question: Windowed) -> Iterator[RuleChildren]:
     window = question.window
     if window.word == "between":
         after, before = window.actions

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stressreel.annotations.agqa_hierarchies import Hierarchy, HierarchyNode
-from stressreel.builders.decomp.answers import fill
 from stressreel.builders.decomp.hierarchies import PublishedGraphs, order_of
-from stressreel.builders.decomp.programs.decomposition import decompose
-from stressreel.builders.decomp.programs.questions import INTERACTING, Interaction, Window
 from stressreel.core.errors import InputError
 
 
@@ -49,11 +46,3 @@ def test_a_question_composed_of_itself_is_told() -> None:
     found = hierarchy("V-1", ("a", "V-1_0"), ("r", "V-1"), rules={"r": {"And": ("a", "a")}, "a": {"And": ("r",)}})
     with pytest.raises(InputError, match="root V-1: 'a' is composed of itself"):
         order_of(found)
-
-
-def test_what_is_asked_before_an_action_says_that_it_happens() -> None:
-    """Also where the action is asked as an interaction, in the same words."""
-    window = Window("before", ("opening a door",))
-    root = Interaction(INTERACTING, "phone", window)
-    filled = fill(decompose(root), {root: "no"}, None)
-    assert filled.answers[Interaction("opening", "door")].value == "yes"

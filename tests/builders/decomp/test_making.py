@@ -11,7 +11,7 @@ from stressreel.annotations.charades import read_charades
 from stressreel.annotations.charades_graphs import charades_graph, frame_times, frames_of, graph_of
 from stressreel.annotations.samples.charades import sample_videos
 from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph
-from stressreel.builders.decomp.balance import Asked, needs_of, partners_of, thin
+from stressreel.builders.decomp.balance import AskedQuestion, needs_of, partners_of, thin
 from stressreel.builders.decomp.compositions import compositions_of
 from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.builders.decomp.drop_rules import MOST_STEPS, judge, steps_of
@@ -288,7 +288,10 @@ def test_held_out_compositions_and_steps_are_not_in_train() -> None:
 
 
 def test_thinning() -> None:
-    asked = [Asked(f"V{n}", ObjectsOf("holding"), name) for n, name in enumerate(["phone"] * 5 + ["bag"] * 2 + ["box"])]
+    asked = [
+        AskedQuestion(f"V{n}", ObjectsOf("holding"), name)
+        for n, name in enumerate(["phone"] * 5 + ["bag"] * 2 + ["box"])
+    ]
     left = Counter(each.answer for each in thin(asked, lambda each: each.question, 0))
     assert left == {"phone": 2, "bag": 2, "box": 1}
     middle = Counter(each.answer for each in thin(asked, lambda each: each.question, 0, most="middle"))

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from commands import refuses, rows, run
-from stressreel.evaluation.metrics.question_graphs import GROUP_OF, SCORED_GROUPS
 
 
 def asked(out: Path, split: str = "*") -> list[dict[str, Any]]:
@@ -48,39 +47,24 @@ def test_an_oracle_is_right_everywhere(drawn: Path, tmp_path: Path, released: bo
     assert found["RWR"] is None
 
 
-def test_a_constant_yes_is_half_right_and_consistent(drawn: Path, tmp_path: Path) -> None:
-    found = headline(score(drawn, write(tmp_path / "yes.jsonl", {row["key"]: "Yes." for row in asked(drawn, "test")})))
+def test_files_of_the_authors_and_incomplete_ones(drawn: Path, tmp_path: Path) -> None:
+    answers = {row["key"]: "Yes." for row in asked(drawn, "test")}
+    found = headline(score(drawn, write(tmp_path / "a.jsonl", answers)))
     for group in ("Object Exists", "Relation Exists", "Interaction", "Conjunction", "Equals"):
         assert found[f"accuracy of {group}"] == 0.5
     assert found["accuracy of Choose"] == 0
-
-
-def test_the_authors_file_is_accepted(drawn: Path, tmp_path: Path) -> None:
-    answers = {row["key"]: oracle(row) for row in asked(drawn, "test")}
-    one = score(drawn, write(tmp_path / "a.jsonl", answers))
-    listed = [{"csv_q_id": key, "prediction": said} for key, said in answers.items()]
-    (tmp_path / "b.json").write_text(json.dumps(listed))
-    with (tmp_path / "c.csv").open("w", newline="") as file:
+    with (tmp_path / "b.csv").open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["csv_q_id", "prediction"])
         table.writerows(answers.items())
-    for name in ("b.json", "c.csv"):
-        assert headline(score(drawn, tmp_path / name)) == headline(one)
-
-
-def test_missing_keys_are_refused_without_partial(drawn: Path, tmp_path: Path) -> None:
-    answers = {row["key"]: oracle(row) for row in asked(drawn, "test")}
+    assert headline(score(drawn, tmp_path / "b.csv")) == found
+    more = answers | {row["key"]: "yes" for row in rows(drawn, "questions")}  # of banned kinds and other splits, too
+    told = score(drawn, write(tmp_path / "all.jsonl", more))["answers"]
+    assert (told["scored"], told["unknown"]) == (len(answers), 0)
     gone = answers.popitem()[0]
-    file = write(tmp_path / "a.jsonl", answers)
-    refuses(run("stressreel", "score", drawn, "--predictions", file), gone, "--partial")
-    assert score(drawn, file, "--partial")["answers"]["missing"] == 1
-
-
-def test_banned_questions_and_other_splits_may_be_answered(drawn: Path, tmp_path: Path) -> None:
-    file = write(tmp_path / "all.jsonl", {row["key"]: oracle(row) for row in rows(drawn, "questions")})
-    found = score(drawn, file)
-    assert found["answers"]["scored"] == len(asked(drawn, "test"))
-    assert found["answers"]["unknown"] == 0
+    file_of_some = write(tmp_path / "some.jsonl", answers)
+    refuses(run("stressreel", "score", drawn, "--predictions", file_of_some), gone, "--partial")
+    assert score(drawn, file_of_some, "--partial")["answers"]["missing"] == 1
 
 
 KINDS = {  # kind, right answer, prediction
@@ -153,21 +137,6 @@ def test_released_scores_of_a_graph_by_hand(tmp_path: Path) -> None:
     assert "questions of Relation Exists and Equals" in json.dumps(ours)
 
 
-def test_one_question_is_shown(drawn: Path, tmp_path: Path) -> None:
-    file = write(tmp_path / "a.jsonl", {row["key"]: "yes" for row in asked(drawn, "test")})
-    root = next(row["root"] for row in rows(drawn, "graphs", "test") if row["template"] == "objLastChoose")
-    picture = tmp_path / "graph.png"
-    done = run("stressreel", "score", drawn, "--predictions", file, "--question", root, "--picture", picture)
-    assert done.code == 0, done.err
-    assert "[Choose]" in done.out
-    assert "Equals" in done.out
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    refuses(run("stressreel", "score", drawn, "--predictions", file, "--question", "nobody"), "nobody")
-    within = ("--question", root, "--picture", drawn / "a.png")
-    refuses(run("stressreel", "score", drawn, "--predictions", file, *within), "in the output itself", code=2)
-    assert not (drawn / "a.png").exists()
-
-
 def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
     answers = {row["key"]: "yes" for row in asked(drawn, "test")}
     graph = next(row for row in rows(drawn, "graphs", "test") if row["template"] == "objLastChoose")
@@ -177,7 +146,7 @@ def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
     given = ("--predictions", file, "--question", graph["root"], "--picture", picture, "--json")
     done = run("stressreel", "score", drawn, *given)
     assert done.code == 0, done.err
-    assert picture.is_file()
+    assert picture.read_bytes().startswith(b"\x89PNG")
     found = json.loads(done.out)
     assert found["root"] == graph["root"]
     assert [node["key"] for node in found["nodes"]] == graph["nodes"]
@@ -195,20 +164,10 @@ def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
     ]
     assert found["nodes"][-1]["on_error_path"]
     assert found["goes_wrong_at"]
-
-
-def test_groups_of_scores_are_those_of_the_table(drawn: Path) -> None:
-    assert {row["group"] for row in asked(drawn)} <= set(SCORED_GROUPS)
-    assert all(GROUP_OF[row["kind"]] == row["group"] for row in rows(drawn, "questions"))
-
-
-def test_two_models_are_compared(drawn: Path, tmp_path: Path) -> None:
-    for name in ("yes", "no"):
-        write(tmp_path / f"{name}.jsonl", {row["key"]: name for row in asked(drawn, "test")})
-        score(drawn, tmp_path / f"{name}.jsonl")
-    done = run("stressreel", "compare", tmp_path / "yes.scores", tmp_path / "no.scores")
-    assert done.code == 0, done.err
-    assert "accuracy" in done.out
+    done = run("stressreel", "score", drawn, *given[:4])
+    assert "[Choose]" in done.out
+    refuses(run("stressreel", "score", drawn, *given[:2], "--question", "nobody"), "nobody")
+    refuses(run("stressreel", "score", drawn, *given[:4], "--picture", drawn / "a.png"), "in the output itself", code=2)
 
 
 def test_items_are_permuted_and_scored_by_modality(drawn: Path, tmp_path: Path) -> None:
@@ -224,17 +183,6 @@ def test_items_are_permuted_and_scored_by_modality(drawn: Path, tmp_path: Path) 
     given = [f"{name}={file}" for name in ("video", "text", "video+text")]
     done = run("stressreel", "score", "modalities", drawn, *given, "--resamples", 100)
     assert done.code == 0, done.err
-
-
-def test_it_is_exported_for_lmms_eval(drawn: Path, build_once: Callable[..., Path], tmp_path: Path) -> None:
-    done = run("stressreel", "export", "lmms-eval", drawn, "--to", tmp_path / "tasks")
-    assert done.code == 0, done.err
-    assert "stressreel_decomp" in done.out
-    without = build_once("build-decomp", "--charades", "sample", "--embed", "no")
-    done = run("stressreel", "export", "lmms-eval", without, "--to", tmp_path / "none")
-    refuses(done, "built with --embed no", "--videos")
-    assert "--no-render" not in done.err
-    assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize("harness", ["lmms-eval", "inspect"])

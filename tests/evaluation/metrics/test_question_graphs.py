@@ -14,7 +14,7 @@ from stressreel.evaluation.metrics.question_graphs import (
     RULES,
     SCORED_GROUPS,
     Edge,
-    Graph,
+    QuestionGraph,
     check_graph,
     comparable,
     constant_answers,
@@ -124,7 +124,7 @@ def test_what_is_no_graph_is_refused(change: dict[str, Any], message: str) -> No
     questions = {"a": ("Interaction", "yes"), "b": ("Interaction", "no"), "root": ("And", "no")}
     video = one_graph(questions, [("root", "And", ["a", "b"])])
     nodes = {**video.nodes, "c": replace(video.nodes["a"], key="c", kind="Interactions")}
-    graph: Graph = replace(video.graphs[0], **change)
+    graph: QuestionGraph = replace(video.graphs[0], **change)
     with pytest.raises(InputError, match="graph 'root'") as caught:
         check_graph(graph, nodes)
     assert message in str(caught.value)

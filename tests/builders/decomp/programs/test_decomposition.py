@@ -114,18 +114,6 @@ def test_the_graph_of_the_authors_notebook_comes_out_node_by_node() -> None:
     assert shown(decompose(parse_program(program)), "engine") == NOTEBOOK
 
 
-def test_an_object_spoken_of_first_hangs_as_in_the_notebook() -> None:
-    steps = decompose(Interaction("washing", EdgeObject("first", "holding")))
-    assert {word(step.question, "engine") for step in steps} == {
-        "Does a person exist?",
-        "Is the person washing something?",
-        "Which is the first object that the person is holding?",
-        "What is the person holding?",
-        "Is the person holding something?",
-        "Is the person washing the first object that they are holding?",
-    }
-
-
 @pytest.mark.parametrize(("window", "kind"), [(VIDEO, "Relation Exists"), (PHOTO, "Interaction After")])
 def test_a_root_about_any_object_has_the_person_below_it(window: Window, kind: str) -> None:
     root = RelationExists("holding", window)
@@ -161,36 +149,8 @@ def test_an_action_with_a_replaced_object(action: ToAction, ours: str, engine: s
     assert "Is the person putting something?" not in " ".join(texts)
 
 
-def test_the_engine_words_a_part_between_two_actions_in_two_ways() -> None:
-    words = [
-        word(RelationExists("holding", Window("between", (first, "opening a door"))), "engine")
-        for first in load_agqa().actions
-    ]
-    assert {"between" in text for text in words} == {True, False}
-    assert all("between" in text or "before opening a door but after" in text for text in words)
-
-
-def test_two_interactions_in_different_parts_of_the_video_name_both() -> None:
-    both = Both("xor", Interaction("holding", "paper"), Interaction("holding", "paper", PHOTO))
-    assert word(both) == (
-        "Is the person holding the paper in the video but not holding the paper after taking a picture of something?"
-    )
-
-
-def test_the_texts_seen_in_the_authors_draft_come_out() -> None:
-    window = Window("between", ("going from standing to sitting", "sitting in a chair"))
-    taken = Interaction("holding", ObjectsOf("taking"), window)
-    steps = decompose(Both("xor", Interaction("holding", ObjectsOf("working on"), window), taken))
-    texts = {word(step.question) for step in steps}
-    assert {
-        "Does the object that they are working on exist between going from standing to sitting and sitting in a chair?",
-        "Does the object that they are working on exist before sitting in a chair?",
-        "Is the person sitting in a chair?",
-    } <= texts
-
-
 @given(roots())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_graphs_follow_the_rules(root: Question) -> None:
     vocabulary = load_agqa()
     steps = decompose(root)
@@ -214,18 +174,13 @@ def test_graphs_follow_the_rules(root: Question) -> None:
 
 @pytest.mark.parametrize("wording", get_args(Wording))
 @given(questions=st.lists(roots(), min_size=1, max_size=6))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_one_text_has_one_meaning(wording: Wording, questions: list[Question]) -> None:
     meant: dict[str, str] = {}
     for root in questions:
         for step in decompose(root)[:-1]:
             program = notation(step.question)
             assert meant.setdefault(word(step.question, wording), program) == program
-
-
-@pytest.mark.parametrize("root", [ExtremeAction("longest"), ExtremeAction("shortest")])
-def test_isolated_roots_come_alone(root: Question) -> None:
-    assert [step.question for step in decompose(root)] == [root]
 
 
 def test_every_wording_is_frozen() -> None:
@@ -261,23 +216,6 @@ def test_every_wording_is_frozen() -> None:
     if os.environ.get("STRESSREEL_UPDATE_GOLDEN"):
         GOLDEN.write_text(text, encoding="utf-8")
     assert text == GOLDEN.read_text(encoding="utf-8")
-
-
-def test_an_action_and_a_relation_in_the_same_words_are_one_question() -> None:
-    vocabulary = load_agqa()
-    of_relations = {
-        word(Interaction(relation, thing)): notation(Interaction(relation, thing))
-        for relation in vocabulary.relations
-        for thing in vocabulary.objects
-    }
-    of_relations |= {word(RelationExists(name)): notation(RelationExists(name)) for name in vocabulary.relations}
-    same = 0
-    for action in vocabulary.actions:
-        step = decompose(ObjectExists("bag", Window("while", (action,))))[-1]
-        asked = step.rules[0][1][1]
-        assert of_relations.get(word(asked), notation(asked)) == notation(asked)
-        same += isinstance(asked, Interaction)
-    assert 50 < same < len(vocabulary.actions)
 
 
 @pytest.mark.parametrize("wording", get_args(Wording))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from stressreel.builders.decomp.programs.decomposition import decompose
-from stressreel.builders.decomp.programs.drawing import as_dot, as_json, as_tree, texts_of
+from stressreel.builders.decomp.programs.drawing import as_dot, as_json, as_tree
 from stressreel.builders.decomp.programs.questions import EdgeAction, EdgeObject, ObjectEquals, ObjectExists, Window
 
 AFTER = Window("after", ("taking a picture of something",))
@@ -24,6 +24,13 @@ def test_a_tree_has_every_question_written_out_once() -> None:
     assert all(line.lstrip().split(":")[0] in ("Equals", "First", "Interaction", "After") for line in lines[1:-1])
 
 
+def test_numbers_are_those_of_the_steps() -> None:
+    found = as_json(STEPS)
+    assert found["template"] == "objFirstVerify"
+    assert all(max(edge["children"]) < edge["parent"] for edge in found["edges"])
+    assert found["nodes"][-1]["program"].startswith("equals(phone, firstObject(touching")
+
+
 def test_a_root_that_is_alone() -> None:
     steps = decompose(ObjectExists("phone"))
     assert as_tree(steps) == "[0] Does a phone exist?  <Object Exists>\n0 sub-questions"
@@ -36,14 +43,6 @@ def test_one_sub_question_is_singular() -> None:
     assert as_tree(decompose(EdgeAction("first"))).endswith("\n1 sub-question")
 
 
-def test_json_has_children_before_parents() -> None:
-    found = as_json(STEPS)
-    assert found["template"] == "objFirstVerify"
-    assert [node["kind"] for node in found["nodes"]] == [step.kind for step in STEPS]
-    assert all(max(edge["children"]) < edge["parent"] for edge in found["edges"])
-    assert found["nodes"][-1]["program"].startswith("equals(phone, firstObject(touching")
-
-
 def test_a_drawing_for_graphviz_quotes_texts() -> None:
     drawn = as_dot(STEPS, 'Was "it" a \\ phone?')
     assert '[label="Was \\"it\\" a \\\\ phone?\\nObject Equals"]' in drawn
@@ -51,9 +50,3 @@ def test_a_drawing_for_graphviz_quotes_texts() -> None:
     assert drawn.count(" -> ") == sum(len(edge["children"]) for edge in edges)
     assert drawn.startswith("digraph questions {")
     assert drawn.endswith("}")
-
-
-def test_only_the_root_has_words_of_its_own() -> None:
-    texts = texts_of(STEPS, "Was it?")
-    assert texts[FIGURE] == "Was it?"
-    assert [text for question, text in texts.items() if question != FIGURE] == [*texts_of(STEPS, None).values()][:-1]
