@@ -20,6 +20,12 @@ def drawn(build_once: Callable[..., Path]) -> Path:
 
 
 @pytest.fixture(scope="session")
+def unembedded(build_once: Callable[..., Path]) -> Path:
+    """The same without the videos; read only."""
+    return build_once("build-decomp", "--charades", "sample", "--embed", "no")
+
+
+@pytest.fixture(scope="session")
 def charades(once: Callable[..., Path]) -> Path:
     """Annotations of 40 made-up videos in Charades' files, the same few actions in any order; read only."""
     return once("charades", write_charades)

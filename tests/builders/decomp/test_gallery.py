@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from commands import refuses, rows, run
+from commands import rows
 from stressreel.builders.decomp.gallery import gallery
 from stressreel.builders.decomp.scores import graphs_of_video
 from stressreel.builders.decomp.video_rows import by_video
@@ -53,33 +52,3 @@ def test_answers_are_judged_as_the_scores_do(drawn: Path) -> None:
             assert errors == path.error_edges
             contradictory += any(each.verdict == "contradictory" for each in shown[graph.root].asked)
     assert contradictory > 0
-
-
-def shown(folder: Path) -> set[str]:
-    text = (folder / "data" / "index.js").read_text("utf-8")
-    return {entry[0] for entry in json.loads(text.removeprefix("galleryIndex(").removesuffix(");\n"))["entries"]}
-
-
-def test_a_split_is_shown_and_of_answers_what_they_are_about(drawn: Path, tmp_path: Path) -> None:
-    def write(folder: Path, *arguments: object) -> set[str]:
-        done = run("stressreel", "gallery", drawn, "--to", folder, "--embed", "none", "--no-progress", *arguments)
-        assert done.code == 0, done.err
-        return shown(folder)
-
-    of_split = {split: {row["root"] for row in rows(drawn, "graphs", split)} for split in ("train", "test")}
-    for split, roots in of_split.items():
-        assert write(tmp_path / split, "--split", split) == roots
-    asked = [row for row in rows(drawn, "questions", "*") if not row["banned"] and row["answer"]]
-    video = next(row["video_id"] for row in rows(drawn, "graphs", "test"))
-    answered = {row["key"] for row in asked if row["video_id"] == video}
-    answers = tmp_path / "some.jsonl"
-    answers.write_text("".join(json.dumps({"key": key, "answer": "yes"}) + "\n" for key in sorted(answered)))
-    about = {row["root"] for row in rows(drawn, "graphs") if answered & {*row["nodes"]}}
-    assert write(tmp_path / "some", "--predictions", answers) == about < of_split["test"]
-    few = write(tmp_path / "few", "--predictions", answers, "--limit", 3)
-    assert len(few) == 3
-    assert few < about
-    given = ("stressreel", "gallery", drawn, "--to", tmp_path / "none", "--predictions", answers, "--split")
-    refuses(run(*given, "train"), "split train that the predictions answer")
-    refuses(run(*given, "dev"), "train, test", code=2)
-    assert not (tmp_path / "none").exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -67,76 +67,6 @@ def test_files_of_the_authors_and_incomplete_ones(drawn: Path, tmp_path: Path) -
     assert score(drawn, file_of_some, "--partial")["answers"]["missing"] == 1
 
 
-KINDS = {  # kind, right answer, prediction
-    "phone": ("Object Exists", "yes", "yes"),
-    "touching": ("Relation Exists", "yes", "no"),
-    "what": ("Object", None, None),
-    "first": ("First Object", "dish", "phone"),
-    "root": ("Object Equals", "no", "no"),
-}
-
-
-def by_hand(folder: Path) -> Path:
-    """Section by section what the published scorer makes of one graph can be told by hand."""
-    texts = {name: f"{name}?" for name in KINDS}
-    graph = {
-        "question": texts["root"],
-        "type": "Object Equals",
-        "old_program": "",
-        "new_program": "",
-        "answer": "no",
-        "subquestion": {
-            texts[name]: {
-                "type": kind,
-                "program": f"objExists({name})" if kind == "Object Exists" else "",
-                "answer": answer,
-                "key": "A-1" if name == "root" else f"A-1_{number}",
-            }
-            for number, (name, (kind, answer, _)) in enumerate(KINDS.items())
-        },
-        "hierarchy": {
-            texts["what"]: {"Interaction": [texts["touching"]]},
-            texts["first"]: {"First": [texts["what"]]},
-            texts["root"]: {"Equals": [texts["phone"], texts["first"]]},
-        },
-    }
-    place = folder / "test_hierarchies"
-    place.mkdir(parents=True)
-    (place / "A.json").write_text(json.dumps({"A-1": graph}))
-    (place / "isolated.json").write_text(json.dumps([{"type": "Object Exists", "answer": "no", "key": "A-2"}]))
-    return folder
-
-
-def test_released_scores_of_a_graph_by_hand(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = run("build-decomp", "--release-hierarchies", by_hand(tmp_path / "in"), "--out", out, "--no-progress")
-    assert done.code == 0, done.err
-    said = {f"A-1_{n}": each[2] for n, each in enumerate(KINDS.values()) if each[2]} | {"A-1": "no", "A-2": "no"}
-    del said["A-1_4"]
-    file = write(tmp_path / "p.jsonl", said, "csv_q_id", "prediction")
-    found = score(out, file, "--released")
-    values = headline(found)
-    # Overall: yes 1 of 2 (phone, not touching), no 2 of 2 (root, the isolated one), dish 0 of 1.
-    assert values["accuracy"] == pytest.approx((1 / 2 + 1 + 0) / 3)
-    assert values["accuracy of Object Exists"] == 1  # yes and no, one each
-    assert values["accuracy of Relation Exists"] == 0
-    # Parents: the root alone, whose child `first` is wrong; `what` is banned and `first` has only a banned child.
-    assert values["CA"] is None
-    assert values["RWR"] == 1
-    # IC, Equals with the leaf objExists(phone): c2 = phone and c1 = yes, but p = no. Yes is counted (c2 = o) and wrong,
-    # No is counted (p = no) and wrong.
-    text = json.dumps(found["tables"])
-    assert "Equals" in text
-    assert values["IC (defined)"] == 0
-    # Texts are distinct and answers plain: both ways agree, but that ours leaves out groups with one right answer.
-    ours = score(out, file)
-    alike = ("accuracy of Equals", "accuracy of Relation Exists")
-    assert headline(ours) == {name: value for name, value in values.items() if name not in alike} | {
-        "accuracy": pytest.approx((1 + 1 + 0) / 3)  # phone, the isolated one, not the dish
-    }
-    assert "questions of Relation Exists and Equals" in json.dumps(ours)
-
-
 def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
     answers = {row["key"]: "yes" for row in asked(drawn, "test")}
     graph = next(row for row in rows(drawn, "graphs", "test") if row["template"] == "objLastChoose")
@@ -185,33 +115,36 @@ def test_items_are_permuted_and_scored_by_modality(drawn: Path, tmp_path: Path) 
     assert done.code == 0, done.err
 
 
-@pytest.mark.parametrize("harness", ["lmms-eval", "inspect"])
+@pytest.mark.parametrize("harness", ["lmms-eval", pytest.param("inspect", marks=pytest.mark.full)])
 def test_videos_of_a_folder_are_exported_as_stored_ones_are(
-    drawn: Path, build_once: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harness: str
+    drawn: Path, unembedded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harness: str
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    without = build_once("build-decomp", "--charades", "sample", "--embed", "no")
     folder = tmp_path / "videos"
     folder.mkdir()
     for row in rows(drawn, "videos"):
         (folder / f"{row['video_id']}.mp4").write_bytes(row["video"]["bytes"])
-    given = {"stored": (drawn,), "found": (without, "--videos", folder)}
-    for name, arguments in given.items():
+
+    def export(name: str, *arguments: object, said: str = "") -> Path:
         done = run("stressreel", "export", harness, *arguments, "--to", tmp_path / name)
-        assert done.code == 0, done.err
-    files = {name: {path.name: path.read_bytes() for path in (tmp_path / name).glob("*.jsonl")} for name in given}
-    assert files["found"] == files["stored"] != {}
-    stored, found = (load_harness(tmp_path / name) for name in given)
-    for row in rows(drawn, "videos", "test"):
-        path = found.video_path("videos", {"video_id": row["video_id"]})
-        assert path == str(folder / f"{row['video_id']}.mp4")
-        assert Path(path).read_bytes() == Path(stored.video_path("videos", {"video_id": row["video_id"]})).read_bytes()
-    Path(path).unlink()
+        if said:
+            refuses(done, said, "--videos")
+        assert (done.code != 0) == bool(said) == (not (tmp_path / name).exists())
+        return tmp_path / name
+
+    places = export("stored", drawn), export("found", unembedded, "--videos", folder)
+    files, others = ({path.name: path.read_bytes() for path in place.glob("*.jsonl")} for place in places)
+    assert files == others != {}
+    stored, found = (load_harness(place) for place in places)
+    video = {"video_id": rows(drawn, "videos", "test")[0]["video_id"]}
+    path = Path(found.video_path("videos", video))
+    assert path == folder / f"{video['video_id']}.mp4"
+    assert path.read_bytes() == Path(stored.video_path("videos", video)).read_bytes()
+    path.unlink()
     with pytest.raises(FileNotFoundError, match="--videos"):
-        found.video_path("videos", {"video_id": row["video_id"]})
-    done = run("stressreel", "export", harness, without, "--to", tmp_path / "none", "--videos", folder)
-    refuses(done, "1 of", "--videos")
-    assert not (tmp_path / "none").exists()
+        found.video_path("videos", video)
+    export("none", unembedded, "--videos", folder, said="1 of")
+    export("none", unembedded, said="built with --embed no")
 
 
 def load_harness(folder: Path) -> Any:
