@@ -223,7 +223,8 @@ def parse_program(program: str) -> Question:
     Raises:
         InputError: It is none; the message has the position and what is allowed there.
     """
-    return _Reader(program).question(read_tree(program))
+    found: Question = _Reader(program).question(read_tree(program))
+    return found
 
 
 def _mismatch(pattern: Tree, tree: Tree, holes: dict[str, Tree]) -> tuple[Tree, str] | None:
