@@ -109,7 +109,7 @@ class _Filler:
     def filled(self) -> Filled:
         for number, step in enumerate(self.steps):
             self.connect(number, step)
-            self.ask(number, step.question)
+            self.look_up(number, step.question)
         changed = [number for number, value in enumerate(self.values) if value is not None]
         while changed:
             changed = self.take({implied for number in changed for implied in self.implied(number)})
@@ -140,7 +140,7 @@ class _Filler:
             case ask.ObjectExists(thing) if not isinstance(thing, str):
                 self.speaking[thing].append(number)
 
-    def ask(self, number: int, question: Question) -> None:
+    def look_up(self, number: int, question: Question) -> None:
         """Take a root's own answer, or the graph's."""
         own = self.given.get(number)
         if own is not None:
