@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from stressreel.annotations.actions import AnnotatedVideo, Annotations
 from stressreel.annotations.charades import CHARADES, COLUMNS, class_files, read_charades
 from stressreel.core.errors import InputError
 from stressreel.templates import load_classes
@@ -33,34 +32,6 @@ def refusal(folder: Path) -> list[str]:
     with pytest.raises(InputError) as caught:
         read_charades(folder)
     return [line.strip() for line in str(caught.value).split("\n")]
-
-
-def only(annotations: Annotations) -> AnnotatedVideo:
-    (video,) = annotations.videos
-    return video
-
-
-def spans(video: AnnotatedVideo) -> list[tuple[str, float, float]]:
-    return [(s.action.key, s.start_s, s.end_s) for s in video.segments]
-
-
-# What a row says
-
-
-def test_a_row_becomes_a_video(tmp_path: Path) -> None:
-    path = write(tmp_path, row())
-    annotations = read_charades(tmp_path)
-    video = only(annotations)
-    assert (video.id, video.split, video.subject, video.length_s) == ("46GP8", "train", "HR43", 24.83)
-    assert spans(video) == [("c092", 11.9, 21.2), ("c147", 0, 12.6)]
-    assert [s.action.label for s in video.segments] == [
-        "Watching/Looking outside of a window",
-        "Someone is cooking something",
-    ]
-    assert video.verbs == {"watch", "cook"}
-    assert video.objects == {"window", "food"}
-    assert video.columns == dict(zip(COLUMNS, row().split(","), strict=True))
-    assert annotations.hashes == {path.name: hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
 def touch(*paths: Path) -> None:

@@ -23,9 +23,6 @@ from stressreel.templates import QuestionTemplate, load_classes, load_questions
 # The paper's example: A comes before B in V, C never happens.
 EXAMPLE = {"A": "holding clothes", "B": "taking food", "C": "washing mirror"}
 
-# Table 2: Q and Q′.
-
-# Appendix B.3, in its order; the same list for V and V′.
 
 # The table of the release: type and answer of every type id; V has 0 to 10, V′ 16 to 26.
 TYPE_IDS = {

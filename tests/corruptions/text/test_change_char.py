@@ -28,9 +28,6 @@ def difference(before: str, after: str) -> tuple[str, str]:
     return before[start : len(before) - stop], after[start : len(after) - stop]
 
 
-# Tables
-
-
 # Words
 
 
@@ -105,6 +102,3 @@ def test_punctuation_keeps_the_words(text: str, seed: int) -> None:
     found = perturb("punctuation", text, seed=seed)
     assert found.changed
     assert [t.text for t in tokenize(found.text) if t.is_word] == [t.text for t in tokenize(text) if t.is_word]
-
-
-# Captions

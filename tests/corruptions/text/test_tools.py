@@ -126,6 +126,7 @@ def test_a_caption_gets_suggestions_of_the_same_form(mlm: str, no_network: None)
 # Translation
 
 
+@pytest.mark.full
 def test_a_text_is_translated_there_and_back(translate: tuple[str, str], no_network: None) -> None:
     tools = Tools("pattern", translate=translate)
     assert tools.translate_back("a dog sings") == "a hound sings"
