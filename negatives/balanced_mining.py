@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from .candidates import Candidate, Candidates, Embed, QuestionRow
 from .confuser import Confuser
 from .content_words import content_words
 from .facets import Facet
-from .mining import COSINE_DIGITS, Mined, Negative
+from .mining import COSINE_DIGITS, Mined, MinedOptions, Negative
 from .settings import MiningSettings
 
 Floats = NDArray[np.float32]
@@ -31,21 +30,6 @@ CARRIED = "carried"
 TOO_NEAR = 0.8  # a cosine with what is right from which a candidate may be right too, if --same-text sets none
 
 
-@dataclass(frozen=True, eq=False)
-class BalancedOptions:
-    """What was mined.
-
-    Attributes:
-        texts: By kind, the right texts of all rows, as they stand among the options.
-        mined: By kind, the wrong options of all rows.
-        guessable: The rows outside of the balanced subset.
-    """
-
-    texts: Mapping[str, Sequence[str]]
-    mined: Mapping[str, Sequence[Mined]]
-    guessable: frozenset[str]
-
-
 def mine_balanced(
     rows: Sequence[QuestionRow],
     reader: Confuser,
@@ -55,8 +39,7 @@ def mine_balanced(
     seed: int = 0,
     kept_apart: Mapping[str, Sequence[str]] | None = None,
     train: str | None = None,
-    one_style: bool = True,
-) -> BalancedOptions:
+) -> MinedOptions:
     """Choose wrong options that no reader of question and options tells from the right one.
 
     The wrong answers and the wrong explanations of a row come from the same rows.
@@ -65,11 +48,10 @@ def mine_balanced(
         rows: The questions; their order does not matter.
         reader: Reads their texts.
         embed: Returns embeddings of texts, float32, each of length 1.
-        settings: How many options, and which questions ask the same.
+        settings: How many options, in which style, and which questions ask the same.
         seed: The dataset's seed.
         kept_apart: By id, the ids of rows that must not lend their texts.
         train: The split that models are trained on, if there is one.
-        one_style: Whether all texts are written in one style.
     """
     made = Candidates(
         rows,
@@ -78,7 +60,7 @@ def mine_balanced(
         seed=seed,
         same_question=settings.same_question,
         kept_apart=kept_apart or {},
-        one_style=one_style,
+        one_style=settings.style == "one",
     )
     offers = [made.of(row) for row in tracked(range(len(rows)), "making candidates", "question")]
     tables = {kind: _table(made, offers, kind) for kind in made.kinds}
@@ -109,8 +91,8 @@ def mine_balanced(
         splits=[row.split for row in rows],
         seed=seed,
     )
-    return BalancedOptions(
-        {kind: [row.texts[kind] for row in made.rows] for kind in made.kinds},
+    return MinedOptions(
+        {kind: {row.id: row.texts[kind] for row in made.rows} for kind in made.kinds},
         {kind: _mined(made, offers, balanced, kind, facets[kind]) for kind in made.kinds},
         frozenset(row.id for row, out in zip(rows, balanced.guessable.tolist(), strict=True) if out),
     )

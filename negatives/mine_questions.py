@@ -18,31 +18,23 @@ from ..core.seeds import digest_for
 from ..language.cast import derive_cast
 from ..language.tagger import load_tagger
 from ..language.text_key import text_key
-from .balanced_mining import mine_balanced
 from .candidates import QuestionRow
 from .confuser import Confuser
 from .embeddings_cache import embed
-from .mining import Item, Kind, Mined, OptionSet, arrange, even_places, mine
+from .mining import Item, Mined, MinedOptions
+from .options import items_of, mine_options, option_sets
 from .settings import MineSettings, MiningSettings, advice, hard, strict
 
 TRAIN = ("train", "training")
 MUCH = 1.5  # times chance
 CONCENTRATED = 0.35
-
-
-@dataclass(frozen=True)
-class Options:
-    """What was mined.
-
-    Attributes:
-        texts: By kind and id, the right options as they stand among the wrong ones.
-        mined: By kind, the wrong ones in the order of the questions.
-        guessable: The questions outside of the balanced subset; None where options are not balanced.
-    """
-
-    texts: Mapping[Kind, Mapping[str, str]]
-    mined: Mapping[Kind, tuple[Mined, ...]]
-    guessable: frozenset[str] | None
+SOURCE_COLUMNS = {
+    "id": "string",
+    "cos_question": "float64",
+    "cos_text": "float64",
+    "score": "float64",
+    "kind": "string",
+}
 
 
 @dataclass(frozen=True)
@@ -93,16 +85,24 @@ def mine_questions(
         UsageError: There is no such split to train on.
         InputError: There are too few wrong options.
     """
-    kinds: tuple[Kind, ...] = ("answer", "explanation") if "explanation" in questions[0].texts else ("answer",)
+    kinds: tuple[str, ...] = ("answer", "explanation") if "explanation" in questions[0].texts else ("answer",)
     if choice.rank_by == "explanation" and len(kinds) == 1:
         raise InputError("--rank-by explanation needs explanations, and these questions have none.")
     train = _train(questions, choice.train_split) if choice.pool == "split" or strict(choice) else None
-    items = {kind: _items(questions, kind, None if strict(choice) else train) for kind in kinds}
+    items = {kind: items_of(questions, kind, None if strict(choice) else train) for kind in kinds}
     _refuse_few(items, choice)
+    confuser = None
     if strict(choice):
-        options = _balanced(questions, kinds, kept_apart, choice, train)
-    else:
-        options = _by_score(questions, items, kept_apart, choice)
+        cast = derive_cast(text for row in questions for text in (row.question, *row.texts.values()))
+        confuser = Confuser(tagger=load_tagger(choice.tagger), cast=cast)
+    options = mine_options(
+        questions,
+        choice,
+        lambda texts: embed(texts, choice.model),
+        confuser=confuser,
+        train=train,
+        kept_apart=kept_apart,
+    )
     _refuse_short(options.mined, choice)
     return MinedQuestions(
         tuple(_rows(questions, options, choice)),
@@ -120,68 +120,7 @@ def _train(questions: Sequence[QuestionRow], named: str | None) -> str | None:
     return named or next((split for split in splits if split.lower() in TRAIN), None)
 
 
-def _items(questions: Sequence[QuestionRow], kind: Kind, train: str | None) -> list[Item]:
-    trained = {text_key(one.texts[kind]) for one in questions if one.split == train} if train else set()
-    return [
-        Item(
-            one.id,
-            one.question,
-            one.texts[kind],
-            one.pool,
-            lends=one.split == train or text_key(one.texts[kind]) not in trained,
-        )
-        for one in questions
-    ]
-
-
-def _by_score(
-    rows: Sequence[QuestionRow],
-    items: Mapping[Kind, Sequence[Item]],
-    kept_apart: Mapping[str, Sequence[str]],
-    choice: MineSettings,
-) -> Options:
-    """Embed what is needed and find the wrong options of each kind."""
-    asked = embed([row.question for row in rows], choice.model)
-    vectors = {kind: embed([row.texts[kind] for row in rows], choice.model) for kind in items}
-    mined = {
-        kind: mine(
-            some,
-            asked,
-            vectors[kind],
-            choice.mining,
-            seed=choice.seed,
-            kept_apart=kept_apart,
-            ranked_by=vectors["explanation"] if choice.rank_by == "explanation" else None,
-        )
-        for kind, some in items.items()
-    }
-    return Options({kind: {item.id: item.text for item in some} for kind, some in items.items()}, mined, None)
-
-
-def _balanced(
-    rows: Sequence[QuestionRow],
-    kinds: Sequence[Kind],
-    kept_apart: Mapping[str, Sequence[str]],
-    choice: MineSettings,
-    train: str | None,
-) -> Options:
-    """Draw wrong options that blind models do not tell from the right ones."""
-    cast = derive_cast(text for row in rows for text in (row.question, *row.texts.values()))
-    found = mine_balanced(
-        rows,
-        Confuser(tagger=load_tagger(choice.tagger), cast=cast),
-        lambda texts: embed(texts, choice.model),
-        choice.mining,
-        seed=choice.seed,
-        kept_apart=kept_apart,
-        train=train,
-        one_style=choice.mining.style == "one",
-    )
-    texts = {kind: dict(zip((row.id for row in rows), found.texts[kind], strict=True)) for kind in kinds}
-    return Options(texts, {kind: tuple(found.mined[kind]) for kind in kinds}, found.guessable)
-
-
-def _refuse_few(items: Mapping[Kind, Sequence[Item]], choice: MineSettings) -> None:
+def _refuse_few(items: Mapping[str, Sequence[Item]], choice: MineSettings) -> None:
     """Refuse before anything is embedded what cannot be done, because a pool has too few distinct answers."""
     for kind, some in items.items():
         texts: dict[str, set[str]] = {}
@@ -195,7 +134,7 @@ def _refuse_few(items: Mapping[Kind, Sequence[Item]], choice: MineSettings) -> N
             )
 
 
-def _refuse_short(mined: Mapping[Kind, Sequence[Mined]], choice: MineSettings) -> None:
+def _refuse_short(mined: Mapping[str, Sequence[Mined]], choice: MineSettings) -> None:
     need = choice.mining.num_options - 1
     short = [(kind, one) for kind, found in mined.items() for one in found if len(one.negatives) < need]
     if short:
@@ -207,7 +146,7 @@ def _refuse_short(mined: Mapping[Kind, Sequence[Mined]], choice: MineSettings) -
         )
 
 
-def _warnings(items: Mapping[Kind, Sequence[Item]], options: Options, settings: MiningSettings) -> Iterator[str]:
+def _warnings(items: Mapping[str, Sequence[Item]], options: MinedOptions, settings: MiningSettings) -> Iterator[str]:
     """Describe where options alone tell which is right: by how often each occurs, or because few texts lend most."""
     for kind, found in options.mined.items():
         pools = {item.id: item.pool for item in items[kind]}
@@ -233,54 +172,30 @@ def _warnings(items: Mapping[Kind, Sequence[Item]], options: Options, settings: 
             yield f"{kind}s: a tenth of the texts lend {most:.1%} of the wrong options. {remedy}."
 
 
-def _rows(questions: Sequence[QuestionRow], mined: Options, choice: MineSettings) -> list[dict[str, Any]]:
-    names: dict[Kind, tuple[str, str, str]] = {
+def _rows(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSettings) -> list[dict[str, Any]]:
+    names: dict[str, tuple[str, str, str]] = {
         "answer": ("options", "answer_index", "sources"),
         "explanation": ("explanation_options", "explanation_index", "explanation_sources"),
     }
-    places: dict[tuple[Kind, str], int] = {}
-    if mined.guessable is not None:
-        for kind in mined.mined:
-            for split in {one.split for one in questions}:
-                some = [one.id for one in questions if one.split == split]
-                even = even_places(some, choice.mining.num_options, choice.seed, kind)
-                places |= {(kind, name): place for name, place in even.items()}
+    sets = option_sets(questions, mined, choice)
     rows: list[dict[str, Any]] = []
-    for place, one in enumerate(questions):
+    for one in questions:
         row: dict[str, Any] = {"id": one.id, "split": one.split, "question": one.question}
-        for kind, found in mined.mined.items():
-            choice_set = arrange(
-                mined.texts[kind][one.id], found[place].negatives, choice.seed, one.id, kind, places.get((kind, one.id))
-            )
+        for kind, of_kind in sets.items():
             options, index, sources = names[kind]
-            row |= {
-                options: list(choice_set.options),
-                index: choice_set.answer_index,
-                sources: _source_rows(choice_set),
-            }
+            row[options] = list(of_kind[one.id].options)
+            row[index] = of_kind[one.id].answer_index
+            row[sources] = [
+                source and {name: getattr(source, name) for name in SOURCE_COLUMNS}
+                for source in of_kind[one.id].sources
+            ]
         if mined.guessable is not None:
             row["blind_guessable"] = one.id in mined.guessable
         rows.append(row)
     return rows
 
 
-def _source_rows(choice: OptionSet) -> list[dict[str, Any] | None]:
-    """Return where each option comes from as JSON values; None for the right one."""
-    return [
-        {
-            "id": source.id,
-            "cos_question": source.cos_question,
-            "cos_text": source.cos_text,
-            "score": source.score,
-            "kind": source.kind,
-        }
-        if source
-        else None
-        for source in choice.sources
-    ]
-
-
-def _sides(questions: Sequence[QuestionRow], mined: Options, choice: MineSettings) -> Table:
+def _sides(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSettings) -> Table:
     """Put the options of every question side by side."""
     wrong = [f"wrong_{number}" for number in range(1, choice.mining.num_options)]
     rows = []
@@ -320,15 +235,7 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        source = pa.struct(
-            [
-                ("id", pa.string()),
-                ("cos_question", pa.float64()),
-                ("cos_text", pa.float64()),
-                ("score", pa.float64()),
-                ("kind", pa.string()),
-            ]
-        )
+        source = pa.struct([(name, getattr(pa, kind)()) for name, kind in SOURCE_COLUMNS.items()])
         texts, sources = pa.list_(pa.string()), pa.list_(source)
         types = {
             "options": texts,
@@ -346,7 +253,7 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def _report(options: Options, settings: MiningSettings) -> tuple[str, ...]:
+def _report(options: MinedOptions, settings: MiningSettings) -> tuple[str, ...]:
     mined = options.mined
     lines = [f"{len(next(iter(mined.values()))):,} questions with {settings.num_options} options"]
     if options.guessable is not None:

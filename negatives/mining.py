@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,6 @@ Floats = NDArray[np.float32]
 Cosines = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Draws = NDArray[np.uint64]
-Kind = Literal["answer", "explanation"]
 
 COSINE_DIGITS = 4  # cosines are rounded before anything is decided, so that noise in the last places decides nothing
 SCORE_DIGITS = 8
@@ -109,6 +107,21 @@ class Mined:
 
 
 @dataclass(frozen=True)
+class MinedOptions:
+    """The wrong options of all questions.
+
+    Attributes:
+        texts: By kind and id, the right options as they stand among the wrong ones.
+        mined: By kind, the wrong ones in the order of the questions.
+        guessable: The questions outside of the balanced subset; None where options are not balanced.
+    """
+
+    texts: Mapping[str, Mapping[str, str]]
+    mined: Mapping[str, Sequence[Mined]]
+    guessable: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
 class OptionSet:
     """A question's options in their order.
 
@@ -137,7 +150,7 @@ def even_places(ids: Sequence[str], options: int, seed: int, kind: str) -> dict[
 
 
 def arrange(
-    right: str, negatives: Sequence[Negative], seed: int, item_id: str, kind: Kind, place: int | None = None
+    right: str, negatives: Sequence[Negative], seed: int, item_id: str, kind: str, place: int | None = None
 ) -> OptionSet:
     """Put the options in an order that is drawn for this question.
 
@@ -262,7 +275,7 @@ class _Pool:
     def hard(self) -> list[Mined]:
         """Return the hard negatives of each row."""
         reach = REACH * self.settings.top_k
-        near, _ = nearest(self.asked, reach, below=self._limit)
+        near = nearest(self.asked, reach, below=self._limit)
         askers = (_Asker(self, row, near[int(self.question_of[row])]) for row in range(len(self.items)))
         if self.settings.max_lend == 0:
             return [asker.fill().mined() for asker in tracked(list(askers), "mining wrong options", "question")]

@@ -27,12 +27,12 @@ from ...core.schema import Row
 from ...evaluation.blind.asked import Asked
 from ...evaluation.blind.options import guess_options
 from ...language.text_key import text_key
-from ...negatives.balanced_mining import mine_balanced
 from ...negatives.candidates import QuestionRow
 from ...negatives.confused_options import confuse_options
 from ...negatives.confuser import Confuser
 from ...negatives.confusion import KINDS, Confusion, Kind, Unconfused
-from ...negatives.mining import COSINE_DIGITS, REFUSALS, Item, Mined, Negative, OptionSet, arrange, even_places, mine
+from ...negatives.mining import COSINE_DIGITS, REFUSALS, Mined, MinedOptions, Negative, OptionSet
+from ...negatives.options import mine_options, option_sets
 from ...negatives.settings import strict
 from ...negatives.style import plain_style
 from ...negatives.twins import Told, balanced_twins
@@ -42,7 +42,7 @@ from .tables import CLIPS, CONFUSED, OPEN, RIGHT, TARGETS, Target, causal_config
 
 Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
-Choices = Mapping[Target, Mapping[str, OptionSet]]
+Choices = Mapping[str, Mapping[str, OptionSet]]
 Generated = Mapping[str, Mapping[Kind, Confusion | Unconfused]]
 NOT_DRAWN = "enough others are there"
 SCORED = ("hard", "random")  # kinds of options that were chosen by a score
@@ -139,14 +139,12 @@ class Drafts:
         self.by_id = {row.qid: row for row in rows}
         self.number = {row.qid: number for number, row in enumerate(rows)}
         self.split_of = {scheme: divide(scheme, rows, settings.seed, settings.places) for scheme in settings.splits}
-        self.questions = embed([row.question for row in rows])
-        self.texts = {target: embed([text_of(row, target) for row in rows]) for target in TARGETS}
         self.apart: Mapping[str, tuple[str, ...]] = overlaps(rows, settings.apart_frames) if settings.keep_apart else {}
         self.keys = {target: {row.qid: text_key(text_of(row, target)) for row in rows} for target in TARGETS}
         self._vector_of: dict[str, Floats] = {}
         self.counts = Counter[str]()
         self.guessable: dict[str, frozenset[str]] = {}
-        self._mined: dict[tuple[str, Target], Sequence[Mined]] = {}
+        self._one_pool: MinedOptions | None = None
 
     def trained(self, scheme: Scheme, target: Target) -> frozenset[str]:
         """Return the folded right options of train."""
@@ -167,10 +165,27 @@ class Drafts:
         Raises:
             InputError: A question has no wrong option at all.
         """
-        found = self._balanced(scheme) if strict(self.settings) else {t: self._hard(scheme, t) for t in TARGETS}
-        split_of, need = self.split_of[scheme], self.settings.mining.num_options - 1
-        choices: dict[Target, dict[str, OptionSet]] = {}
-        for target, mined in found.items():
+        split_of, one_pool = self.split_of[scheme], self.settings.pool == "all"
+        asked = [
+            QuestionRow(
+                row.qid,
+                row.question,
+                {target: text_of(row, target) for target in TARGETS},
+                "" if one_pool else split_of[row.qid],
+                row.episode,
+                split_of[row.qid],
+            )
+            for row in self.rows
+        ]
+        found = self._one_pool or self._mine(asked)
+        if found.guessable is not None:
+            self.guessable[scheme] = found.guessable
+            for split in SPLITS:
+                some = [row.id for row in asked if row.split == split]
+                self.counts[f"blind_guessable/{scheme}/{split}"] = sum(qid in found.guessable for qid in some)
+        elif one_pool:
+            self._one_pool = found  # the divisions differ in nothing that mining looks at
+        for target, mined in found.mined.items():
             bare = [one for one in mined if not one.negatives]
             if bare:
                 pool = ", or --pool all" if self.settings.pool == "split" else ""
@@ -178,90 +193,30 @@ class Drafts:
                     f"{len(bare)} questions have no wrong option in their split of {scheme} (the first is "
                     f"{bare[0].id}): it has too few questions{_reasons(bare[0])}. Give more rows{pool}."
                 )
-            self.counts[f"{target}s_with_fewer_options"] += sum(len(one.negatives) < need for one in mined)
-            places: dict[str, int] = {}
-            if strict(self.settings):
-                for split in SPLITS:
-                    some = [one.id for one in mined if split_of[one.id] == split]
-                    places |= even_places(some, need + 1, self.settings.seed, f"{scheme}/{target}")
-            choices[target] = {
-                one.id: arrange(
-                    self.right(one.id, target), one.negatives, self.settings.seed, one.id, target, places.get(one.id)
-                )
-                for one in mined
-            }
-        return choices
+            few = sum(len(one.negatives) < self.settings.mining.num_options - 1 for one in mined)
+            self.counts[f"{target}s_with_fewer_options"] += few
+        return option_sets(asked, found, self.settings, f"{scheme}/")
 
-    def _balanced(self, scheme: Scheme) -> dict[Target, Sequence[Mined]]:
-        """Draw options that give nothing away."""
-        if self._reader is None:
-            raise InputError("--balance strict reads the texts, and there is no tagger. Choose --balance none.")
-        split_of = self.split_of[scheme]
-        one_pool = self.settings.pool == "all"
-        found = mine_balanced(
-            [
-                QuestionRow(
-                    row.qid,
-                    row.question,
-                    {target: text_of(row, target) for target in TARGETS},
-                    "" if one_pool else split_of[row.qid],
-                    row.episode,
-                    split_of[row.qid],
-                )
-                for row in self.rows
-            ],
-            self._reader,
-            self._embed,
-            self.settings.mining,
-            seed=self.settings.seed,
-            kept_apart=self.apart,
-            train="train",
-            one_style=self.settings.mining.style == "one",
+    def _mine(self, asked: Sequence[QuestionRow]) -> MinedOptions:
+        """Mine the wrong options of a division, and count what kept others away."""
+        balanced = strict(self.settings)
+        train = "train" if balanced or self.settings.pool == "split" else None
+        found = mine_options(
+            asked, self.settings, self._embed, confuser=self._reader, train=train, kept_apart=self.apart
         )
-        self.guessable[scheme] = found.guessable
-        for split in SPLITS:
-            some = [row.qid for row in self.rows if split_of[row.qid] == split]
-            self.counts[f"blind_guessable/{scheme}/{split}"] = sum(qid in found.guessable for qid in some)
-        return {target: found.mined[target] for target in TARGETS}
-
-    def _hard(self, scheme: Scheme, target: Target) -> Sequence[Mined]:
-        """Mine hard negatives, or draw random ones."""
-        one_pool = self.settings.pool == "all"
-        split_of = self.split_of[scheme]
-        key = ("" if one_pool else scheme, target)
-        if key not in self._mined:
-            trained = frozenset[str]() if one_pool else self.trained(scheme, target)
-            items = [
-                Item(
-                    row.qid,
-                    row.question,
-                    text_of(row, target),
-                    "" if one_pool else split_of[row.qid],
-                    lends=split_of[row.qid] == "train" or self.keys[target][row.qid] not in trained,
-                )
-                for row in self.rows
-            ]
-            self._mined[key] = mine(
-                items,
-                self.questions,
-                self.texts[target],
-                self.settings.mining,
-                seed=self.settings.seed,
-                kept_apart=self.apart,
-                ranked_by=self.texts["explanation"] if self.settings.rank_by == "explanation" else None,
-            )
-            for one in self._mined[key]:
+        for target, mined in found.mined.items():
+            for one in mined:
                 for reason, count in one.refused.items():
                     self.counts[f"{target}s_kept_from_these_{reason.replace(' ', '_')}"] += count
-            if self.settings.mining.negatives == "hard":
-                wide = sum(one.looked_at > self.settings.mining.top_k for one in self._mined[key])
+            if self.settings.mining.negatives == "hard" and not balanced:
+                wide = sum(one.looked_at > self.settings.mining.top_k for one in mined)
                 self.counts[f"{target}s_that_needed_more_candidates"] += wide
-        return self._mined[key]
+        return found
 
     def confused(
         self,
         scheme: Scheme,
-        choices: Mapping[Target, Mapping[str, OptionSet]],
+        choices: Choices,
         confuser: Confuser,
         generated: Generated,
     ) -> tuple[dict[Target, dict[str, OptionSet]], dict[str, list[Row]]]:
@@ -388,7 +343,7 @@ class Drafts:
         self,
         config: str,
         scheme: Scheme,
-        choices: Mapping[Target, Mapping[str, OptionSet]],
+        choices: Choices,
         outcomes: Mapping[str, list[Row]] | None = None,
     ) -> Iterator[Unit]:
         """Yield a unit for each split of a table with choices."""

@@ -6,37 +6,19 @@ source videos and tried on the other half, both ways. Of several guessers the be
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ...core.schema import Row
+from ...evaluation.blind.question_only import fit_logistic, words_of
 
 Features = Callable[[Row, str], Sequence[str]]
 """What a guesser sees of A, B or C of a pair."""
-Floats = NDArray[np.float64]
-
-STEPS = 150
-RATE = 0.5
-SHRINK = 1e-3
-WORD = re.compile(r"[a-z']+")
-
-
-def words_of(pair: Row, letter: str) -> list[str]:
-    """Return the words of a phrase, with its two-word stretches."""
-    words = WORD.findall(pair[f"phrase_{letter}"].lower())
-    return [*words, *(f"{one} {other}" for one, other in pairwise(words))]
-
-
 GUESSERS: dict[str, Features] = {
     "phrase": lambda pair, letter: [pair[f"phrase_{letter}"]],
     "verb": lambda pair, letter: [pair[f"verb_{letter}"]],
-    "words": words_of,
+    "words": lambda pair, letter: words_of(pair[f"phrase_{letter}"]),
     "length": lambda pair, letter: ["length"] * len(pair[f"phrase_{letter}"].split()),
 }
 MEANINGS = {
@@ -128,70 +110,34 @@ def _folds(
 
 def _guess_order(known: Sequence[Row], asked: Sequence[Row], features: Features) -> list[float]:
     """Return for each pair 1 if A is said to be first, 0 if B is, and 1/2 if nothing is known."""
-    bags = [_difference(features(row, "a"), features(row, "b")) for row in known]
-    weights = _fit([bag for row in bags for bag in (row, {k: -v for k, v in row.items()})], [1.0, 0.0] * len(bags))
-    scores = (
-        sum(
-            weights.get(name, 0.0) * count
-            for name, count in _difference(features(row, "a"), features(row, "b")).items()
-        )
-        for row in asked
-    )
-    return [_decided(score) for score in scores]
+    turned = [one for row in known for one in (_difference(row, "ab", features), _difference(row, "ba", features))]
+    model = fit_logistic(turned, ["a", "b"] * len(known))
+    scores = (model.scores(_difference(row, "ab", features)) for row in asked)
+    return [_decided(first - second) for first, second in scores]
 
 
 def _guess_controls(known: Sequence[Row], asked: Sequence[Row], features: Features) -> Iterator[tuple[bool, float]]:
     """Yield for each of A, B and C whether it is the control, and whether that is guessed: 1, 0 or 1/2."""
-    bags, labels = [], []
-    for row in known:
-        for letter in "abcc":  # C twice, so that half of all are controls
-            bags.append({**_difference(features(row, letter), ()), "": 1.0})
-            labels.append(float(letter == "c"))
-    weights = _fit(bags, labels)
+    letters = "abcc" * len(known)  # C twice, so that half of all are controls
+    bags = [Counter(features(row, letter)) for row in known for letter in "abcc"]
+    model = fit_logistic(bags, [str(letter == "c") for letter in letters])
     for row in asked:
         for letter in "abc":
-            bag = _difference(features(row, letter), ())
-            known_words = any(name in weights for name in bag)
-            score = weights.get("", 0.0) + sum(weights.get(name, 0.0) * count for name, count in bag.items())
-            hit = _decided(score if letter == "c" else -score) if known_words else 0.5
-            yield letter == "c", hit
+            bag = Counter(features(row, letter))
+            no, yes = model.scores(bag)
+            hit = _decided(yes - no if letter == "c" else no - yes)
+            yield letter == "c", hit if bag.keys() & model.known.keys() else 0.5
 
 
 def _decided(score: float) -> float:
     return 0.5 if abs(score) < 1e-9 else float(score > 0)
 
 
-def _difference(one: Iterable[str], other: Iterable[str]) -> dict[str, float]:
-    counts: dict[str, float] = defaultdict(float)
-    for name in one:
-        counts[name] += 1
-    for name in other:
-        counts[name] -= 1
+def _difference(row: Row, letters: str, features: Features) -> dict[str, float]:
+    """Return what the first of two phrases has more of than the second."""
+    counts = Counter(features(row, letters[0]))
+    counts.subtract(features(row, letters[1]))
     return {name: count for name, count in counts.items() if count}
-
-
-def _fit(bags: Sequence[Mapping[str, float]], labels: Sequence[float]) -> dict[str, float]:
-    """Fit a logistic regression without intercept by gradient steps; return the weight of each feature."""
-    number: dict[str, int] = {}
-    entries = [
-        (place, number.setdefault(name, len(number)), value)
-        for place, bag in enumerate(bags)
-        for name, value in bag.items()
-    ]
-    if not entries:
-        return {}
-    row, column = (np.array([entry[part] for entry in entries], np.intp) for part in range(2))
-    value = np.array([entry[2] for entry in entries], np.float64)
-    truth = np.array(labels)
-    weights, squares = np.zeros(len(number)), np.full(len(number), 1e-8)
-    for _ in range(STEPS):
-        scores = np.bincount(row, value * weights[column], len(bags))
-        error = 1 / (1 + np.exp(-np.clip(scores, -30, 30))) - truth
-        gradient = np.bincount(column, value * error[row], len(number)) + SHRINK * len(bags) / len(number) * weights
-        squares += gradient**2
-        weights -= RATE * gradient / np.sqrt(squares)
-    found: Floats = weights
-    return {name: float(found[place]) for name, place in number.items()}
 
 
 def _mean(values: Sequence[float]) -> float:

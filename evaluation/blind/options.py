@@ -17,7 +17,7 @@ from .cues import ASKING, TRAINING, known, training_cues
 from .figures import Choices, Family, Guess, Worth
 from .folds import Fold, cross_fitted, folds
 from .logit import features, fit
-from .trained import COMPARING, EMBEDDING, ENCODER, GUESSERS, NO_QUESTION, Guesser, Seen, seen
+from .trained import ENCODER, GUESSERS, NO_QUESTION, Guesser, Seen, seen
 from .untrained import RULES, pick
 
 PLACE = "the place that is right most often in what was learnt"
@@ -77,7 +77,7 @@ def guess_options(
     if trained:
         learnt = seen(known_rows, embed) if known_rows else None
         for name, scores in _scores(view, learnt, divided, seed, left_out):
-            meaning = GUESSERS[name][1]
+            meaning = GUESSERS[name].meaning
             guesses.append(_guess(rows, name, meaning, "trained", scores))
             if learnt:  # scores that were learnt in these rows would tell of their right options
                 groups[name] = features(rows.there, scores)
@@ -95,9 +95,11 @@ def _left_out(view: Seen, trains: bool) -> dict[str, str]:
     """Name the guessers that cannot guess, with the reason."""
     found: dict[str, str] = {}
     if view.vectors is None:
-        found |= dict.fromkeys([*_rules_on("like_others", "near_question"), *EMBEDDING], ENCODER)
+        needing = [name for name, one in GUESSERS.items() if one.embeds]
+        found |= dict.fromkeys([*_rules_on("like_others", "near_question"), *needing], ENCODER)
     if not any(one.question for one in view.rows.asked):
-        found |= dict.fromkeys([*_rules_on(*ASKING), *COMPARING], NO_QUESTION)
+        comparing = [name for name, one in GUESSERS.items() if one.compares]
+        found |= dict.fromkeys([*_rules_on(*ASKING), *comparing], NO_QUESTION)
     if not trains:
         found |= dict.fromkeys(_rules_on(*TRAINING), "there is no train split")
     return found
@@ -111,14 +113,14 @@ def _scores(
     view: Seen, learnt: Seen | None, divided: list[Fold], seed: int, left_out: dict[str, str]
 ) -> Iterator[tuple[str, Floats]]:
     """Yield what each trained guesser that can guess gives to options; note why others cannot."""
-    for name, (guesser, _) in GUESSERS.items():
+    for name, baseline in GUESSERS.items():
         if name in left_out:
             continue
         try:
             if learnt:
-                yield name, guesser(learnt, view, seed, "train")
+                yield name, baseline.scores(learnt, view, seed, "train")
             elif divided:
-                yield name, cross_fitted(divided, partial(_part, guesser, view, seed))
+                yield name, cross_fitted(divided, partial(_part, baseline.scores, view, seed))
             else:
                 left_out[name] = ALONE
         except MissingExtraError as error:

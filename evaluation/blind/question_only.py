@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 
 WORD = re.compile(r"[a-z']+")
 SMOOTHING = 1.0
@@ -86,44 +88,77 @@ def naive_bayes(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
 
 def regression(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
     """Guess by a logistic regression on words and two-word stretches."""
-    known = {word: number for number, word in enumerate(sorted({w for read in learnt for w in words_of(read.text)}))}
-    answers = sorted({read.answer for read in learnt})
-    if not answers:
+    if not learnt:
         return ["" for _ in asked]
-    bags = [_places(read, known) for read in learnt]
+    model = fit_logistic([_normed(read.text) for read in learnt], [read.answer for read in learnt])
+    return [model.answers[int(np.argmax(model.scores(_normed(read.text, model.known))))] for read in asked]
+
+
+def _normed(text: str, known: Container[str] | None = None) -> dict[str, float]:
+    """Return the words of a question that are known, each with its share of a vector of length 1."""
+    words = {word for word in words_of(text) if known is None or word in known}
+    return dict.fromkeys(sorted(words), 1 / np.sqrt(max(len(words), 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic:
+    """A logistic regression on named features.
+
+    Attributes:
+        known: The number of each feature.
+        answers: What is told apart.
+        weights: Of each feature for each answer, float64 of shape (features, answers).
+        bias: Of each answer.
+    """
+
+    known: Mapping[str, int]
+    answers: Sequence[str]
+    weights: Floats
+    bias: Floats
+
+    def scores(self, bag: Mapping[str, float]) -> Floats:
+        """Return the score of each answer by the features that are known."""
+        there = [(self.known[name], value) for name, value in bag.items() if name in self.known]
+        total: Floats = sum((self.weights[number] * value for number, value in there), self.bias)
+        return total
+
+
+def fit_logistic(bags: Sequence[Mapping[str, float]], truth: Sequence[str]) -> Logistic:
+    """Fit a logistic regression on bags of features by gradient steps (AdaGrad); cards need it where no extra is.
+
+    Args:
+        bags: The features of what is learnt from, each with its value.
+        truth: The answer of each.
+    """
+    known = {name: number for number, name in enumerate(sorted({name for bag in bags for name in bag}))}
+    answers = sorted(set(truth))
     rows = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
-    columns = np.concatenate(bags) if bags else np.zeros(0, np.int64)
-    sizes = np.maximum(np.array([len(bag) for bag in bags], np.float64), 1)
-    values = 1 / np.sqrt(sizes)[rows]
-    targets = np.array([answers.index(read.answer) for read in learnt])
+    columns = np.array([known[name] for bag in bags for name in bag], np.int64)
+    values = np.array([value for bag in bags for value in bag.values()], np.float64)[:, None]
+    targets = np.array([answers.index(answer) for answer in truth], np.int64)
     weights = np.zeros((len(known), len(answers)))
     bias, gathered = np.zeros(len(answers)), np.full((len(known), len(answers)), 1e-8)
     for _ in range(STEPS):
-        scores = _sums(rows, weights[columns] * values[:, None], len(bags)) + bias
-        wrong = _softmax(scores)
+        wrong = _softmax(_sums(rows, weights[columns] * values, len(bags)) + bias)
         wrong[np.arange(len(bags)), targets] -= 1
-        slope = _sums(columns, wrong[rows] * values[:, None], len(known)) / len(bags) + SHRINK / len(bags) * weights
+        slope = _sums(columns, wrong[rows] * values, len(known)) / len(bags) + SHRINK / len(bags) * weights
         gathered += slope**2
         weights -= RATE * slope / np.sqrt(gathered)
         bias -= RATE * wrong.mean(axis=0)
-    found = []
-    for read in asked:
-        bag = _places(read, known)
-        found.append(answers[int(np.argmax(weights[bag].sum(axis=0) / np.sqrt(max(len(bag), 1)) + bias))])
-    return found
+    return Logistic(known, answers, weights, bias)
 
 
 def _places(read: Read, known: dict[str, int]) -> NDArray[np.int64]:
     return np.array(sorted({known[word] for word in words_of(read.text) if word in known}), np.int64)
 
 
-def _sums(places: NDArray[np.int64], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def _sums(places: NDArray[np.int64], values: Floats, count: int) -> Floats:
     return np.stack([np.bincount(places, column, count) for column in values.T], axis=1)
 
 
-def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _softmax(scores: Floats) -> Floats:
     grown = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: NDArray[np.float64] = grown / grown.sum(axis=1, keepdims=True)
+    shares: Floats = grown / grown.sum(axis=1, keepdims=True)
     return shares
 
 

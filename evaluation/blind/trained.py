@@ -6,6 +6,7 @@ options should ever steer by these two, so that they can judge what was steered 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,9 +20,11 @@ from ...core.seeds import rng_for
 from .asked import Arranged, Asked, Embed, Embedded, Floats, Vectors, arrange, embedded
 from .cues import ASKING, TRAINING, cues
 from .logit import features, fit
-from .network import Inputs, learn_and_score
 
 CHARACTERS = (2, 5)
+HIDDEN = 128
+EPOCHS = 20
+PENALTY = 1.0  # of the squares of a network's weights
 ENCODER = "needs a sentence encoder: pip install 'stressreel[sbert]'"
 
 
@@ -155,31 +158,68 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-GUESSERS: dict[str, tuple[Guesser, str]] = {
-    "option_logit": (option_logit, "trained on cues of the options alone (conditional logit)"),
-    "option_network": (option_network, "trained on embeddings and cues of the options alone (network)"),
-    "question_network": (question_network, "trained on question and options, compared one by one (network)"),
-    "full_network": (full_network, "trained on question, options and the options as a set (network)"),
-    "random_judge": (random_judge, "trained to tell right answers from random ones (network)"),
-    "ngrams": (ngrams, "trained on the characters of options (TF-IDF, logistic regression); held out"),
-    "trees": (trees, "trained on all cues (gradient-boosted trees); held out"),
+@dataclass(frozen=True)
+class Baseline:
+    """A blind baseline that learns.
+
+    Attributes:
+        scores: What it gives to options.
+        meaning: What it does, in words.
+        embeds: Whether it needs a sentence encoder.
+        compares: Whether it needs a question.
+    """
+
+    scores: Guesser
+    meaning: str
+    embeds: bool = False
+    compares: bool = False
+
+
+GUESSERS: dict[str, Baseline] = {
+    "option_logit": Baseline(option_logit, "trained on cues of the options alone (conditional logit)"),
+    "option_network": Baseline(
+        option_network, "trained on embeddings and cues of the options alone (network)", embeds=True
+    ),
+    "question_network": Baseline(
+        question_network, "trained on question and options, compared one by one (network)", embeds=True, compares=True
+    ),
+    "full_network": Baseline(
+        full_network, "trained on question, options and the options as a set (network)", embeds=True, compares=True
+    ),
+    "random_judge": Baseline(
+        random_judge, "trained to tell right answers from random ones (network)", embeds=True, compares=True
+    ),
+    "ngrams": Baseline(ngrams, "trained on the characters of options (TF-IDF, logistic regression); held out"),
+    "trees": Baseline(trees, "trained on all cues (gradient-boosted trees); held out"),
 }
-EMBEDDING = ("option_network", "question_network", "full_network", "random_judge")
-"""Those that need a sentence encoder."""
-COMPARING = ("question_network", "full_network", "random_judge")
-"""Those that need a question."""
 NO_QUESTION = "nothing is asked beside the options"
 
 
 def _network(learnt: Seen, asked: Seen, names: Sequence[str], compares: bool, seed: int, *key: str) -> Floats:
-    return learn_and_score(_inputs(learnt, names, compares), _inputs(asked, names, compares), *key, seed=seed)
+    """Score options by the log-odds of a network with one hidden layer, on embeddings and cues."""
+    networks = import_extra("sklearn.neural_network", what="a trained network")
+    unfinished = import_extra("sklearn.exceptions", what="a trained network").ConvergenceWarning
+    draw = int(rng_for(seed, "blind", "network", *key).integers(1 << 32))
+    model = networks.MLPClassifier(HIDDEN, alpha=PENALTY, max_iter=EPOCHS, random_state=draw)
+    with one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", unfinished)  # it stops early on purpose
+        model.fit(_embedded(learnt, names, compares), _labels(learnt.rows))
+        wrong, right = np.maximum(model.predict_proba(_embedded(asked, names, compares)).T, np.float64(1e-30))
+    return _placed(asked.rows, np.log(right) - np.log(wrong))
 
 
-def _inputs(given: Seen, names: Sequence[str], compares: bool) -> Inputs:
+def _embedded(given: Seen, names: Sequence[str], compares: bool) -> Vectors:
+    """Return what a network sees of all options: embeddings, compared with the question or alone, and cues."""
     if given.vectors is None:
         raise ValueError("a network needs embeddings")
-    besides: Vectors = given.weighed(*names).astype(np.float32)
-    return Inputs(given.rows, given.vectors, besides, compares)
+    there = given.rows.there
+    scale = np.float32(np.sqrt(given.vectors.options.shape[2]))  # entries of about 1
+    options = given.vectors.options[there] * scale
+    parts = [options]
+    if compares:
+        asked = np.repeat(given.vectors.questions, there.sum(axis=1), axis=0) * scale
+        parts = [options * asked, np.abs(options - asked)]
+    return np.concatenate([*parts, given.weighed(*names)[there].astype(np.float32)], axis=1)
 
 
 def _flat(given: Seen, names: Sequence[str]) -> Floats:
