@@ -56,8 +56,8 @@ def search(side: str, rows: int, queries: int) -> dict[str, object]:
     if side == "stressreel":
         from stressreel.negatives.search import nearest
 
-        def work() -> NDArray[np.int32]:
-            return nearest(vectors, K)
+        def work() -> NDArray[np.int64]:
+            return nearest(vectors, K)[0]
     elif side == "semantic_search":
         import torch
         from sentence_transformers.util import semantic_search

@@ -275,7 +275,7 @@ class _Pool:
     def hard(self) -> list[Mined]:
         """Return the hard negatives of each row."""
         reach = REACH * self.settings.top_k
-        near = nearest(self.asked, reach, below=self._limit)
+        near, _ = nearest(self.asked, reach, below=self._limit)
         askers = (_Asker(self, row, near[int(self.question_of[row])]) for row in range(len(self.items)))
         if self.settings.max_lend == 0:
             return [asker.fill().mined() for asker in tracked(list(askers), "mining wrong options", "question")]

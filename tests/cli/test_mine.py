@@ -72,7 +72,7 @@ def balanced(environment: dict[str, str], tmp_path_factory: pytest.TempPathFacto
     return folder
 
 
-def test_balanced_options_of_the_sample(balanced: Path, mine, tmp_path: Path) -> None:
+def test_balanced_options_of_the_sample(balanced: Path) -> None:
     found = rows(balanced / "a.jsonl")
     by_id = {row["id"]: row for row in found}
     kinds = Counter()
@@ -95,8 +95,6 @@ def test_balanced_options_of_the_sample(balanced: Path, mine, tmp_path: Path) ->
     assert set(kinds) == {"hard", "carried"}
     for index in ("answer_index", "explanation_index"):
         assert set(Counter(row[index] for row in found).values()) == {12}
-    assert mine("--questions", "sample", "--out", tmp_path / "b.parquet").code == 0
-    assert pq.read_table(tmp_path / "b.parquet").to_pylist() == found
 
 
 def test_a_review_has_questions_with_their_options_side_by_side(balanced: Path) -> None:

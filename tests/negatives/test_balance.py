@@ -70,11 +70,6 @@ def planted() -> Made:
     return made(offered, list(range(ROWS)), ["train"] * ROWS, cue.astype(np.float64))
 
 
-@pytest.fixture(scope="module")
-def first(planted: Made) -> dict[str, list[int]]:
-    return planted.balanced()
-
-
 def judge(found: dict[str, list[int]], data: Made) -> float:
     """Return how often a judge is right that takes any of the options with the cue; chance is one in five."""
     cue = {int(text): table[0] for texts, cues in zip(data.facet.texts, data.facet.cues, strict=True)
@@ -82,28 +77,27 @@ def judge(found: dict[str, list[int]], data: Made) -> float:
     return float(np.mean([1 / (1 + sum(cue[text] > 0.5 for text in wrong)) for wrong in found.values()]))
 
 
-def test_a_planted_cue_gives_little_away_any_more(planted: Made, first: dict[str, list[int]]) -> None:
+def test_a_planted_cue_gives_little_away_and_the_subset_less(planted: Made) -> None:
+    found = planted.result(0, list(range(ROWS)))
     rng = np.random.default_rng(2)
-    drawn = {name: rng.choice(texts[1:], NEED, replace=False).tolist()
-             for name, texts in zip(planted.ids, planted.facet.texts, strict=True)}  # fmt: skip
+    drawn, chosen, kept = {}, {}, {}
+    for place, (name, texts) in enumerate(zip(planted.ids, planted.facet.texts, strict=True)):
+        drawn[name] = rng.choice(texts[1:], NEED, replace=False).tolist()
+        chosen[name] = texts[1 + found.chosen[place]].tolist()
+        if not found.guessable[place]:
+            kept[name] = chosen[name]
     assert judge(drawn, planted) > 0.36
-    assert judge(first, planted) < 0.28
+    assert judge(chosen, planted) < 0.28
+    assert 0 < found.guessable.sum() <= ROWS / 4
+    assert judge(kept, planted) < judge(chosen, planted)
 
 
-def test_rows_may_come_in_any_order_and_the_seed_decides(planted: Made, first: dict[str, list[int]]) -> None:
+@pytest.mark.full
+def test_rows_may_come_in_any_order_and_the_seed_decides(planted: Made) -> None:
+    first = planted.balanced()
     assert planted.balanced(order=np.random.default_rng(3).permutation(ROWS).tolist()) == first
     other = planted.balanced(seed=1)
     assert sum(other[name] != first[name] for name in first) > ROWS / 2
-
-
-def test_the_subset_leaves_out_a_quarter_at_most_and_gives_less_away(
-    planted: Made, first: dict[str, list[int]]
-) -> None:
-    out = planted.result(0, list(range(ROWS))).guessable
-    assert out.shape == (ROWS,)
-    assert 0 < out.sum() <= ROWS / 4
-    kept = {name: wrong for (name, wrong), left in zip(first.items(), out.tolist(), strict=True) if not left}
-    assert judge(kept, planted) < judge(first, planted)
 
 
 @pytest.fixture(scope="module")
@@ -119,22 +113,18 @@ def shared_texts() -> Made:
     return made(offered, rights, splits, np.zeros((460, 2)))
 
 
-def test_a_text_that_is_right_nowhere_is_wrong_in_one_split_only(shared_texts: Made) -> None:
-    found = shared_texts.balanced()
-    split_of = dict(zip(shared_texts.ids, shared_texts.splits, strict=True))
-    new = {(text, split_of[name]) for name, wrong in found.items() for text in wrong if text >= 60 and name != "q007"}
-    assert len({text for text, _ in new}) == len(new)
-    assert {split for _, split in new} == {"train", "test"}
-
-
-def test_option_sets_are_distinct_and_rows_with_few_candidates_keep_them(shared_texts: Made) -> None:
-    found = shared_texts.balanced()
-    for row, name in enumerate(shared_texts.ids):
-        wrong = found[name]
-        assert len({*wrong, int(shared_texts.facet.texts[row][0])}) == 1 + len(wrong)
-        assert len(wrong) == (2 if row == 7 else NEED)
-    assert sorted(found["q007"]) == sorted(shared_texts.facet.texts[7][1:].tolist())
-    assert shared_texts.result(0, list(range(60))).guessable[7]
+def test_texts_right_nowhere_are_wrong_in_one_split_and_sets_are_distinct(shared_texts: Made) -> None:
+    result = shared_texts.result(0, list(range(60)))
+    seen = set()
+    for row, (name, split) in enumerate(zip(shared_texts.ids, shared_texts.splits, strict=True)):
+        texts = shared_texts.facet.texts[row]
+        wrong = texts[1 + result.chosen[row]].tolist()
+        assert len({*wrong, int(texts[0])}) == 1 + len(wrong)
+        assert len(wrong) == (2 if row == 7 else NEED)  # a row with few candidates keeps them
+        seen |= {(text, split) for text in wrong if text >= 60 and name != "q007"}
+    assert len({text for text, _ in seen}) == len(seen)
+    assert {split for _, split in seen} == {"train", "test"}
+    assert result.guessable[7]
 
 
 def test_texts_that_say_the_same_are_never_options_together() -> None:

@@ -147,6 +147,7 @@ def released(folder: Path) -> list[tuple[str, str, str]]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.shared
 @pytest.mark.parametrize(("kind", "least"), [("negation", 0.84), ("swap", 0.67)])
 def test_as_released(kind: str, least: float, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:

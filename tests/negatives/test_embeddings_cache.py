@@ -60,15 +60,6 @@ def test_only_new_texts_are_encoded_and_each_once(fake: Fake) -> None:
     assert {text for call in fake.calls for text in call} == {"new"}
 
 
-def test_one_text_of_many_in_a_file_has_its_own_vector(fake: Fake) -> None:
-    first = embed(TEXTS)
-    fake.calls.clear()
-    for text, vector in zip(TEXTS, first, strict=True):
-        np.testing.assert_array_equal(embed([text]), vector[None])
-    np.testing.assert_array_equal(embed(TEXTS[1:3]), first[1:3])
-    assert fake.calls == []
-
-
 def test_batches_have_one_size_and_one_length(fake: Fake) -> None:
     texts = [" ".join("w" * (1 + number % 3) for _ in range(number % 9 + 1)) + str(number) for number in range(100)]
     embed(texts)
@@ -140,7 +131,3 @@ def test_the_real_model_gives_the_same_bits_whatever_else_is_encoded(
     from stressreel.language.embeddings import load_encoder
 
     np.testing.assert_allclose(load_encoder(None).encode(texts), together, atol=1e-5)
-
-
-def test_no_texts(cache: Path) -> None:
-    assert embed([]).shape[0] == 0

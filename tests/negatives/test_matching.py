@@ -34,6 +34,7 @@ def test_right_options_come_to_look_like_wrong_ones() -> None:
     assert differ(some, match_sets(some, seed=0, kind="answer")) < 0.1
 
 
+@pytest.mark.full
 def test_conjunctions_are_matched_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Right options are large in both numbers or in neither, in most sets, which no mean tells."""
 

@@ -62,14 +62,6 @@ def test_the_score_is_the_papers_with_beta_from_tau_on() -> None:
     assert ids(at_tau) == ["q003", "q001", "q004", "q002"]
 
 
-def test_only_the_nearest_questions_lend_their_answers() -> None:
-    questions = circle(1, 0.8, 0.7, 0.6, 0.5)
-    texts = circle(1, 0.1, 0.2, 0.3, 0.84)
-    found = mine(items(5), questions, texts, replace(LOOSE, same_question=0.9))[0]
-    assert ids(found) == ["q003", "q002"]
-    assert found.looked_at == 3
-
-
 def test_questions_that_ask_the_same_lend_nothing_unless_wanted() -> None:
     questions = circle(1, 1, 0.95, 0.8, 0.7)
     texts = circle(1, 0.6, 0.6, 0.5, 0.4)
@@ -92,14 +84,6 @@ def test_the_right_answer_in_another_spelling_is_never_taken(copy: str) -> None:
     found = mine(rows, circle(1, 0.8, 0.7, 0.6, 0.5, 0.4), circle(1, 0.8, 0.7, 0.6, 0.5, 0.4), MiningSettings())[0]
     assert "q001" not in ids(found)
     assert len(ids(found)) == 4
-
-
-def test_text_key_keeps_what_tells_apart() -> None:
-    assert text_key("Because") == "because"
-    assert text_key("Because Tom ran") == text_key("tom ran.")
-    assert text_key("Tom can't") == text_key("Tom can’t")
-    assert text_key("Tom saw Jerry") != text_key("Jerry saw Tom")
-    assert text_key("3 cats") != text_key("4 cats")
 
 
 def test_a_paraphrase_is_never_taken_and_neither_is_an_option_twice() -> None:
@@ -227,7 +211,7 @@ def negatives(count: int) -> list[Negative]:
 def test_options_keep_their_sources_and_the_index_is_uniform() -> None:
     counts = Counter[int]()
     orders = Counter[tuple[str, ...]]()
-    for number in range(4000):
+    for number in range(1000):
         choice = arrange("right", negatives(4), 7, f"q{number}", "answer")
         assert choice.options[choice.answer_index] == "right"
         assert choice.sources[choice.answer_index] is None
@@ -235,7 +219,7 @@ def test_options_keep_their_sources_and_the_index_is_uniform() -> None:
         assert sorted(choice.options) == ["right", "wrong 0", "wrong 1", "wrong 2", "wrong 3"]
         counts[choice.answer_index] += 1
         orders[choice.options] += 1
-    chi_square = sum((counts[place] - 800) ** 2 / 800 for place in range(5))
+    chi_square = sum((counts[place] - 200) ** 2 / 200 for place in range(5))
     assert chi_square < 18.47  # p = .001 with four degrees of freedom
     assert len(orders) == 120
     assert arrange("right", negatives(4), 7, "q1", "answer") == arrange("right", negatives(4), 7, "q1", "answer")
@@ -311,14 +295,6 @@ def test_a_text_that_is_wanted_too_often_stays_with_those_whom_it_fits_best() ->
             if score(asker, other) > worst:  # wanted more than what was got: then its holders offer at least as much
                 assert len(holders[other]) >= 2
                 assert min(holders[other]) >= score(asker, other)
-
-
-def test_rows_that_may_not_lend_get_options_all_the_same() -> None:
-    rows = [replace(item, lends=place >= 20) for place, item in enumerate(items(60))]
-    for negatives in ("hard", "random"):
-        mined = mine(rows, around(60, 1, 20), around(60, 2, 20), MiningSettings(negatives=negatives))
-        assert all(len(one.negatives) == 4 for one in mined)
-        assert {name for one in mined for name in ids(one)} <= {row.id for row in rows[20:]}
 
 
 def test_of_two_texts_neither_may_say_all_that_the_other_says() -> None:

@@ -12,7 +12,6 @@ from stressreel.evaluation.blind.audit import audit
 from stressreel.evaluation.blind.figures import Audited
 
 pytest.importorskip("sklearn")
-pytest.importorskip("torch")
 
 NOUNS = [f"{one}{two}" for one in ("ba", "do", "ki", "lu", "me", "po", "ra", "su") for two in ("nt", "rp", "lk", "sh")]
 VERBS = ["hid", "ran", "fell", "slept", "woke", "sang"]
@@ -65,7 +64,9 @@ CUES: dict[str, tuple[Callable[[Asked], str], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("cue", CUES)
+@pytest.mark.parametrize(
+    "cue", [pytest.param(cue, marks=[] if cue in ("length", "question") else pytest.mark.full) for cue in CUES]
+)
 def test_guessers_find_a_planted_cue(cue: str) -> None:
     change, finders = CUES[cue]
     (found,) = audit(with_right(FAIR, change), embed=embed, resamples=100)
@@ -76,6 +77,7 @@ def test_guessers_find_a_planted_cue(cue: str) -> None:
     assert found.elsewhere.value > 0.85
 
 
+@pytest.mark.full
 def test_where_nothing_tells_all_are_at_chance() -> None:
     (found,) = audit(FAIR, embed=embed)
     low = [figure for figure in found.figures if figure.share.low > found.chance]
@@ -87,10 +89,10 @@ def test_where_nothing_tells_all_are_at_chance() -> None:
 def test_learning_from_train_is_learning_from_train() -> None:
     train = with_right(made(120, 1), lambda one: "It " + one.options[one.right].lower())
     test = with_right(FAIR, lambda one: "It " + one.options[one.right].lower())
-    (found,) = audit(test, train, embed=embed, resamples=100)
+    (found,) = audit(test, train, resamples=100)
     assert found.learnt == 120
     assert shares(found)["ngrams"] > 0.9
-    (misled,) = audit(FAIR, train, embed=embed, resamples=100)
+    (misled,) = audit(FAIR, train, resamples=100)
     assert shares(misled)["ngrams"] < 0.4
 
 
@@ -102,7 +104,7 @@ def test_what_is_right_in_train_is_right_again_or_wrong() -> None:
     assert shares(found)["right_in_train"] == 1.0
     assert shares(found)["question_network+right_in_train"] == 1.0
     wrong = [replace(one, right=1) for one in again]
-    (found,) = audit(wrong, train, embed=embed, resamples=100)
+    (found,) = audit(wrong, train, resamples=100)
     assert shares(found)["right_in_train"] == 0.0
     assert 0.2 < shares(found)["not_right_in_train"] < 0.45
     worth = {one.cue: one.alone for one in found.worth}
@@ -129,6 +131,7 @@ def plain() -> Audited:
     return found
 
 
+@pytest.mark.full
 def test_the_same_is_chosen_every_time_and_in_any_order(plain: Audited) -> None:
     (again,) = audit(FAIR[:60][::-1], embed=embed, resamples=100)
     assert again.ids == plain.ids
@@ -151,7 +154,7 @@ def test_the_order_of_options_does_not_matter_but_to_places(plain: Audited) -> N
 def test_the_balanced_subset_has_figures_of_its_own() -> None:
     easy = with_right(FAIR[:60], lambda one: "Because of the rain, it was very late and dark indeed.")
     asked = [replace(one, balanced=False) for one in easy] + [replace(one, balanced=True) for one in FAIR[60:]]
-    (found,) = audit(asked, embed=embed, resamples=100)
+    (found,) = audit(asked, resamples=100)
     longest = next(figure for figure in found.figures if figure.guesser == "longest")
     assert found.num_balanced == 60
     assert longest.balanced is not None
@@ -211,13 +214,6 @@ def test_complement_pairs_are_right_if_both_questions_are() -> None:
     assert shares(found)["kind"] == 1.0
     assert shares(found)["majority"] < 0.6
     assert found.choices["kind"].shape == (30, 2)
-
-
-def test_yes_and_no_in_any_case_and_order() -> None:
-    told = [replace(one, options=("Yes", "No"), right=int(one.kind == "last")) for one in yes_no(200)]
-    (found,) = audit(told, resamples=100)
-    assert found.part == "yes/no"
-    assert shares(found)["kind"] == 1.0
 
 
 def test_yes_no_questions_and_choices_are_apart_though_of_one_part() -> None:
