@@ -219,7 +219,7 @@ class Drafts:
         choices: Choices,
         confuser: Confuser,
         generated: Generated,
-    ) -> tuple[dict[Target, dict[str, OptionSet]], dict[str, list[Row]]]:
+    ) -> tuple[dict[str, dict[str, OptionSet]], dict[str, list[Row]]]:
         """Replace wrong options of the test by confusions.
 
         Returns:
@@ -227,7 +227,7 @@ class Drafts:
         """
         settings = self.settings
         tested = [row for row in self.rows if self.split_of[scheme][row.qid] == "test"]
-        found: dict[Target, dict[str, OptionSet]] = {target: {} for target in TARGETS}
+        found: dict[str, dict[str, OptionSet]] = {target: {} for target in TARGETS}
         outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}
         for target in TARGETS:
             if settings.twins == "balanced":
@@ -282,7 +282,7 @@ class Drafts:
         target: Target,
         choices: Choices,
         confuser: Confuser,
-        found: dict[Target, dict[str, OptionSet]],
+        found: dict[str, dict[str, OptionSet]],
         outcomes: dict[str, list[Row]],
     ) -> None:
         """Turn right and wrong options round, so that a twin is as often wrong as any option."""

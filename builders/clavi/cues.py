@@ -111,7 +111,7 @@ def _folds(
 def _guess_order(known: Sequence[Row], asked: Sequence[Row], features: Features) -> list[float]:
     """Return for each pair 1 if A is said to be first, 0 if B is, and 1/2 if nothing is known."""
     turned = [one for row in known for one in (_difference(row, "ab", features), _difference(row, "ba", features))]
-    model = fit_logistic(turned, ["a", "b"] * len(known))
+    model = fit_logistic(turned, ["a", "b"] * len(known), ["a", "b"])
     scores = (model.scores(_difference(row, "ab", features)) for row in asked)
     return [_decided(first - second) for first, second in scores]
 
@@ -120,7 +120,7 @@ def _guess_controls(known: Sequence[Row], asked: Sequence[Row], features: Featur
     """Yield for each of A, B and C whether it is the control, and whether that is guessed: 1, 0 or 1/2."""
     letters = "abcc" * len(known)  # C twice, so that half of all are controls
     bags = [Counter(features(row, letter)) for row in known for letter in "abcc"]
-    model = fit_logistic(bags, [str(letter == "c") for letter in letters])
+    model = fit_logistic(bags, [str(letter == "c") for letter in letters], ["False", "True"])
     for row in asked:
         for letter in "abc":
             bag = Counter(features(row, letter))

@@ -90,7 +90,8 @@ def regression(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
     """Guess by a logistic regression on words and two-word stretches."""
     if not learnt:
         return ["" for _ in asked]
-    model = fit_logistic([_normed(read.text) for read in learnt], [read.answer for read in learnt])
+    truth = [read.answer for read in learnt]
+    model = fit_logistic([_normed(read.text) for read in learnt], truth, sorted(set(truth)))
     return [model.answers[int(np.argmax(model.scores(_normed(read.text, model.known))))] for read in asked]
 
 
@@ -123,15 +124,17 @@ class Logistic:
         return total
 
 
-def fit_logistic(bags: Sequence[Mapping[str, float]], truth: Sequence[str]) -> Logistic:
+def fit_logistic(bags: Sequence[Mapping[str, float]], truth: Sequence[str], answers: Sequence[str]) -> Logistic:
     """Fit a logistic regression on bags of features by gradient steps (AdaGrad); cards need it where no extra is.
 
     Args:
         bags: The features of what is learnt from, each with its value.
         truth: The answer of each.
+        answers: All answers.
     """
+    if not bags:
+        return Logistic({}, answers, np.zeros((0, len(answers))), np.zeros(len(answers)))
     known = {name: number for number, name in enumerate(sorted({name for bag in bags for name in bag}))}
-    answers = sorted(set(truth))
     rows = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
     columns = np.array([known[name] for bag in bags for name in bag], np.int64)
     values = np.array([value for bag in bags for value in bag.values()], np.float64)[:, None]

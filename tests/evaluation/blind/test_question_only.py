@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from stressreel.evaluation.blind.question_only import GUESSERS, Read, blind_shares, words_of
+from stressreel.evaluation.blind.question_only import GUESSERS, Read, blind_shares, fit_logistic, words_of
 
 LEARNT = [Read(f"Were they {verb} a {noun}?", "yes" if noun == "phone" else "no", "k")
           for noun in ("phone", "bag") for verb in ("holding", "taking", "throwing")]  # fmt: skip
@@ -30,3 +30,7 @@ def test_a_question_with_both_answers_tells_nothing(name: str) -> None:
 
 def test_kinds_are_apart_and_may_be_unknown() -> None:
     assert blind_shares(LEARNT, [Read("Where?", "there", "other")]) == {"other": dict.fromkeys(GUESSERS, 0.0)}
+
+
+def test_nothing_is_known_where_nothing_was_learnt() -> None:
+    assert fit_logistic([], [], ["first", "second"]).scores({"word": 1.0}).tolist() == [0, 0]
