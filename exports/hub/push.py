@@ -57,7 +57,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Found:
+class RemoteState:
     """What is on the Hub before a push.
 
     Attributes:
@@ -129,7 +129,7 @@ def check_names(target: Target) -> None:
         raise UsageError(f"--tag {shortened(target.tag)}: letters, digits, '.', '-', '_' and '+', such as v1.0.0.")
 
 
-def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> Found:
+def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
     """Look at a repository, and refuse what must not be pushed there. Nothing is sent.
 
     Args:
@@ -143,7 +143,7 @@ def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> Found:
     """
     snapshot = look(api, target.name)
     if snapshot is None:
-        return Found()
+        return RemoteState()
     if not (snapshot.private or target.public):
         raise HubError(f"{target.name} is public. Say --public to push there, or make it private in its settings.")
     earlier = build_at(api, target.name, snapshot)
@@ -164,7 +164,7 @@ def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> Found:
                 f"{info['fingerprint'][:16]}). A tag stays what it is: build this one with a higher --version, or give "
                 "another --tag."
             )
-    return Found(snapshot, frozenset(earlier["counts"]) if earlier else frozenset(), tagged)
+    return RemoteState(snapshot, frozenset(earlier["counts"]) if earlier else frozenset(), tagged)
 
 
 def push(
@@ -172,7 +172,7 @@ def push(
     target: Target,
     info: dict[str, Any],
     files: Sequence[HashedFile],
-    found: Found,
+    found: RemoteState,
     message: Sequence[str],
     *,
     progress: bool = False,

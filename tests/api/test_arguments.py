@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import stressreel
-from commands import run
+from commands import refuses, run
 from stressreel.core.errors import UsageError
 
 
@@ -45,22 +45,15 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     assert len(found.to_pandas()) == 4
 
 
-class TestExplaining:
-    def test_it_needs_predictions(self, built: Path) -> None:
-        done = run("stressreel", "score", built, "--question", "x")
-        assert done.code == 2
-        assert "--predictions is missing" in done.err
-
-    def test_it_takes_no_options_of_scores(self, built: Path, tmp_path: Path) -> None:
-        given = ("--predictions", tmp_path / "p.jsonl", "--question", "x")
-        for more in (("--split", "test"), ("--partial",), ("--config", "questions")):
-            done = run("stressreel", "score", built, *given, *more)
-            assert done.code == 2
-            assert f"{more[0]} does not go with --question" in done.err
-
-    def test_a_picture_replaces_nothing_that_is_read(self, built: Path, tmp_path: Path) -> None:
-        for name in ("p.jsonl", "p.png"):
-            (tmp_path / name).write_text("{}")
-            given = ("--predictions", tmp_path / name, "--question", "x", "--picture", tmp_path / name)
-            assert run("stressreel", "score", built, *given).code == 2
-            assert (tmp_path / name).read_text() == "{}"
+def test_explaining_takes_no_options_of_scores_and_replaces_nothing(built: Path, tmp_path: Path) -> None:
+    refuses(run("stressreel", "score", built, "--question", "x"), "--predictions is missing", code=2)
+    given = ("--predictions", tmp_path / "p.jsonl", "--question", "x")
+    for more in (("--split", "test"), ("--partial",), ("--config", "questions")):
+        refuses(run("stressreel", "score", built, *given, *more), f"{more[0]} does not go with --question", code=2)
+    picture = ("--predictions", tmp_path / "p.jsonl", "--picture", tmp_path / "p.png")
+    refuses(run("stressreel", "score", built, *picture), "--picture goes with --question", code=2)
+    for name in ("p.jsonl", "p.png"):
+        (tmp_path / name).write_text("{}")
+        given = ("--predictions", tmp_path / name, "--question", "x", "--picture", tmp_path / name)
+        assert run("stressreel", "score", built, *given).code == 2
+        assert (tmp_path / name).read_text() == "{}"

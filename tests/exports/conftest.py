@@ -1,9 +1,10 @@
-"""One small output of each builder, with videos; read only."""
+"""One small output of each builder, with videos, and its exports; read only."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from commands import run
 from stressreel.core.output import FinishedOutput, open_output
 
 
@@ -16,12 +17,37 @@ def _undecoded() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def outputs(built: Path, built_causal: Path, build_once: Callable[..., Path]) -> dict[str, Path]:
+def outputs(built: Path, build_once: Callable[..., Path]) -> dict[str, Path]:
+    pytest.importorskip("sentence_transformers")
+    fast = ("--preset", "ultrafast", "--tagger", "pattern")
+    causal = build_once("build-causal", "--annotations", "sample", "--balance", "none", *fast)
     given = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all")
     more = ("--text-perturbations", "random_noun", "--tagger", "pattern")
-    return {"clavi": built, "causal": built_causal, "perturbed": build_once("build-perturbed", *given, *more)}
+    perturbed = build_once("build-perturbed", *given, *more)
+    decomp = build_once("build-decomp", "--charades", "sample")
+    return {"clavi": built, "causal": causal, "perturbed": perturbed, "decomp": decomp}
 
 
 @pytest.fixture(scope="session")
 def opened(outputs: dict[str, Path]) -> dict[str, FinishedOutput]:
     return {name: open_output(path) for name, path in outputs.items()}
+
+
+@pytest.fixture(scope="session")
+def exported(outputs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Exports an output once, by the format and the benchmark's name."""
+    made: dict[tuple[str, str], Path] = {}
+
+    def export(form: str, name: str) -> Path:
+        if (form, name) not in made:
+            to = tmp_path_factory.mktemp("exports") / name
+            more = {"files": ("--no-progress",), "webdataset": ("--no-progress", "--shard-size", "300kB")}.get(form, ())
+            done = run("stressreel", "export", form, outputs[name], "--to", to, *more)
+            assert done.code == 0, done.err
+            if form in ("lmms-eval", "inspect"):
+                assert f"stressreel score {outputs[name]} --predictions logs" in done.out
+                assert "Left out" not in done.out
+            made[form, name] = to
+        return made[form, name]
+
+    return export

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,81 +11,60 @@ import datasets
 import pytest
 from commands import refuses, rows, run
 from stressreel.builders import benchmark_of
-from stressreel.core.errors import InputError, UsageError
+from stressreel.core.errors import InputError
 from stressreel.core.export_folder import plain_name
 from stressreel.core.files import write_atomic
-from stressreel.core.output import FinishedOutput, open_output
+from stressreel.core.output import FinishedOutput
 from stressreel.core.schema import Column, Config
 from stressreel.core.shards import ShardWriter
 from stressreel.exports import files, media
 from stressreel.exports.files import write_files
 from stressreel.exports.media import rows_from, video_bytes
 
-KEYS = Config(
-    "clips",
-    "",
-    (Column("id", "string", ""), Column("sha256", "string", ""), Column("video", "video", "")),
-)
-LABELS = {"answer"}  # numbers in tables, names in files
+KEYS = Config("clips", "", (Column("id", "string", ""), Column("sha256", "string", ""), Column("video", "video", "")))
+TABLES = [
+    ("clavi", "videos"),
+    pytest.param("causal", "clips", marks=pytest.mark.full),
+    pytest.param("perturbed", "jpeg", marks=pytest.mark.full),
+]
 
 
 def content(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.fixture(scope="session")
-def exported(outputs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("files")
-    for name, out in outputs.items():
-        done = run("stressreel", "export", "files", out, "--to", folder / name, "--no-progress")
-        assert done.code == 0, done.err
-    return {name: folder / name for name in outputs}
+@pytest.mark.parametrize("name", ["clavi", "causal", "perturbed"])
+def test_every_row_arrives(name: str, opened: dict[str, FinishedOutput], exported: Callable[..., Path]) -> None:
+    output, found = opened[name], content(exported("files", name))
+    about = json.loads(found.pop("output.json"))
+    assert (about["complete"], about["fingerprint"]) == (True, output.info["fingerprint"])
+    lines: dict[str, list[Any]] = {}
+    for config in benchmark_of(output).configs(output.info):
+        labels = {column.name: column.names for column in config.columns if column.kind == "label"}
+        for split in output.info["counts"].get(config.name, {}):
+            for row in rows(output.path, config.name, split):
+                row |= {column: names[row[column]] for column, names in labels.items() if row[column] is not None}
+                if "video" in row:
+                    video = row.pop("video")
+                    assert found.pop(f"{config.name}/{split}/{video['path']}") == video["bytes"]
+                    lines.setdefault(f"{config.name}/{split}/metadata.jsonl", []).append(
+                        {"file_name": video["path"], **row}
+                    )
+                else:
+                    lines.setdefault(f"{config.name}/{split}.jsonl", []).append(row)
+    assert set(found) == set(lines)
+    for file, expected in lines.items():
+        assert [json.loads(line) for line in found[file].decode().splitlines()] == expected
+    if name == "clavi":
+        assert {row["answer"] for row in lines["questions/test.jsonl"]} == {"no", "yes"}
 
 
-def sources(out: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Table, split and row of every row of an output."""
-    for table, splits in open_output(out).info["counts"].items():
-        for split in splits:
-            yield from ((table, split, row) for row in rows(out, table, split))
-
-
-def unlabelled(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in LABELS}
-
-
-def test_every_row_arrives(outputs: dict[str, Path], exported: dict[str, Path]) -> None:
-    for name, folder in exported.items():
-        found = content(folder)
-        lines: dict[str, list[Any]] = {}
-        for table, split, row in sources(outputs[name]):
-            if "video" in row:
-                video = row.pop("video")
-                row = {"file_name": video["path"], **row}
-                assert found.pop(f"{table}/{split}/{video['path']}") == video["bytes"]
-                lines.setdefault(f"{table}/{split}/metadata.jsonl", []).append(row)
-            else:
-                lines.setdefault(f"{table}/{split}.jsonl", []).append(row)
-        about = json.loads(found.pop("output.json"))
-        assert about["complete"] is True
-        assert about["fingerprint"] == open_output(outputs[name]).info["fingerprint"]
-        assert set(found) == set(lines)
-        for file, expected in lines.items():
-            written = [json.loads(line) for line in found[file].decode().splitlines()]
-            assert list(map(unlabelled, written)) == list(map(unlabelled, expected))
-
-
-def test_labels_are_written_by_name(outputs: dict[str, Path], exported: dict[str, Path]) -> None:
-    numbers = [row["answer"] for row in rows(outputs["clavi"], "questions", "test")]
-    lines = (exported["clavi"] / "questions" / "test.jsonl").read_text().splitlines()
-    assert [json.loads(line)["answer"] for line in lines] == [("no", "yes")[number] for number in numbers]
-    assert set(numbers) == {0, 1}
-
-
-@pytest.mark.parametrize(("name", "table"), [("clavi", "videos"), ("causal", "clips"), ("perturbed", "jpeg")])
+@pytest.mark.parametrize(("name", "table"), TABLES)
 def test_videofolder_reads_every_video(
-    name: str, table: str, outputs: dict[str, Path], exported: dict[str, Path], tmp_path: Path
+    name: str, table: str, outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path
 ) -> None:
-    loaded = datasets.load_dataset("videofolder", data_dir=str(exported[name] / table), cache_dir=str(tmp_path))
+    folder = exported("files", name) / table
+    loaded = datasets.load_dataset("videofolder", data_dir=str(folder), cache_dir=str(tmp_path))
     found = {}
     for split in loaded.values():
         for row in split.cast_column("video", datasets.Video(decode=False)):
@@ -104,20 +83,15 @@ def test_one_split_goes_with_all_videos_that_have_none(outputs: dict[str, Path],
     assert clavi == {"/json", "pairs/jsonl", "questions/jsonl", "videos/test/jsonl", "videos/test/mp4"}
     assert {"clips/clips/mp4", "ud/jsonl"} <= causal
     assert not any("train" in path for path in content(tmp_path / "causal"))
-    with pytest.raises(UsageError, match=r"--split unknown: .* has no such split; it has train, test"):
-        write_files(*opened(outputs["clavi"]), tmp_path / "new", "unknown")
+    done = run("stressreel", "export", "files", outputs["clavi"], "--to", tmp_path / "new", "--split", "dev")
+    refuses(done, "no such split; it has train, test", code=2)
     assert not (tmp_path / "new").exists()
 
 
-def opened(out: Path) -> tuple[FinishedOutput, Any]:
-    output = open_output(out)
-    return output, benchmark_of(output).configs(output.info)
-
-
 def test_a_stopped_export_goes_on(
-    outputs: dict[str, Path], exported: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: dict[str, FinishedOutput], exported: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, written = tmp_path / "files", []
+    folder, written, output = tmp_path / "files", [], opened["clavi"]
 
     def stop(path: Path, data: bytes) -> None:
         if len(written) == 9:
@@ -128,52 +102,41 @@ def test_a_stopped_export_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(files, "write_atomic", stop)
         with pytest.raises(KeyboardInterrupt):
-            write_files(*opened(outputs["clavi"]), folder)
+            write_files(output, benchmark_of(output).configs(output.info), folder)
     assert json.loads((folder / "output.json").read_text())["complete"] is False
     damaged, short, *kept = written
     damaged.write_bytes(b"x" * damaged.stat().st_size)
     short.write_bytes(b"x")
     (folder / "videos" / "train" / ".a.mp4.7.tmp.mp4").write_bytes(b"left by a writer that was killed")
     stamps = {path: path.stat().st_mtime_ns for path in kept}
-    done = run("stressreel", "export", "files", outputs["clavi"], "--to", folder, "--no-progress")
+    done = run("stressreel", "export", "files", output.path, "--to", folder, "--no-progress")
     assert f"of which {len(kept)} were there already" in done.out
     assert {path: path.stat().st_mtime_ns for path in kept} == stamps
-    assert content(folder) == content(exported["clavi"])
+    assert content(folder) == content(exported("files", "clavi"))
 
 
 def test_an_export_is_written_over_with_force_alone(
-    outputs: dict[str, Path], exported: dict[str, Path], tmp_path: Path
+    outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path
 ) -> None:
-    folder = Path(shutil.copytree(exported["clavi"], tmp_path / "files"))
-    (folder / "mine.txt").write_text("mine")
-    (folder / "videos" / "mine.txt").write_text("mine")
+    folder = Path(shutil.copytree(exported("files", "clavi"), tmp_path / "files"))
+    theirs = {"mine.txt": b"mine", "videos/mine.txt": b"mine"}
+    for name, data in theirs.items():
+        (folder / name).write_bytes(data)
     for out in (outputs["clavi"], outputs["perturbed"]):
         refuses(run("stressreel", "export", "files", out, "--to", folder), "an export", "--force")
-    assert {"mine.txt", *content(exported["clavi"])} < set(content(folder))
+    for kind in ("lmms-eval", "webdataset"):  # another kind is not written over
+        done = run("stressreel", "export", kind, outputs["clavi"], "--to", folder, "--force")
+        refuses(done, "holds something already, and no output.json")
+    assert content(folder) == content(exported("files", "clavi")) | theirs
     done = run("stressreel", "export", "files", outputs["perturbed"], "--to", folder, "--force", "--no-progress")
     assert done.code == 0, done.err
-    assert content(folder) == {**content(exported["perturbed"]), "mine.txt": b"mine", "videos/mine.txt": b"mine"}
+    assert content(folder) == content(exported("files", "perturbed")) | theirs
     assert not (folder / "pairs").exists()
-    done = run("stressreel", "export", "files", outputs["perturbed"], "--to", folder, "--force", "--no-progress")
-    assert "were there already" in done.out
-
-
-def test_other_kinds_of_export_are_not_written_over(outputs: dict[str, Path], tmp_path: Path) -> None:
-    run("stressreel", "export", "lmms-eval", outputs["clavi"], "--to", tmp_path / "tasks")
-    before = content(tmp_path / "tasks")
-    for kind in ("files", "webdataset"):
-        done = run("stressreel", "export", kind, outputs["clavi"], "--to", tmp_path / "tasks", "--force")
-        refuses(done, "no output.json of such an export")
-    assert content(tmp_path / "tasks") == before
-    run("stressreel", "export", "files", outputs["clavi"], "--to", tmp_path / "files", "--no-progress")
-    for kind in ("lmms-eval", "webdataset"):
-        done = run("stressreel", "export", kind, outputs["clavi"], "--to", tmp_path / "files", "--force")
-        refuses(done, "output.json")
 
 
 def test_an_output_without_videos_has_nothing_to_export(build_once: Any, tmp_path: Path) -> None:
-    out = build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 1)
-    for kind in ("files", "webdataset"):
+    out = build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 2, "--version", "1.2.0")
+    for kind in ("files", "webdataset", "lmms-eval", "inspect"):
         refuses(run("stressreel", "export", kind, out, "--to", tmp_path / kind), "holds no videos")
         assert not (tmp_path / kind).exists()
 
@@ -186,11 +149,11 @@ def test_a_video_that_is_not_its_own_is_refused() -> None:
         video_bytes(part, {**row, "video": {"bytes": b"y", "path": "a.mp4"}})
 
 
-@pytest.mark.parametrize("name", ["../a.mp4", "/a.mp4", "a/b.mp4", "", ".a.mp4", "c:a.mp4", "a\\b.mp4", "a\0", None, 3])
-def test_names_that_lead_elsewhere_are_refused(name: Any) -> None:
-    with pytest.raises(InputError, match="no name for a file"):
-        plain_name(name)
+def test_names_that_lead_elsewhere_are_refused() -> None:
     assert plain_name("-é 1.mp4") == "-é 1.mp4"
+    for name in ("../a.mp4", "/a.mp4", "a/b.mp4", "", ".a.mp4", "c:a.mp4", "a\\b.mp4", "a\0", "a\x7f", None, 3):
+        with pytest.raises(InputError, match="no name for a file"):
+            plain_name(name)
 
 
 def test_rows_are_read_from_any_on_without_the_groups_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,9 +169,7 @@ def test_rows_are_read_from_any_on_without_the_groups_before(tmp_path: Path, mon
     part = media.Part(KEYS, "test", 25, "video")
     for start in range(27):
         assert [row["id"] for row in rows_from(output, part, start)] == ids[start:]
-    read = []
-
-    real = media.group_rows
+    read, real = [], media.group_rows
 
     def counted(file: Any, index: int) -> Iterator[Any]:
         read.append(index)

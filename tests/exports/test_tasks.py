@@ -1,0 +1,151 @@
+"""Tasks of both harnesses: what is refused, what is left out, and what an export in the place of another leaves."""
+
+import json
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from commands import refuses, run
+from stressreel.core.output import open_output
+from stressreel.evaluation.metrics.answers import YES_NO
+from stressreel.evaluation.tasks import KINDS, prompts
+
+HARNESSES = ("lmms-eval", "inspect")
+
+
+@pytest.mark.parametrize("harness", HARNESSES)
+def test_what_cannot_be_exported_is_said(
+    harness: str, outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path
+) -> None:
+    clavi, new, file = outputs["clavi"], tmp_path / "a", tmp_path / "file"
+    file.touch()
+    for code, arguments, said in (
+        (2, (clavi, "--to", clavi / "tasks"), "lies in the output itself"),
+        (1, (clavi, "--to", exported(harness, "clavi")), "holds something already"),
+        (2, (clavi, "--to", new, "--split", "dev"), "no split 'dev'"),
+        (2, (clavi, "--to", new, "--split", "all"), "one split is asked"),
+        (2, (outputs["causal"], "--to", new, "--split", "dev"), "no split 'dev'"),
+        (1, (clavi, "--to", file), "is a file"),
+        (1, (clavi, "--to", file / "a"), "cannot write"),
+        (2, (clavi, "--to", new, "--name", "a-b"), "letters, digits and _ only"),
+        (1, (tmp_path, "--to", new), "is not the output of a build"),
+    ):
+        refuses(run("stressreel", "export", harness, *arguments), said, code=code)
+    if harness == "inspect":
+        refuses(
+            run("stressreel", "export", harness, clavi, "--to", new, "--name", "1a"), "cannot be the name of a task"
+        )
+    assert not new.exists()
+
+
+def test_an_export_takes_the_place_of_an_earlier_one(outputs: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "a b"
+    export = ("stressreel", "export", "lmms-eval", outputs["clavi"], "--to", folder)
+    assert run(*export).code == 0
+    (folder / "notes.yaml").write_text("theirs")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for wrong in (("--split", "dev"), ("--name", "a-b"), ("--name", "")):
+        assert run(*export, "--force", *wrong).code == 2
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert run(*export, "--force", "--name", "mine", "--split", "train").code == 0
+    assert {path.name for path in folder.glob("*.yaml")} == {"mine.yaml", "mine_questions.yaml", "notes.yaml"}
+    done = run("stressreel", "export", "inspect", outputs["clavi"], "--to", folder, "--force", "--split", "train")
+    assert done.code == 0, done.err
+    run_time = {"tasks.py", "frames.py", "harness.py", "answers.py", "output.json"}
+    assert {path.name for path in folder.iterdir()} == {*run_time, "stressreel_clavi_questions.jsonl", "notes.yaml"}
+    evaluate, score = map(shlex.split, done.out.strip().splitlines()[-2:])
+    # inspect-ai 0.3.285 refuses an absolute path to a file without a task's name
+    assert not Path(evaluate[2]).is_absolute()
+    assert (Path.cwd() / evaluate[2]).resolve() == (folder / "tasks.py").resolve()
+    assert score[score.index("--split") + 1] == "train"
+
+
+def test_the_commands_that_are_printed_name_split_table_and_folder(outputs: dict[str, Path], tmp_path: Path) -> None:
+    done = run("stressreel", "export", "lmms-eval", outputs["causal"], "--to", tmp_path / "a b", "--split", "train")
+    harness, *scores = [shlex.split(line) for line in done.out.strip().splitlines()[-5:]]
+    assert harness[harness.index("--include_path") + 1] == str(tmp_path / "a b")
+    assert [line[line.index("--split") + 1] for line in scores] == ["train"] * 4
+    assert [line[line.index("--config") + 1] for line in scores if "--config" in line] == ["ud", "ps", "un"]
+    assert scores[-1][:3] == ["stressreel", "score", "open-ended"]
+    assert len({line[line.index("--out") + 1] for line in scores}) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "split"),
+    [
+        ("clavi", "questions", "test"),
+        ("causal", "clips", "clips"),
+        ("perturbed", "random_noun", "test"),
+        *(
+            pytest.param(*each, marks=pytest.mark.full)
+            for each in (
+                ("clavi", "questions", "train"),
+                ("clavi", "videos", "test"),
+                ("causal", "causal_confusion", "test"),
+                ("causal", "open_ended", "validation"),
+                ("perturbed", "clean", "test"),
+                ("perturbed", "jpeg", "test"),
+            )
+        ),
+    ],
+)
+def test_missing_and_truncated_shards_are_said(
+    name: str, table: str, split: str, outputs: dict[str, Path], tmp_path: Path
+) -> None:
+    out = Path(shutil.copytree(outputs[name], tmp_path / "out"))
+    (shard,) = (out / table).glob(f"{split}-*.parquet")
+    whole = shard.read_bytes()
+    shard.unlink()
+    export = ("stressreel", "export", "lmms-eval", out, "--to", tmp_path / "tasks")
+    refuses(run(*export), f"table {table}, split {split}: 0 rows are there, ", "stressreel verify")
+    assert not (tmp_path / "tasks").exists()
+    shard.write_bytes(whole[:-100])
+    refuses(run(*export), f"{table}/{shard.name} cannot be read", "it is damaged or no shard of this build")
+
+
+@pytest.mark.full
+def test_a_table_that_a_harness_cannot_hold_is_not_exported(outputs: dict[str, Path], tmp_path: Path) -> None:
+    out = shutil.copytree(outputs["clavi"], tmp_path / "out")
+    path = next((out / "questions").glob("test-*.parquet"))
+    table = pq.read_table(path)
+    rows = pa.array([0] * table.num_rows, pa.int32())
+    column = pa.DictionaryArray.from_arrays(rows, pa.array(["x" * (1_200_000_000 // table.num_rows)]))
+    pq.write_table(table.append_column("more", column), path, compression="zstd", store_schema=False)
+    for harness in HARNESSES:
+        refuses(run("stressreel", "export", harness, out, "--to", tmp_path / harness), "questions/test-00000-of-00001")
+        assert not (tmp_path / harness).exists()
+
+
+def test_questions_whose_clips_were_skipped_are_left_out_and_counted(outputs: dict[str, Path], tmp_path: Path) -> None:
+    out = Path(shutil.copytree(outputs["causal"], tmp_path / "out"))
+    asked = list(open_output(out).rows("ud", ["qid", "clip_id"], "test"))
+    (shard,) = (out / "clips").glob("*.parquet")
+    clips = pq.read_table(shard)
+    pq.write_table(clips.filter([name != asked[0]["clip_id"] for name in clips.column("clip_id").to_pylist()]), shard)
+    info = json.loads((out / "build.json").read_text())
+    info["counts"]["clips"]["clips"] -= 1
+    (out / "build.json").write_text(json.dumps(info))
+    for harness in HARNESSES:
+        done = run("stressreel", "export", harness, out, "--to", tmp_path / harness)
+        assert done.code == 0, done.err
+        assert f"Left out of ud, split test: 1 ({asked[0]['qid']}); their clips were skipped" in done.out
+        assert "--config ud --split test --partial" in done.out
+        about = json.loads((tmp_path / harness / "output.json").read_text())
+        assert asked[0]["qid"] in about["left_out"]["ud"]
+    lines = (tmp_path / "inspect" / "stressreel_causal_ud_answer.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [row["qid"] for row in asked[1:]]
+    task = (tmp_path / "lmms-eval" / "stressreel_causal_ud_answer.yaml").read_text()
+    assert "process_docs: !function utils.with_clip\n" in task.replace("'", "")
+
+
+def test_prompts_ask_for_what_is_read() -> None:
+    asked = {name: prompt["post_prompt"] for name, prompt in prompts()["prompts"].items()}
+    assert set(asked) == set(KINDS)
+    for kind in ("yes_no", "node_yes_no"):
+        assert asked.pop(kind) == f"\nAnswer with {' or '.join(sorted(YES_NO, reverse=True))}."
+    lettered = {name for name, text in asked.items() if "Answer with the letter of the right " in text}
+    assert lettered == {name for name in asked if KINDS[name].options}
