@@ -69,7 +69,8 @@ def function_command(words: str, command: Command) -> click.Command:
         for each in fields
         if parameters[each.path[0]].kind is not inspect.Parameter.KEYWORD_ONLY and each.path[0] not in command.flags
     ]
-    switch, other = (command.other[0], api_function(command.other[1])) if command.other else ("", None)
+    switch = command.other[0] if command.other else ""
+    other = api_function(command.other[1]) if command.other else None
     others = {each.path[0]: each for each in fields_of(other)} if other else {}
     known = {each.path[0] for each in fields}
     added = [_optional(each) for name, each in others.items() if name not in known]
