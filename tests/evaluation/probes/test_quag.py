@@ -178,12 +178,12 @@ def test_generation_labels_new_tokens(captured: list[Any]) -> None:
     one = case("qwen2_vl")
     options = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0}
     with torch.no_grad():
-        with quag(one.model, "video", modality=one.labels) as report:
+        with quag(one.model, "video", modality=one.labels, generated=V) as report:  # the first token is text
             one.model.generate(**one.inputs, **options)
         assert [(layer.runs, layer.hits) for layer in report.layers] == [(3, 3)] * 2
         last = captured[-1][-1]
-        assert last.asking.flatten().tolist() == [T] * 2  # the last new token of both items
-        assert last.asked.flatten().tolist() == [*one.labels[0], T, T, *one.labels[1], T, T]
+        assert last.asking.flatten().tolist() == [V] * 2  # the last new token of both items
+        assert last.asked.flatten().tolist() == [*one.labels[0], V, V, *one.labels[1], V, V]
         unlabelled = quag(one.model, "all", modality=one.labels, generated=None)
         with pytest.raises(ProbeError, match="1 of 3 runs"), unlabelled:
             one.model.generate(**one.inputs, **options)
