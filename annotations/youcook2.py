@@ -132,7 +132,7 @@ def trainval_parts(path: Path, wanted: Sequence[str], problems: Problems, counts
             entry = json_entry(values, path, problems, f"{about.place}annotations[{number}].")
             segment, times = entry.values.get("segment"), None
             if isinstance(segment, list) and len(segment) == 2:
-                times = entry.in_order(*segment, ("segment", "segment"))
+                times = entry.in_order(segment[0], segment[1], ("segment", "segment"))
             else:
                 entry.wrong("segment", "[start, end] in seconds", segment)
             caption = entry.text("sentence")

@@ -240,12 +240,11 @@ def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str)
             about = parse_json(read_own(folder / ABOUT)) if (folder / ABOUT).is_file() else None
         except ValueError:  # not UTF-8, not JSON
             about = None
-    ours = isinstance(about, dict) and str(about.get("exported_by", "")).startswith("stressreel ")
-    if not (ours and fits(about)):
+    found: dict[str, Any] = about if isinstance(about, dict) else {}
+    if not (str(found.get("exported_by", "")).startswith("stressreel ") and fits(found)):
         raise InputError(
             f"{folder} holds something already, and no {ABOUT} of {kind}. Give --to a new or empty folder."
         )
-    found: dict[str, Any] = about
     return found
 
 

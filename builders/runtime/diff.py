@@ -415,8 +415,8 @@ def _compare(
         if differing:
             first = differing[0]
             classes = types[0][name][1] if types[0][name][1] == types[1][name][1] else ()
-            values = (_named(value, classes) for value in (before[in_a[first]], after[in_b[first]]))
-            columns.append((first, Change(name, *values, len(differing), _shown(key(first)))))
+            was, now = (_named(value, classes) for value in (before[in_a[first]], after[in_b[first]]))
+            columns.append((first, Change(name, was, now, len(differing), _shown(key(first)))))
         if name == "sha256":
             videos_differ = differing
     ways: dict[tuple[str, str], list[int]] = defaultdict(list)
