@@ -76,8 +76,7 @@ def run_build(
 def _run_build(
     benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
 ) -> dict[str, Any] | None:
-    from ..builders.runtime.build import Options, run, uncollected
-    from ..builders.runtime.executor import executor_for
+    from ..builders.runtime.build import Options, executor_for, run, uncollected
     from ..builders.runtime.missing import list_beside
     from ..builders.runtime.shares import run_share
     from ..builders.runtime.space import in_words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,11 +16,12 @@ from ...core.errors import BuildError, InputError
 from ...core.files import write_json
 from ...core.fingerprint import Fingerprint
 from ...core.interrupt import check
+from ...core.options import ExecutorKind
 from ...core.output import fitting
 from ...core.plan import Builder, Plan, Skip, Unit, nothing_qualifies
 from ...core.progress import Progress, Working, keep
 from ...core.share import Share
-from .executor import Executor, Inline
+from .executor import Executor, Inline, Processes
 from .missing import describe_missing, preflight
 from .output import Journal, Output, Say, read_state
 from .pack import pack
@@ -50,6 +52,29 @@ class Options:
     needs: Needs | None = None
     searched: Callable[[], Sequence[str]] = tuple
     missing_list: Path | None = None
+
+
+def executor_for(
+    workers: int | None,
+    kind: ExecutorKind = "auto",
+    *,
+    ray_address: str | None = None,
+    tools: Mapping[str, str] | None = None,
+) -> Executor:
+    """Choose how units are rendered.
+
+    Args:
+        workers: Units at a time; None for one a core, of this machine or of the cluster.
+        kind: See `core.options.RunOptions`.
+        ray_address: Head of a Ray cluster.
+        tools: Versions that workers on other machines must have.
+    """
+    if kind == "ray":
+        from .ray_cluster import RayCluster
+
+        return RayCluster(ray_address, workers, tools or {})
+    workers = workers or os.cpu_count() or 1
+    return Inline() if kind == "inline" or (kind == "auto" and workers == 1) else Processes(workers)
 
 
 def run(

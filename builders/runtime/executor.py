@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -18,7 +18,6 @@ from typing import Protocol
 
 from ...core.errors import BuildError, StressreelError, VideoError
 from ...core.files import output_error
-from ...core.options import ExecutorKind
 from ...core.plan import Builder, Facts, Skip, Unit
 from ...core.progress import Counts, tick_into, ticked
 from ...core.workers import DIED, Workers
@@ -135,29 +134,6 @@ class Processes:
                     f"{DIED} What was finished is kept: run the same command again to go on, with fewer --workers if "
                     "memory was short."
                 ) from error
-
-
-def executor_for(
-    workers: int | None,
-    kind: ExecutorKind = "auto",
-    *,
-    ray_address: str | None = None,
-    tools: Mapping[str, str] | None = None,
-) -> Executor:
-    """Choose how units are rendered.
-
-    Args:
-        workers: Units at a time; None for one a core, of this machine or of the cluster.
-        kind: See `core.options.RunOptions`.
-        ray_address: Head of a Ray cluster.
-        tools: Versions that workers on other machines must have.
-    """
-    if kind == "ray":
-        from .ray_cluster import RayCluster
-
-        return RayCluster(ray_address, workers, tools or {})
-    workers = workers or os.cpu_count() or 1
-    return Inline() if kind == "inline" or (kind == "auto" and workers == 1) else Processes(workers)
 
 
 @contextmanager

@@ -10,7 +10,8 @@ import pytest
 from failing_units import Failing
 from number_units import Numbers, build_numbers, plan_of
 from stressreel.builders.runtime import build, pack
-from stressreel.builders.runtime.executor import Executor, Inline, Processes, executor_for
+from stressreel.builders.runtime.build import executor_for
+from stressreel.builders.runtime.executor import Executor, Inline, Processes
 from stressreel.builders.runtime.output import Journal
 from stressreel.builders.runtime.ray_cluster import RayCluster
 from stressreel.builders.runtime.store import FolderStore
