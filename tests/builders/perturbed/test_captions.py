@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.annotations.captions import CaptionedClip, caption_id, file_name
+from stressreel.annotations.captions import CaptionedClip, caption_id
+from stressreel.annotations.tables import file_name
 from stressreel.builders.perturbed.captions import BLOCK, choose_texts, text_tables, text_tools, text_units
 from stressreel.builders.perturbed.combinations import choose_pairs, combinations
 from stressreel.builders.perturbed.plan import plan_perturbed
