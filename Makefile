@@ -21,7 +21,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BI
 test: .venv/dev
 	$(PYTEST)
 
-# Sweeps, simulations, kill campaigns and clusters, which take half an hour.
+# Sweeps, simulations, killed builds and clusters, which take more than an hour.
 test-full: .venv/dev
 	$(PYTEST) -m full
 
