@@ -103,16 +103,14 @@ def assert_family(name: str, family: str, text: str, style: Any, new: str) -> No
     """What a family changes in a caption, and leaves alone."""
     old_words = words(text)
     if family == "drop_text":
-        before, after = TAGGER.analyse(text, style).tokens, tokenize(new)
-        dropped = [old for old, now in zip(before, after, strict=True) if now.text == "[UNK]"]
-        assert all(old.text == now.text for old, now in zip(before, after, strict=True) if now.text != "[UNK]"), text
+        # By places, spaces left out: "isn t" is "is" and "n t", but "[UNK] n t" has three tokens.
+        caption = TAGGER.analyse(text, style)
         if name in DROPPED:
-            assert dropped == [token for token in before if token.is_word and DROPPED[name](token.tag)], text
+            gone = [[n for n in caption.words if DROPPED[name](caption.tokens[n].tag)]]
         else:
-            tag = "NN" if name == "random_noun" else "VB"
-            eligible = [token for token in before if token.is_word and token.tag.startswith(tag)]
-            assert len(dropped) == min(1, len(eligible)), text
-            assert {*dropped} <= {*eligible}, text
+            gone = [[n] for n in caption.tagged("NN" if name == "random_noun" else "VB")] or [[]]
+        expected = [caption.replace(dict.fromkeys(places, "[UNK]")) for places in gone]
+        assert "".join(new.split()) in ["".join(each.split()) for each in expected], text
     elif name in SHARES:
         edited = [a for a, b in zip(text.split(), new.split(), strict=True) if a != b]
         assert len(edited) <= min(max(int(SHARES[name] * len(tokenize(text))), 1), 10), text
