@@ -174,7 +174,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
 
 
 def _said(error: Exception) -> str:
-    """Say what an error means to the user."""
+    """Describe an error in words for the user."""
     if isinstance(error, StressreelError):
         return str(error)
     if isinstance(error, MemoryError):

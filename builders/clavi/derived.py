@@ -149,7 +149,7 @@ def drawn_cuts(candidate: Candidate, seed: int, out_b: int) -> Cuts:
 
 
 def shown(output: FinishedOutput) -> Iterator[Shown]:
-    """Say of every V′ that it shows V with the pieces exchanged."""
+    """Yield for every V′ that it shows the frames of V with the pieces exchanged."""
     for split in output.splits(PAIRS.name) if VIDEOS.name in output.info["counts"] else ():
         for pair in output.rows(PAIRS.name, ["pair_id", *FRAMES], split):
             out_a, in_a, in_b, out_b = edges = [pair[name] - pair[FRAMES[0]] for name in FRAMES]

@@ -53,7 +53,7 @@ def note_signed(folder: Path, say: Callable[[str], None] | None = None) -> None:
 
 
 def tell_signed(name: Path | str, say: Callable[[str], None]) -> None:
-    """Say that the signature of an output that is written to will not hold."""
+    """Warn that the signature of an output becomes invalid when it is written to."""
     say(
         f"note: {name} is signed ({SIGNATURE}): once its files change, the signature no longer holds. It is left as it "
         "is; sign again with `stressreel sign`."
