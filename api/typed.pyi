@@ -62,8 +62,8 @@ def build_causal(
 ) -> Output | None:
     """Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.
 
-    Every division becomes a config (`ud`, `ps`, `un`) of a Parquet dataset that datasets.load_dataset opens,
-    beside `causal_confusion`, `open_ended` and `clips`. Wrong options are right ones of similar questions.
+    Each division becomes a config (`ud`, `ps`, `un`) of a Parquet dataset that datasets.load_dataset opens, next
+    to `causal_confusion`, `open_ended` and `clips`. Distractors are the correct options of similar questions.
 
     Args:
         annotations: CausalChaos' Annotations.csv, or CSV or JSON lines of the same kind; or the word `sample`.
@@ -189,8 +189,8 @@ def build_clavi(
 ) -> Output | None:
     """Build the CLAVI benchmark from Charades, or from any annotated segments.
 
-    Every pair of actions becomes two videos, the original segment and its complement with the two actions
-    exchanged, and 19 yes/no questions a video, as a Parquet dataset that datasets.load_dataset opens.
+    Each pair of actions yields two videos, the original segment and its complement with the two actions swapped,
+    and 19 yes/no questions per video. The output is a Parquet dataset that datasets.load_dataset opens.
 
     Args:
         charades: Folder of the Charades annotations, or the word `sample`.
@@ -282,11 +282,11 @@ def build_decomp(
     check_space: bool = True,
     progress: bool = True,
 ) -> Output | None:
-    """Take compositional questions about videos apart into graphs of sub-questions.
+    """Decompose compositional questions about videos into graphs of sub-questions.
 
-    The questions are AGQA's, or are made from Charades' actions; or published graphs are read. Every question
-    becomes a graph in which parents are composed of their children, so that scores tell where a model's answer
-    goes wrong, and where it contradicts itself.
+    The questions are AGQA's, or are generated from Charades' actions; published graphs can also be read. In a
+    graph, parents are composed of their children, so scores show where a model's answer goes wrong and where it
+    contradicts itself.
 
     Args:
         charades: Folder of the Charades annotations, from whose actions questions are made; or the word `sample`.
@@ -376,10 +376,10 @@ def build_perturbed(
 ) -> Output | None:
     """Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 combinations.
 
-    Every perturbation becomes a config of a Parquet dataset that datasets.load_dataset opens, beside the config
-    `clean`; combinations are rows of the config `multimodal`, which name a clip and a caption of the others. By
-    default the visual half is built; see `modality`. `split` all means the benchmark's own split: test of MSR-
-    VTT, validation of YouCook2.
+    Each perturbation becomes a config of a Parquet dataset that datasets.load_dataset opens, next to the config
+    `clean`. Combinations are rows of the config `multimodal`, each naming a clip and a caption of the other
+    configs. By default only the visual half is built; see `modality`. `split` all means the benchmark's own
+    split: test of MSR-VTT, validation of YouCook2.
 
     Args:
         msrvtt: MSR-VTT: folder or file of its annotations, or the word `sample`.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import InputError
 
 if TYPE_CHECKING:
+    from ..core.options import BuildSettings
     from ..core.output import FinishedOutput
     from .base import Benchmark
 
@@ -59,6 +60,18 @@ def load_benchmark(name: str) -> Benchmark:
     if found.name != name:
         raise InputError(f"{target} calls itself {found.name!r}, and its entry point {name!r}. They have to agree.")
     return found
+
+
+def build_options(name: str) -> tuple[type[BuildSettings], str]:
+    """Return the settings class and the help of a build command.
+
+    Ours are in the benchmark's `settings.py`, so that `--help` does not import the code that builds.
+    """
+    if name not in BENCHMARKS:
+        benchmark = load_benchmark(name)
+        return benchmark.settings, benchmark.description
+    module = importlib.import_module(f".{name}.settings", __package__)
+    return module.SETTINGS, module.HELP
 
 
 def benchmark_of(output: FinishedOutput) -> Benchmark:

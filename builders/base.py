@@ -7,7 +7,6 @@ entry-point group `stressreel.benchmarks` names.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -73,7 +72,7 @@ class Prepare(Protocol):
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One benchmark. Its functions are imported when they are first called (`late`), so that commands start fast.
+    """One benchmark.
 
     Attributes:
         name: Its name, also in `build.json`: `stressreel build NAME`, `build-NAME`.
@@ -145,19 +144,3 @@ class Benchmark:
         """What builds it on the command line: a benchmark of another package has no program of its own."""
         own = self.settings.__module__.startswith(__name__.rpartition(".")[0])
         return f"build-{self.name}" if own else f"stressreel build {self.name}"
-
-
-def late(module: str, name: str, package: str) -> Callable[..., Any]:
-    """Return a function that imports another one when it is called.
-
-    Args:
-        module: Its module, relative to `package`, such as ".prepare".
-        name: Its name.
-        package: The package, `__package__` of the caller.
-    """
-
-    def call(*arguments: Any, **named: Any) -> Any:
-        return getattr(importlib.import_module(module, package), name)(*arguments, **named)
-
-    call.__name__ = call.__qualname__ = name
-    return call

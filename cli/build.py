@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..builders import benchmark_names, load_benchmark
+from ..builders import benchmark_names, build_options, load_benchmark
 from ..core.objects import address
 from ..core.options import RunOptions
 from .options import from_values, settings_command
@@ -29,13 +29,14 @@ def build_command(name: str, program: str) -> click.Command:
         name: Its name.
         program: What the command is called.
     """
-    benchmark = load_benchmark(name)
+    kind, text = build_options(name)
 
     def run(**values: Any) -> None:
         from ..api.build import run_build
         from ..core.output import fitting
 
-        settings = from_values(benchmark.settings, values)
+        benchmark = load_benchmark(name)
+        settings = from_values(kind, values)
         options = from_values(RunOptions, values)
         done = run_build(benchmark, settings, options, say=lambda text: echo(text, err=True), show=echo)
         if done is not None and options.out is not None:
@@ -43,7 +44,7 @@ def build_command(name: str, program: str) -> click.Command:
                 text = report(benchmark, options.out, done)
             echo(text)
 
-    return settings_command(program, run, benchmark.settings, RunOptions, help=benchmark.description)
+    return settings_command(program, run, kind, RunOptions, help=text)
 
 
 def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:

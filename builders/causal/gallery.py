@@ -14,9 +14,8 @@ from ...data_cards.gallery.answers import Answers, Said, judged, said_of
 from ...data_cards.gallery.exhibits import Asked, Exhibit, Facet, Film, Gallery
 from ...evaluation.metrics.inputs import ALL, read_columns, read_whole
 from ...evaluation.metrics.items import Items
-from .benchmark import question_tables
 from .items import items
-from .tables import CLIPS, RIGHT, SOURCE_FIELDS
+from .tables import CLIPS, RIGHT, SOURCE_FIELDS, question_tables
 
 TWINS = ("negation", "swap")
 NUMBERS = ("cos_question", "cos_text", "score")

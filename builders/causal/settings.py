@@ -199,3 +199,19 @@ def decided(settings: CausalSettings) -> CausalSettings:
 def settings_of(info: Mapping[str, Any]) -> CausalSettings:
     """Return the settings of a finished build from its `build.json`."""
     return read_settings(CausalSettings, info["settings"])
+
+
+SETTINGS = CausalSettings
+HELP = """Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.
+
+    Each division becomes a config (`ud`, `ps`, `un`) of a Parquet dataset that datasets.load_dataset opens, next to
+    `causal_confusion`, `open_ended` and `clips`. Distractors are the correct options of similar questions.
+
+    \b
+    Examples:
+      build-causal --annotations sample --out out/causal
+      build-causal --annotations Annotations.csv --no-render --out out/causalchaos
+      build-causal --annotations Annotations.csv --videos ~/episodes --splits UD --out out/ud --workers 8
+      build-causal --annotations Annotations.csv --no-render --ps-by rows --pool all --tau .75 \\
+        --rank-by explanation --no-keep-apart --same-text 2 --max-lend 0 --ties id --out out/as-released
+    """

@@ -121,3 +121,8 @@ def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
 def choice_tables() -> tuple[str, ...]:
     """Name the tables with options to choose from."""
     return (*SCHEMES, CONFUSED)
+
+
+def question_tables(info: Mapping[str, Any]) -> list[str]:
+    """List the tables of an output that hold multiple-choice questions, the first division first."""
+    return [name for name in choice_tables() if name in info["counts"]]

@@ -224,3 +224,21 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
 def settings_of(info: Mapping[str, Any]) -> ClaviSettings:
     """Return the settings of a finished build from its `build.json`."""
     return read_settings(ClaviSettings, info["settings"])
+
+
+SETTINGS = ClaviSettings
+HELP = """Build the CLAVI benchmark from Charades, or from any annotated segments.
+
+    Each pair of actions yields two videos, the original segment and its complement with the two actions swapped, and 19
+    yes/no questions per video. The output is a Parquet dataset that datasets.load_dataset opens.
+
+    \b
+    Examples:
+      build-clavi --charades sample --out out/clavi
+      build-clavi --charades ~/Charades --dry-run
+      build-clavi --charades ~/Charades --out out/clavi --workers 8
+      build-clavi --charades ~/Charades --pairs test_annotations.json --out out/clavi-test
+      build-clavi --segments annotations.csv --videos ~/videos --out out/own
+      build-clavi --causalchaos Annotations.csv --videos ~/episodes --out out/events
+      build-clavi --youcook2 youcookii_annotations_trainval.json --no-render --out out/steps
+    """

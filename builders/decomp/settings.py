@@ -138,3 +138,19 @@ def decided(settings: DecompSettings) -> DecompSettings:
 def settings_of(info: Mapping[str, Any]) -> DecompSettings:
     """Return the settings of a finished build from its `build.json`."""
     return read_settings(DecompSettings, info["settings"])
+
+
+SETTINGS = DecompSettings
+HELP = """Decompose compositional questions about videos into graphs of sub-questions.
+
+    The questions are AGQA's, or are generated from Charades' actions; published graphs can also be read. In a graph,
+    parents are composed of their children, so scores show where a model's answer goes wrong and where it contradicts
+    itself.
+
+    \b
+    Examples:
+      build-decomp --charades sample --out out/decomp
+      build-decomp --charades ~/Charades --out out/charades-graphs
+      build-decomp --agqa ~/AGQA_balanced --graphs ~/AGQA_scene_graphs --out out/agqa-decomp
+      build-decomp --release-hierarchies ~/test_hierarchies --out out/published
+    """

@@ -2,47 +2,37 @@
 
 from __future__ import annotations
 
-from ..base import Benchmark, Info, late
-from .settings import PerturbedSettings
-
-
-def caption_tables(info: Info) -> list[str]:
-    """Name the tables with perturbed captions."""
-    return [name for name in info["settings"]["text_perturbations"] if name in info["counts"]]
-
+from ..base import Benchmark
+from .card import card
+from .clips import RecipeClips
+from .decided import decided
+from .derived import derived, shown
+from .gallery import gallery
+from .items import choices, items
+from .prepare import prepare
+from .scores import scoring
+from .settings import HELP, PerturbedSettings
+from .tables import caption_tables, configs
+from .tasks import tasks
 
 BENCHMARK = Benchmark(
     name="perturbed",
     summary="MSRVTT-P, YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 combinations.",
-    description="""Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 combinations.
-
-    Every perturbation becomes a config of a Parquet dataset that datasets.load_dataset opens, beside the config
-    `clean`; combinations are rows of the config `multimodal`, which name a clip and a caption of the others. By default
-    the visual half is built; see --modality. --split all means the benchmark's own split: test of MSR-VTT, validation
-    of YouCook2.
-
-    \b
-    Examples:
-      build-perturbed --msrvtt sample --severity 3 --out out/perturbed
-      build-perturbed --msrvtt ~/MSRVTT --modality all --out out/msrvtt-p --workers 8
-      build-perturbed --msrvtt ~/MSRVTT --modality text --text-perturbations change_char,typos --out out/msrvtt-text
-      build-perturbed --youcook2 ~/YouCook2 --no-render --out out/youcook2-p
-      build-perturbed --captions mine.csv --videos ~/clips --perturbations noise,jpeg --out out/mine-p
-    """,  # noqa: E501
+    description=HELP,
     settings=PerturbedSettings,
-    decide=late(".decided", "decided", __package__),
-    prepare=late(".prepare", "prepare", __package__),
-    configs=late(".tables", "configs", __package__),
-    derived=late(".derived", "derived", __package__),
-    shown=late(".derived", "shown", __package__),
-    items=late(".items", "items", __package__),
-    choices=late(".items", "choices", __package__),
+    decide=decided,
+    prepare=prepare,
+    configs=configs,
+    derived=derived,
+    shown=shown,
+    items=items,
+    choices=choices,
     question_tables=lambda info: [next(iter(info["counts"]))],
-    card=late(".card", "card", __package__),
-    scoring=late(".scores", "scoring", __package__),
-    tasks=late(".tasks", "tasks", __package__),
-    gallery=late(".gallery", "gallery", __package__),
-    clips=late(".clips", "RecipeClips", __package__),
+    card=card,
+    scoring=scoring,
+    tasks=tasks,
+    gallery=gallery,
+    clips=RecipeClips,
     captions=caption_tables,
     sample={"msrvtt": "sample"},
     drawn_sample="msrvtt",

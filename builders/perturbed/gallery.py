@@ -14,10 +14,9 @@ from ...data_cards.gallery.exhibits import RIGHT, WRONG, Asked, Exhibit, Facet, 
 from ...evaluation.metrics.inputs import ALL, read_columns
 from ...evaluation.metrics.predictions import ID_NAMES, Predictions, answer_column, column
 from ...evaluation.metrics.robustness import Setting
-from .benchmark import caption_tables
 from .combinations import Pair
 from .scores import captions_about, chose, families, read_captions, suite_settings, truth_of
-from .tables import CLEAN, visual_tables
+from .tables import CLEAN, caption_tables, visual_tables
 
 COLUMNS = ("clip_id", "severity", "level", "sha256")
 CLIP_COLUMNS = ("clip_id", "source_id", "captions", "num_frames", "fps", "start_s", "end_s", "sha256")

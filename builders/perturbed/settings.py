@@ -218,3 +218,21 @@ class PerturbedSettings(BuildSettings):
 def settings_of(info: Mapping[str, Any]) -> PerturbedSettings:
     """Return the settings of a finished build from its `build.json`."""
     return read_settings(PerturbedSettings, info["settings"])
+
+
+SETTINGS = PerturbedSettings
+HELP = """Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 combinations.
+
+    Each perturbation becomes a config of a Parquet dataset that datasets.load_dataset opens, next to the config
+    `clean`. Combinations are rows of the config `multimodal`, each naming a clip and a caption of the other configs. By
+    default only the visual half is built; see --modality. --split all means the benchmark's own split: test of MSR-VTT,
+    validation of YouCook2.
+
+    \b
+    Examples:
+      build-perturbed --msrvtt sample --severity 3 --out out/perturbed
+      build-perturbed --msrvtt ~/MSRVTT --modality all --out out/msrvtt-p --workers 8
+      build-perturbed --msrvtt ~/MSRVTT --modality text --text-perturbations change_char,typos --out out/msrvtt-text
+      build-perturbed --youcook2 ~/YouCook2 --no-render --out out/youcook2-p
+      build-perturbed --captions mine.csv --videos ~/clips --perturbations noise,jpeg --out out/mine-p
+    """

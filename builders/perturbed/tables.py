@@ -72,3 +72,8 @@ def level_of(name: str, severity: int) -> Row:
         "level": corruption.level(severity),
         "written_quantiser": corruption.written_quantiser(severity),
     }
+
+
+def caption_tables(info: Mapping[str, Any]) -> list[str]:
+    """List the tables of an output that hold perturbed captions."""
+    return [name for name in info["settings"]["text_perturbations"] if name in info["counts"]]

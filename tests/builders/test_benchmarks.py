@@ -1,11 +1,7 @@
 """Every benchmark of the table: what it names is there, and what it says can be shown."""
 
-import importlib
-import inspect
-from dataclasses import fields
-
 import pytest
-from stressreel.builders import benchmark_names, load_benchmark
+from stressreel.builders import benchmark_names, build_options, load_benchmark
 from stressreel.builders.base import Benchmark
 from stressreel.core.errors import InputError
 from stressreel.core.options import BuildSettings, from_keywords, options_of
@@ -16,16 +12,8 @@ def benchmark(request: pytest.FixtureRequest) -> Benchmark:
     return load_benchmark(request.param)
 
 
-def test_every_function_that_is_imported_late_is_there(benchmark: Benchmark) -> None:
-    late = 0
-    for field in fields(benchmark):
-        value = getattr(benchmark, field.name)
-        target = inspect.getclosurevars(value).nonlocals if inspect.isfunction(value) else {}
-        if set(target) == {"module", "name", "package"}:
-            late += 1
-            found = getattr(importlib.import_module(target["module"], target["package"]), target["name"])
-            assert callable(found), field.name
-    assert late >= 3
+def test_its_command_has_its_options_and_help(benchmark: Benchmark) -> None:
+    assert build_options(benchmark.name) == (benchmark.settings, benchmark.description)
 
 
 def test_its_sample_is_options_that_it_has(benchmark: Benchmark) -> None:
