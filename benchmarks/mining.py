@@ -127,12 +127,7 @@ def balanced(annotations: str, copies: int) -> dict[str, object]:
     reader = Confuser(tagger=load_tagger("auto"), cast=cast)
     wall, cpu = time.perf_counter(), time.process_time()
     mine_balanced(found, reader, made_up, MiningSettings(), train="train")
-    return {
-        "rows": len(found),
-        "wall": time.perf_counter() - wall,
-        "cpu": time.process_time() - cpu,
-        "peak": peak(),
-    }
+    return {"rows": len(found), "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "peak": peak()}
 
 
 @cache

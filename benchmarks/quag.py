@@ -114,10 +114,7 @@ def main() -> None:
         def probe(quadrants: str, model: Any = model, labels: Any = labels, **more: Any) -> AbstractContextManager[Any]:
             return quag(model, quadrants, modality=labels, **more)
 
-        ways: dict[str, Way] = {
-            "eager": lambda model=model: eager_attention(model),
-            "sdpa": nullcontext,
-        }
+        ways: dict[str, Way] = {"eager": lambda model=model: eager_attention(model), "sdpa": nullcontext}
         ways["crossmodal, unmeasured"] = lambda probe=probe: probe("crossmodal", measure=False)
         ways["crossmodal, measured"] = lambda probe=probe: probe("crossmodal")
         ways["crossmodal knockout"] = lambda probe=probe: probe("crossmodal", operator="knockout", measure=False)

@@ -124,11 +124,7 @@ class ProbedModel:
             return self.local.generate(inputs, request.max_tokens)
         labels = labels_for(self.local.model.config, inputs)
         with quag(
-            self.local.model,
-            condition.short_circuit,
-            modality=labels,
-            operator=condition.operator,
-            layers=self.layers,
+            self.local.model, condition.short_circuit, modality=labels, operator=condition.operator, layers=self.layers
         ) as report:
             reply = self.local.generate(inputs, request.max_tokens)
         return replace(reply, effect=effect_of(report))

@@ -24,9 +24,7 @@ OWN_CONFIGS = ("vision_config", "audio_config", "video_config", "image_config", 
 
 
 def chosen_layers(
-    model: Module,
-    layers: str | int | Sequence[str | int] | None,
-    attention: type | tuple[type, ...] | None,
+    model: Module, layers: str | int | Sequence[str | int] | None, attention: type | tuple[type, ...] | None
 ) -> dict[str, Module]:
     """Find the attention modules that are asked for, by name, in the model's order; see `quag`."""
     every = attention_modules(model, attention)

@@ -74,13 +74,7 @@ class LayerTally:
             for quadrant, sums in sorted(self.cells.items())
         }
         return LayerReport(
-            self.name,
-            self.runs,
-            self.hits,
-            shares,
-            self.moved / rows,
-            self.emptied,
-            tuple(sorted(self.other)),
+            self.name, self.runs, self.hits, shares, self.moved / rows, self.emptied, tuple(sorted(self.other))
         )
 
 

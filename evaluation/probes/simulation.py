@@ -198,13 +198,7 @@ def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024)
     return Outcome(alpha, seed, plain, impaired)
 
 
-def sweep(
-    alphas: Sequence[float],
-    seeds: Sequence[int],
-    *,
-    steps: int = STEPS,
-    workers: int = 1,
-) -> list[Outcome]:
+def sweep(alphas: Sequence[float], seeds: Sequence[int], *, steps: int = STEPS, workers: int = 1) -> list[Outcome]:
     """Simulate every coupling with every seed.
 
     Args:

@@ -46,11 +46,7 @@ def test_frames_are_those_on_show_in_the_middle_of_equal_parts() -> None:
     assert uniform(index([*range(0, 80, 10)], 80), range(2, 4), 2) == [2, 3]
 
 
-@given(
-    st.lists(st.integers(1, 50), min_size=1, max_size=30),
-    st.integers(1, 40),
-    st.data(),
-)
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=30), st.integers(1, 40), st.data())
 def test_chosen_frames_lie_in_the_stretch_in_order(steps: list[int], count: int, data: Any) -> None:
     pts = [0, *np.cumsum(steps[:-1]).tolist()]
     video = index(pts, int(np.sum(steps)))
