@@ -1,1 +1,1 @@
-"""One thin module per command."""
+"""The command line."""

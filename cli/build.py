@@ -1,4 +1,4 @@
-"""`stressreel build NAME`, and `build-NAME`: commands made from the settings of benchmarks."""
+"""Commands whose options are the fields of settings classes: `build-NAME` and `stressreel mine`."""
 
 from __future__ import annotations
 
@@ -11,24 +11,32 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..builders import benchmark_names, build_options, load_benchmark
+from ..core.errors import UsageError
+from ..core.functions import description
 from ..core.objects import address
 from ..core.options import RunOptions
+from .functions import show
 from .options import from_values, settings_command
 from .terminal import echo
 
 if TYPE_CHECKING:
     from ..builders.base import Benchmark
 
-FEW = 4
+MOST_TABLES = 4
+"""Tables of an output that are counted one by one."""
+MINE_EXAMPLES = """
+
+\b
+Examples:
+  stressreel mine --questions sample --out mined.jsonl
+  stressreel mine --questions mine.csv --columns id=qid,answer=a --out mined.parquet
+  stressreel mine --questions Annotations.csv --out mined.jsonl --review to-read.csv
+  stressreel mine --questions Annotations.csv --imitate-release --out as-released.jsonl
+"""
 
 
 def build_command(name: str, program: str) -> click.Command:
-    """Make the command that builds a benchmark.
-
-    Args:
-        name: Its name.
-        program: What the command is called.
-    """
+    """Make the command that builds a benchmark; `program` is the command's own name."""
     kind, text = build_options(name)
 
     def run(**values: Any) -> None:
@@ -40,7 +48,7 @@ def build_command(name: str, program: str) -> click.Command:
         options = from_values(RunOptions, values)
         done = run_build(benchmark, settings, options, say=lambda text: echo(text, err=True), show=echo)
         if done is not None and options.out is not None:
-            with fitting(options.out):  # what is complete already may be anybody's
+            with fitting(options.out):  # an output that was complete before may come from anyone
                 text = report(benchmark, options.out, done)
             echo(text)
 
@@ -48,11 +56,11 @@ def build_command(name: str, program: str) -> click.Command:
 
 
 def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
-    """Write what was built and how to open it."""
+    """Describe what was built and how to load it."""
     rows = {name: sum(splits.values()) for name, splits in done["counts"].items()}
     skips = done["skips"]["count"]
     counted = [f"{count:,} {name}" for name, count in rows.items()]
-    if len(counted) > FEW:
+    if len(counted) > MOST_TABLES:
         counted = [f"{len(rows)} configs", f"{sum(rows.values()):,} rows"]
     first, *others = rows
     url = address(out)
@@ -79,16 +87,16 @@ def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
 
 
 class BuildGroup(click.Group):
-    """A group whose commands are the benchmarks, each imported when it runs."""
+    """A group with a command for each benchmark, imported when it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the benchmarks."""
+        """Return the names of the benchmarks."""
         return benchmark_names()
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the benchmark; of a name that is none, name the nearest."""
+        """Find the benchmark, or suggest the closest name."""
         names = benchmark_names()
         if args and args[0] not in names:
             near = difflib.get_close_matches(args[0].removeprefix("build-"), names, 1)
@@ -97,10 +105,24 @@ class BuildGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Make the command of a benchmark."""
+        """Make the command of a benchmark; None if the name is unknown."""
         return build_command(cmd_name, cmd_name) if cmd_name in benchmark_names() else None
 
 
 @click.group("build", cls=BuildGroup)
 def command() -> None:
     """Build a benchmark: `stressreel build NAME …` is the same as `build-NAME …`."""
+
+
+def mine_command() -> click.Command:
+    """Make `stressreel mine`."""
+    from ..api.mine import mine, run_mine
+    from ..negatives.settings import MineSettings
+
+    def run(**values: Any) -> int:
+        settings = from_values(MineSettings, values)
+        if settings.out is None:
+            raise UsageError("--out is missing: the file to write, .jsonl or .parquet.")
+        return show(lambda: run_mine(settings), {}, "text")
+
+    return settings_command("mine", run, MineSettings, help=description(mine) + MINE_EXAMPLES)

@@ -1,7 +1,9 @@
-"""The commands of `stressreel` that are functions of the API, and what the command line adds to each."""
+"""The commands of `stressreel`: one table, by task, of what the command line adds to the functions of the API."""
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -11,8 +13,8 @@ from .functions import Command, function_command
 from .terminal import CONTEXT
 
 
-def pairs(values: dict[str, Any]) -> dict[str, Any]:
-    """Read words such as `video+text=both.jsonl` as the predictions of each subset of modalities."""
+def modality_files(values: dict[str, Any]) -> dict[str, Any]:
+    """Parse words such as `video+text=both.jsonl` into one predictions file per subset of modalities."""
     predictions: dict[str, str] = {}
     for text in values.pop("given"):
         names, equals, file = text.partition("=")
@@ -24,8 +26,8 @@ def pairs(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "predictions": predictions}
 
 
-def beside(values: dict[str, Any]) -> dict[str, Any]:
-    """Choose the folder for scores: beside the predictions, if the user named none."""
+def default_out(values: dict[str, Any]) -> dict[str, Any]:
+    """Without --out, write the scores next to the predictions."""
     from ..api.score import default_folder
 
     given = values["predictions"] or values.get("similarity")
@@ -34,8 +36,8 @@ def beside(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def build_options(values: dict[str, Any]) -> dict[str, Any]:
-    """Read words such as `--charades DIR` as options of the build whose output it is; of several values, all."""
+def build_inputs(values: dict[str, Any]) -> dict[str, Any]:
+    """Parse words such as `--charades DIR` into options of the build that made the output."""
     inputs: dict[str, list[str]] = {}
     name = ""
     for text in values.pop("given"):
@@ -51,131 +53,205 @@ def build_options(values: dict[str, Any]) -> dict[str, Any]:
     for name, given in inputs.items():
         if not given:
             raise UsageError(
-                f"--{name.replace('_', '-')} is no option of verify, nor one of a build with its value. See stressreel "
-                "verify --help."
+                f"--{name.replace('_', '-')} is not an option of verify, and as an option of a build it needs a value. "
+                "See stressreel verify --help."
             )
     return {**values, "inputs": {name: given[0] if len(given) == 1 else given for name, given in inputs.items()}}
 
 
-FUNCTIONS: dict[str, Command] = {
-    "ask": Command(
-        examples="""
+TASKS: dict[str, dict[str, Command]] = {
+    "Build": {
+        "build": Command("Build a benchmark: `stressreel build NAME`, the same as `build-NAME`."),
+        "list": Command(
+            "List benchmarks, perturbations with their levels and sources, or build options.",
+            function="list_",
+            formats=("json",),
+        ),
+        "sample": Command("Write a built-in sample: real annotation formats, videos drawn by stressreel."),
+        "mine": Command("Find distractors for any set of questions: hard negatives by sentence embeddings."),
+        "data": Command(
+            "Show or download the language data that text perturbations use.",
+            help="Show or download the language data that text perturbations use: NLTK's tagger and WordNet.",
+            subcommands={"show": Command(), "download": Command()},
+        ),
+    },
+    "Inspect": {
+        "verify": Command(
+            "Check an output: schema, counts, hashes, answers, decoded frames, card.",
+            formats=("json",),
+            given="[--BUILD-OPTION VALUE]...",
+            loose=True,
+            adapt=build_inputs,
+            examples="""
+            stressreel verify out/clavi
+            stressreel verify out/clavi --sources ~/Charades --sample all
+            stressreel verify out/clavi --charades ~/annotations --videos ~/Charades_v1_480
+            stressreel verify out/clavi --signed-by key.pub
+            """,
+        ),
+        "gallery": Command("Write an output as web pages that open offline."),
+        "diff": Command("Compare two outputs: settings, tables, rows, videos.", formats=("json",)),
+        "card": Command("Write the dataset card of an output again."),
+        "decompose": Command(
+            "Decompose one compositional question into its graph of sub-questions.",
+            formats=("json", "dot"),
+            examples="""
+            stressreel decompose "Exists(phone, Iterate(Localize(after, opening a door), Filter(frame, [objects])))"
+            """,
+        ),
+    },
+    "Evaluate": {
+        "ask": Command(
+            "Ask a model the questions of an output, at an endpoint or with transformers.",
+            examples="""
         stressreel ask out/clavi --endpoint http://localhost:8000/v1 --model Qwen/Qwen2-VL-7B-Instruct --to qwen.jsonl
         stressreel ask out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to llava.jsonl
         stressreel ask out/perturbed --setting clean --setting "jpeg-*" --transformers ./model --to jpeg.jsonl
         stressreel ask tvqa.jsonl --videos clips --modalities video,text,both --transformers ./model --to answers
-        """,
-    ),
-    "audit": Command(
-        formats=("json",),
-        examples="""
-        stressreel audit out/causal --to audit
-        stressreel audit --items A_test.csv --train A_train.csv --columns source=vid
-        """,
-    ),
-    "card": Command(),
-    "compare": Command(formats=("json",)),
-    "data download": Command(),
-    "data show": Command(),
-    "decompose": Command(
-        formats=("json", "dot"),
-        examples="""
-        stressreel decompose "Exists(phone, Iterate(Localize(after, opening a door), Filter(frame, [objects])))"
-        """,
-    ),
-    "diff": Command(formats=("json",)),
-    "score answers": Command(
-        "score",
-        formats=("json",),
-        flags=("predictions",),
-        names={"to": "out"},
-        adapt=beside,
-        other=("question", "explain"),
-    ),
-    "score modalities": Command(
-        formats=("json",),
-        given="MODALITIES=FILE...",
-        adapt=pairs,
-        examples="stressreel score modalities out/clavi video=v.jsonl text=t.jsonl video+text=both.jsonl",
-    ),
-    "score open-ended": Command(formats=("json",), flags=("predictions",), names={"to": "out"}, adapt=beside),
-    "score permuted": Command(formats=("json",)),
-    "score text-shift": Command(formats=("json",)),
-    "export files": Command(),
-    "export inspect": Command(),
-    "export lmms-eval": Command(),
-    "export released": Command(),
-    "export webdataset": Command(),
-    "gallery": Command(),
-    "list": Command("list_", formats=("json",)),
-    "permute": Command(),
-    "push": Command(),
-    "sample": Command(),
-    "table": Command(
-        formats=("markdown", "json"),
-        examples="""
-        stressreel table JustAsk=j1.scores JustAsk=j2.scores FrozenBiLM=f1.scores
-        stressreel table a.scores b.scores --of families --only R@5 --only γr --only text --transpose
-        """,
-        given="[MODEL=]SCORES...",
-        adapt=lambda values: values | {"models": values.pop("given")},
-    ),
-    "probe": Command(
-        formats=("json",),
-        examples="stressreel probe out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to probe",
-    ),
-    "sign": Command(examples="stressreel sign out/clavi --key key.pem"),
-    "simulate-quag": Command(examples="stressreel simulate-quag --alphas 0.1,0.3 --steps 300 --out simulation.png"),
-    "verify": Command(
-        formats=("json",),
-        given="[--BUILD-OPTION VALUE]...",
-        loose=True,
-        adapt=build_options,
-        examples="""
-        stressreel verify out/clavi
-        stressreel verify out/clavi --sources ~/Charades --sample all
-        stressreel verify out/clavi --charades ~/annotations --videos ~/Charades_v1_480
-        stressreel verify out/clavi --signed-by key.pub
-        """,
-    ),
+            """,
+        ),
+        "score": Command(
+            "Score predictions on an output.",
+            help="Score predictions on an output: `stressreel score OUT --predictions FILE`.\n\n"
+            "`stressreel score answers --help` lists the options.",
+            subcommands={
+                "answers": Command(
+                    function="score",
+                    formats=("json",),
+                    flags=("predictions",),
+                    names={"to": "out"},
+                    adapt=default_out,
+                    other=("question", "explain"),
+                ),
+                "modalities": Command(
+                    formats=("json",),
+                    given="MODALITIES=FILE...",
+                    adapt=modality_files,
+                    examples="stressreel score modalities out/clavi video=v.jsonl text=t.jsonl video+text=both.jsonl",
+                ),
+                "open-ended": Command(
+                    formats=("json",), flags=("predictions",), names={"to": "out"}, adapt=default_out
+                ),
+                "permuted": Command(formats=("json",)),
+                "text-shift": Command(formats=("json",)),
+            },
+        ),
+        "compare": Command(
+            "Compare the scores of two models: paired differences with confidence intervals.", formats=("json",)
+        ),
+        "table": Command(
+            "Tabulate the scores of several models: mean ± standard deviation over runs.",
+            formats=("markdown", "json"),
+            examples="""
+            stressreel table JustAsk=j1.scores JustAsk=j2.scores FrozenBiLM=f1.scores
+            stressreel table a.scores b.scores --of families --only R@5 --only γr --only text --transpose
+            """,
+            given="[MODEL=]SCORES...",
+            adapt=lambda values: values | {"models": values.pop("given")},
+        ),
+        "audit": Command(
+            "Measure how much of an output can be guessed without the video.",
+            formats=("json",),
+            examples="""
+            stressreel audit out/causal --to audit
+            stressreel audit --items A_test.csv --train A_train.csv --columns source=vid
+            """,
+        ),
+        "probe": Command(
+            "Impair a model's fusion (QUAG) and show what its scores lose.",
+            formats=("json",),
+            examples="stressreel probe out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to probe",
+        ),
+        "permute": Command("Pair each question with the video or the text of another item (feature permutation)."),
+        "simulate-quag": Command(
+            "Reproduce QUAG's simulation study on synthetic data.",
+            examples="stressreel simulate-quag --alphas 0.1,0.3 --steps 300 --out simulation.png",
+        ),
+    },
+    "Share": {
+        "push": Command("Push an output to the Hugging Face Hub, verified before and after."),
+        "export": Command(
+            "Export an output to lmms-eval, inspect-ai, MP4 files, WebDataset or its authors' layout.",
+            help="Export an output: as tasks of an evaluation harness, files, tar shards, or in its authors' layout.",
+            subcommands={name: Command() for name in ("files", "inspect", "lmms-eval", "released", "webdataset")},
+        ),
+        "sign": Command(
+            "Sign an output, so that others can check who made it and that nothing changed.",
+            examples="stressreel sign out/clavi --key key.pem",
+        ),
+    },
 }
-"""By the words of the command line, such as "score open-ended"."""
+"""The commands by task, the common ones first."""
 
-GROUPS = {
-    "score": "Score predictions on an output: `stressreel score OUT --predictions FILE`.\n\n"
-    "Its options are listed by `stressreel score answers --help`.",
-    "data": "Show or fetch the language data that text perturbations use: NLTK's tagger and WordNet.",
-    "export": "Write an output as tasks of an evaluation harness, in its authors' layout, as files, or as tar shards.",
-}
-"""Commands that hold others, with their help."""
+COMMANDS = {name: command for commands in TASKS.values() for name, command in commands.items()}
 
 
-class Group(click.Group):
-    """A group whose commands are made when they run. `stressreel score OUT …` is `stressreel score answers OUT …`."""
+def load_command(name: str) -> click.Command:
+    """Make a command of `stressreel`, or a program such as `build-clavi`."""
+    from . import build
+
+    if name.startswith("build-"):
+        return build.build_command(name.removeprefix("build-"), name)
+    if name == "build":
+        return build.command
+    if name == "mine":
+        return build.mine_command()
+    if COMMANDS[name].subcommands:
+        return Subcommands(name, help=COMMANDS[name].help, context_settings=CONTEXT)
+    return function_command(name, COMMANDS[name])
+
+
+class Subcommands(click.Group):
+    """A command that holds others. `stressreel score OUT …` is short for `stressreel score answers OUT …`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands."""
-        return [words.rpartition(" ")[2] for words in FUNCTIONS if words.rpartition(" ")[0] == self.name]
+        """Return the names of the subcommands."""
+        return list(COMMANDS[str(self.name)].subcommands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Make a command."""
-        return make(f"{self.name} {cmd_name}") if f"{self.name} {cmd_name}" in FUNCTIONS else None
+        """Make a subcommand; None if the name is unknown."""
+        found = COMMANDS[str(self.name)].subcommands.get(cmd_name)
+        return function_command(f"{self.name} {cmd_name}", found) if found else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take what is no command for the arguments of the command that the group is named for, if there is one."""
+        """Insert `answers` in front of arguments that do not start with the name of a subcommand."""
         known = self.list_commands(ctx)
         if "answers" in known and args and args[0] not in (*known, *ctx.help_option_names):
             args = ["answers", *args]
         return super().parse_args(ctx, args)
 
 
-def load(name: str) -> click.Command | None:
-    """Make a command of `stressreel`, or the group of that name; None if neither is here."""
-    if name in GROUPS:
-        return Group(name, help=GROUPS[name], context_settings=CONTEXT)
-    return make(name) if name in FUNCTIONS else None
+class Stressreel(click.Group):
+    """The group of all commands, each of which is made when it runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, by task."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Make a command; None if the name is unknown."""
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or suggest the closest name."""
+        if args and args[0] not in COMMANDS:
+            raise click.UsageError(f"there is no command {args[0]!r}. {_closest_command(args[0])}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by task, without importing them."""
+        width = max(map(len, COMMANDS))
+        for task, commands in TASKS.items():
+            with formatter.section(task):
+                formatter.write_dl([(f"{name:{width}}", command.summary) for name, command in commands.items()])
 
 
-def make(words: str) -> click.Command:
-    """Make a command; its words, such as "score open-ended", are a key of `FUNCTIONS`."""
-    return function_command(words, FUNCTIONS[words])
+def _closest_command(name: str) -> str:
+    from ..builders import benchmark_names
+
+    _, build, benchmark = name.partition("build-")
+    benchmarks = {known: f"build {known}" for known in benchmark_names()}
+    near: Sequence[str] = difflib.get_close_matches(benchmark if build else name, [*benchmarks, *COMMANDS], 1)
+    return f"Did you mean `stressreel {benchmarks.get(near[0], near[0])}`?" if near else "`stressreel -h` lists them."

@@ -1,7 +1,6 @@
-"""What a shell completes: names of perturbations, and of the tables and splits of an output.
+"""Shell completion: names of perturbations, and of the tables and splits of an output.
 
-Click makes the scripts: `eval "$(_STRESSREEL_COMPLETE=bash_source stressreel)"`. Nothing here may fail or print, as a
-shell asks while somebody types.
+Click generates the scripts: `eval "$(_STRESSREEL_COMPLETE=bash_source stressreel)"`. Nothing here may fail or print.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 def complete_names(names: Callable[[], Sequence[str]]) -> Complete:
-    """Complete the last of some names with commas between."""
+    """Complete the last of several comma-separated names."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
         *before, last = incomplete.split(",")
@@ -36,7 +35,7 @@ def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def _counts(ctx: click.Context) -> dict[str, dict[str, int]]:
-    """Return the rows of the output that is named, by table and split; nothing if none is."""
+    """Return the row counts, by table and split, of the output named on the command line; empty if there is none."""
     from ..core.documents import parse_json, read_own
 
     named = [ctx.params.get("out"), ctx.params.get("on"), *ctx.args]  # arguments, where the last option has no value

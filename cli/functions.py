@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from ..core.functions import description, fields_of
-from ..core.options import Field
 from ..core.results import Result
 from .completion import complete_splits, complete_tables
 from .options import debug_option, make_option, option_type
@@ -20,7 +19,6 @@ from .terminal import CONTEXT, echo
 
 COMPLETED = {"split": complete_splits, "config": complete_tables}
 FORMATS = {"json": "Print JSON.", "markdown": "Print Markdown.", "dot": "Print a graph for Graphviz."}
-Adapt = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -28,18 +26,22 @@ class Command:
     """What the command line adds to a function of the API.
 
     Attributes:
-        function: The function's name, if it is not that of the command, such as `score_permuted`.
-        formats: What the result may be printed as besides text, of `FORMATS`.
+        summary: Its line in `stressreel --help`.
+        function: Name of the function, if it differs from the command's, such as `list_`.
+        formats: Output formats besides text, of `FORMATS`.
         examples: Command lines for the help.
         flags: Positional parameters that are options on the command line.
-        names: Flags of keywords that are called otherwise on the command line.
-        given: What the help calls further words of the command line, which `adapt` finds as `given`; "" if it has none.
-        loose: Whether these words may be absent, and options that the command does not know.
-        adapt: Turns the values that click hands over into the arguments of the function.
-        other: A keyword of another function, and that function's name: the command has its options too, and calls it
-            where that keyword is given.
+        names: Option names of keywords that are called differently on the command line.
+        given: Metavar of the remaining words, which `adapt` gets as `given`; "" if there are none.
+        loose: Whether these words may be missing, and may be options that the command does not know.
+        adapt: Turns the values from click into the arguments of the function.
+        other: A keyword of another function, and that function's name: the command also has its options, and calls it
+            if that keyword is given.
+        help: For a group of subcommands: its help.
+        subcommands: The commands of the group.
     """
 
+    summary: str = ""
     function: str = ""
     formats: tuple[str, ...] = ()
     examples: str = ""
@@ -47,33 +49,37 @@ class Command:
     names: Mapping[str, str] = field(default_factory=dict)
     given: str = ""
     loose: bool = False
-    adapt: Adapt = dict
+    adapt: Callable[[dict[str, Any]], dict[str, Any]] = dict
     other: tuple[str, str] | None = None
+    help: str = ""
+    subcommands: Mapping[str, Command] = field(default_factory=dict)
 
 
 def function_command(words: str, command: Command) -> click.Command:
-    """Make the command of a function.
-
-    Positional parameters are arguments, keywords are options. A parameter `each` gets a callback that prints what is
-    found while the command runs.
+    """Make the command of an API function: positional parameters become arguments, keywords become options.
 
     Args:
         words: The words of the command line, such as "score open-ended".
         command: What the command line adds.
     """
-    function = api_function(command.function or re.sub("[ -]", "_", words))
+    function = _api_function(command.function or re.sub("[ -]", "_", words))
     parameters = inspect.signature(function).parameters
-    fields = [_named(each, command.names.get(each.path[0])) for each in fields_of(function)]
+    fields = []
+    for each in fields_of(function):
+        name = command.names.get(each.path[0])
+        fields.append(replace(each, option=replace(each.option, name=name)) if name else each)
     positional = [
         each.path[0]
         for each in fields
         if parameters[each.path[0]].kind is not inspect.Parameter.KEYWORD_ONLY and each.path[0] not in command.flags
     ]
     switch = command.other[0] if command.other else ""
-    other = api_function(command.other[1]) if command.other else None
+    other = _api_function(command.other[1]) if command.other else None
     others = {each.path[0]: each for each in fields_of(other)} if other else {}
     known = {each.path[0] for each in fields}
-    added = [_optional(each) for name, each in others.items() if name not in known]
+    added = [
+        replace(each, option=replace(each.option, required=False)) for name, each in others.items() if name not in known
+    ]
     shown = {each.path[0]: f"--{each.flag}" for each in [*added, *fields]} | {name: name.upper() for name in positional}
 
     def run(**values: Any) -> int:
@@ -94,7 +100,13 @@ def function_command(words: str, command: Command) -> click.Command:
                 raise click.UsageError(f"{shown[option.path[0]]} goes with {shown[switch]}.")
         return show(function, command.adapt(values), form)
 
-    decorators = [_argument(each) for each in fields if each.path[0] in positional]
+    decorators: list[Callable[[Any], Any]] = [
+        click.argument(
+            each.path[0], type=option_type(each), required=each.option.required, nargs=-1 if each.many else 1
+        )
+        for each in fields
+        if each.path[0] in positional
+    ]
     if command.given:
         kind = click.UNPROCESSED if command.loose else None
         decorators.append(
@@ -116,14 +128,16 @@ def function_command(words: str, command: Command) -> click.Command:
     return click.command(words.rpartition(" ")[2], context_settings=context, help=text)(made)
 
 
-def api_function(name: str) -> Callable[..., Any]:
-    """Import a public function of the package by its name."""
+def _api_function(name: str) -> Callable[..., Any]:
     found: Callable[..., Any] = getattr(importlib.import_module("..", __package__), name)
     return found
 
 
 def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int:
-    """Call a function of the API and print what it returns; the exit code."""
+    """Call an API function, print its result, and return the exit code.
+
+    A parameter `each` gets a callback that prints parts of the result as soon as they are known.
+    """
     live = "each" in inspect.signature(function).parameters and form == "text"
     if live:
         values["each"] = lambda found: echo(str(found))
@@ -138,20 +152,6 @@ def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int
     return int(result.failed)
 
 
-def _named(each: Field, name: str | None) -> Field:
-    return each if name is None else replace(each, option=replace(each.option, name=name))
-
-
-def _optional(each: Field) -> Field:
-    return replace(each, option=replace(each.option, required=False))
-
-
-def _argument(each: Field) -> Callable[[Any], Any]:
-    name = each.path[0]
-    needed = each.option.required
-    return click.argument(name, type=option_type(each), required=needed, nargs=-1 if each.many else 1)
-
-
 def _in_flags(text: str, words: Mapping[str, str]) -> str:
-    """Write the parameters that a docstring names, in backticks, as the command line has them."""
+    """Replace parameter names in backticks by the command line's names for them."""
     return re.sub(r"`(\w+)`", lambda match: words.get(match[1], match[0]), text)

@@ -1,4 +1,4 @@
-"""Click options made from the fields of settings classes, and YAML files as a source of their values."""
+"""Click options made from the fields of settings classes, and YAML files that set their defaults."""
 
 from __future__ import annotations
 
@@ -13,69 +13,55 @@ from .completion import complete_names
 from .terminal import CONTEXT
 
 S = TypeVar("S")
-Decorators = list[Callable[[Any], Any]]
-
-
-def make_options(settings: type[Any]) -> Decorators:
-    """Make the click options of a settings class, in the order of `options_of`."""
-    made: Decorators = []
-    for each in options_of(settings):
-        made.append(make_option(each))
-        if each.option.spread:
-            made.append(click.argument(_more(each), nargs=-1, metavar=""))
-    return made
 
 
 def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
-    """Make settings of the values that click hands to a command."""
+    """Make settings from the values that click passes to a command."""
     found = {}
     for each in options_of(settings):
-        value = values[_parameter(each)]
+        value = values["_".join(each.path)]
         if each.option.spread:
-            value = _joined(each, value, values[_more(each)])
+            value = _joined(each, value, values[_extra_words(each)])
         if each.option.read and value is not None and value != each.default:
             try:
                 value = each.option.read(value)
             except ValueError as error:
-                raise click.BadParameter(f"{_shown(value)!r} {error}", param_hint=f"--{each.flag}") from error
+                text = value if isinstance(value, str) else ", ".join(map(str, value))
+                raise click.BadParameter(f"{text!r} {error}", param_hint=f"--{each.flag}") from error
         found[each.path] = value
     return build(settings, found)
 
 
-def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], help: str = "") -> click.Command:
-    """Make a command whose options are those of settings classes.
+def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], help: str) -> click.Command:
+    """Make a command whose options are the fields of settings classes.
 
     Args:
-        name: Its name.
-        run: Takes the values that click hands over; see `from_values`. Its docstring is the help.
+        name: Name of the command.
+        run: Called with the values from click; see `from_values`.
         settings: The classes.
-        help: The help, if it is not the docstring.
+        help: Help of the command.
     """
-    decorators = [each for kind in settings for each in make_options(kind)]
+    decorators: list[Callable[[Any], Any]] = []
+    for each in (each for kind in settings for each in options_of(kind)):
+        decorators.append(make_option(each))
+        if each.option.spread:
+            decorators.append(click.argument(_extra_words(each), nargs=-1, metavar=""))
     for decorate in reversed([*decorators, config_option, debug_option]):
         run = decorate(run)
-    return click.command(name, context_settings=CONTEXT, help=help or run.__doc__)(run)
+    return click.command(name, context_settings=CONTEXT, help=help)(run)
 
 
 def _joined(each: Field, value: Any, more: Sequence[str]) -> Any:
-    """Put the words of `--splits UD PS` together: click hands over the first as the option, the rest after it."""
+    """Join the words of `--splits UD PS`, of which click passes the first as the option and the rest separately."""
     if not more:
         return value
     if value == each.default:
-        raise click.UsageError(f"{' '.join(more)} stands alone. Give values behind --{each.flag}.")
+        raise click.UsageError(f"{' '.join(more)} belongs to no option. Give values after --{each.flag}.")
     return (*value, *more)
 
 
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else ", ".join(map(str, value))
-
-
-def _parameter(each: Field) -> str:
-    return "_".join(each.path)
-
-
-def _more(each: Field) -> str:
-    return f"more_{_parameter(each)}"
+def _extra_words(each: Field) -> str:
+    return "more_" + "_".join(each.path)
 
 
 def make_option(
@@ -85,26 +71,26 @@ def make_option(
 
     Args:
         each: The field.
-        help: Its help, if not the field's own.
-        complete: Completes its value in a shell, if not the field's own names.
+        help: Help text; by default the field's.
+        complete: Shell completion; by default that of the field's names.
     """
     option = each.option
-    said: dict[str, Any] = {"help": option.help if help is None else help, "show_default": True}
+    shown: dict[str, Any] = {"help": option.help if help is None else help, "show_default": True}
     if option.shown:
-        said["show_default"] = option.shown
-    name = _parameter(each)
+        shown["show_default"] = option.shown
+    name = "_".join(each.path)
     if each.kind == "switch":
         if each.default or option.off:
             return click.option(
-                f"--{each.flag}/--{option.off or f'no-{each.flag}'}", name, default=each.default, **said
+                f"--{each.flag}/--{option.off or f'no-{each.flag}'}", name, default=each.default, **shown
             )
-        return click.option(f"--{each.flag}", name, is_flag=True, **said | {"show_default": False})
+        return click.option(f"--{each.flag}", name, is_flag=True, **shown | {"show_default": False})
     if option.names or complete:
-        said["shell_complete"] = complete_names(option.names) if option.names else complete
+        shown["shell_complete"] = complete_names(option.names) if option.names else complete
     if option.metavar:
-        said["metavar"] = option.metavar
-    if not option.required:  # to click 8.3 a default of None is a value that was given
-        said["default"] = each.default
+        shown["metavar"] = option.metavar
+    if not option.required:  # click 8.3 treats a default of None as a given value
+        shown["default"] = each.default
     several = each.many and each.count == 1 and (option.read is None or option.spread or each.default == ())
     return click.option(
         f"--{each.flag}",
@@ -113,7 +99,7 @@ def make_option(
         required=option.required,
         multiple=several,
         nargs=each.count,
-        **said,
+        **shown,
     )
 
 
@@ -145,7 +131,7 @@ else:
 
 
 class Raw(_ParamType):
-    """What the option's own `read` takes: a text, or what a default is."""
+    """A value for the option's own `read`."""
 
     name = "text"
 
@@ -155,22 +141,22 @@ class Raw(_ParamType):
 
 
 class Number(click.types.FloatParamType):
-    """A number; nan is none."""
+    """A number other than NaN."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse what is no number."""
+        """Refuse NaN."""
         found = super().convert(value, param, ctx)
         if found != found:
-            self.fail("nan is no number", param, ctx)
+            self.fail("nan is not a number", param, ctx)
         return found
 
 
 class NumberRange(Number, click.FloatRange):
-    """A number in a range; nan is in none."""
+    """A number in a range, other than NaN."""
 
 
 def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
-    """Make a YAML file the source of defaults: flags win over it, it wins over the built-in ones."""
+    """Take defaults from a YAML file: flags override them, they override the built-in ones."""
     if path is None:
         return
     from ..core.documents import parse_yaml, read_text, shortened
@@ -200,7 +186,7 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
 
 
 def _config_value(option: click.Option, value: Any, plain: bool, place: str) -> Any:
-    """Check the type of a value of the YAML file: nothing is converted in silence."""
+    """Check the type of a value of the YAML file; nothing is converted silently."""
     from ..core.documents import shortened
 
     if option.is_flag:
@@ -227,12 +213,12 @@ config_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=read_config,
-    help="YAML file with `option: value` lines; flags win over it.",
+    help="YAML file with `option: value` lines; flags override it.",
 )
 
 
 def _unused(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    """Take the option; `cli.main.run` looks for it on the command line."""
+    """Do nothing: `cli.main.execute` looks for --debug on the command line."""
 
 
 debug_option = click.option(

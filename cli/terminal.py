@@ -1,4 +1,4 @@
-"""How commands print: text from files is shown, never obeyed."""
+"""What every command shares: settings of click, and printing with control characters escaped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from ..core.errors import printable
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
-"""Settings of click that every command has."""
+"""Settings of click for every command."""
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:

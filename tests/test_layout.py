@@ -19,7 +19,7 @@ import click
 import pytest
 import stressreel
 from stressreel.builders import BENCHMARKS, benchmark_names
-from stressreel.cli.main import COMMANDS, load_command
+from stressreel.cli.commands import COMMANDS, load_command
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

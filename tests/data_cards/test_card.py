@@ -21,7 +21,7 @@ from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
 from stressreel.builders.parts import card_of
 from stressreel.builders.runtime.build import Options, run
 from stressreel.builders.runtime.output import claim
-from stressreel.cli.commands import make
+from stressreel.cli.commands import load_command
 from stressreel.core.card_file import BEGIN, END
 from stressreel.core.errors import InputError
 from stressreel.core.output import open_output
@@ -92,7 +92,7 @@ def table(text: str, first: str) -> list[list[str]]:
 def test_the_card_is_what_the_shards_give_again_in_any_place(output, tmp_path):
     copy = shutil.copytree(output.path, tmp_path / "elsewhere")
     (copy / "README.md").unlink()
-    assert CliRunner().invoke(make("card"), [str(copy)], catch_exceptions=False).exit_code == 0
+    assert CliRunner().invoke(load_command("card"), [str(copy)], catch_exceptions=False).exit_code == 0
     assert card(open_output(copy)) == card(output) == render_card(output.path, output.info)
     assert str(tmp_path) not in card(output)
     assert all(f"`{column.name}` | " in card(output) for table in (QUESTIONS, PAIRS) for column in table.columns)
@@ -232,13 +232,13 @@ def test_an_unknown_builder_is_an_error(output):
 def test_the_command_wants_a_finished_build(output, tmp_path):
     for folder in (tmp_path, tmp_path / "absent"):
         with pytest.raises(InputError, match="not the output of a build"):
-            CliRunner().invoke(make("card"), [str(folder)], catch_exceptions=False)
+            CliRunner().invoke(load_command("card"), [str(folder)], catch_exceptions=False)
     (tmp_path / ".build").mkdir()
     with pytest.raises(InputError, match="not finished"):
-        CliRunner().invoke(make("card"), [str(tmp_path)], catch_exceptions=False)
+        CliRunner().invoke(load_command("card"), [str(tmp_path)], catch_exceptions=False)
     (tmp_path / "build.json").write_text(json.dumps({"builder": "clavi"}))
     with pytest.raises(InputError, match="damaged"):
-        CliRunner().invoke(make("card"), [str(tmp_path)], catch_exceptions=False)
+        CliRunner().invoke(load_command("card"), [str(tmp_path)], catch_exceptions=False)
 
 
 def noted(output, notes: str) -> None:
@@ -263,7 +263,7 @@ def test_own_text_between_the_marks_passes_and_outlives_every_rewriting(output, 
         (copy.path / "README.md").write_text(edited, encoding="utf-8")
         (problem,) = findings(copy)
         assert "README.md is not the card" in problem
-        CliRunner().invoke(make("card"), [str(copy.path)], catch_exceptions=False)
+        CliRunner().invoke(load_command("card"), [str(copy.path)], catch_exceptions=False)
         assert card(copy) == kept
     (copy.path / "README.md").write_text(kept.replace(END, ""), encoding="utf-8")
     assert findings(copy)

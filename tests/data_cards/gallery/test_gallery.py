@@ -103,7 +103,7 @@ def test_a_stopped_one_goes_on_and_keeps_its_videos(
     monkeypatch.setattr(gallery, "write_atomic", stopping)
     stopped = write(built, folder, "--limit", 2)
     assert stopped.code == 130
-    assert "Kept: 2 videos; the same command goes on from there." in stopped.err
+    assert "Kept: 2 videos; run the same command again to continue." in stopped.err
     assert not (folder / "index.html").exists()
     kept = list(written[:2])
     assert write(built, folder, "--limit", 2).code == 0
