@@ -167,7 +167,7 @@ def test_a_column_that_is_new_or_of_another_type(built: Path, forged: Forge) -> 
         ("answer", "int64: no, yes", "int64: yes, no"),
     }
     assert questions.changed.count == 1
-    assert "column subset: string → not there" in run("stressreel", "diff", built, copy).out
+    assert "column subset: string → absent" in run("stressreel", "diff", built, copy).out
     for path in (copy / "questions").glob("*.parquet"):
         pq.write_table(pq.read_table(path).drop_columns(["question_id"]), path)
     assert "no question_id" in table(api.diff(built, copy), "questions").unmatched
